@@ -1,0 +1,142 @@
+import type { Kind } from "../kinds/kind.js";
+import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { TransportRequest, TransportResponse } from "./transport.js";
+
+/**
+ * Typed requests to one API server. A client holds no cache and no module state; a process may have several, one for
+ * each cluster or identity. Every call takes an `AbortSignal` and rejects with an `ApiError` for an error answer of
+ * the server, or a `SetpointError` of the transport.
+ */
+export interface Client extends AsyncDisposable {
+  /** For messages and metrics: the server's address, never a credential. */
+  readonly server: string;
+
+  get<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T>;
+  /** As {@link get}, but `undefined` where the object is not there. */
+  find<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T | undefined>;
+  /** One page, or all where no `limit` is given. */
+  list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<ObjectList<T>>;
+  /** Every object, page by page, on one consistent snapshot. */
+  pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<ObjectList<T>>;
+  create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options?: WriteOptions): Promise<T>;
+  /** Replaces the object; conflicts where its resourceVersion is no longer the newest. */
+  update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions & SubresourceOption): Promise<T>;
+  patch<T extends KubeObject>(kind: Kind<T>, name: string, patch: Patch, options?: PatchOptions): Promise<T>;
+  /** Server-side apply. `fieldManager` is the client's own unless given. */
+  apply<T extends KubeObject>(kind: Kind<T>, object: JsonObject, options?: ApplyOptions): Promise<T>;
+  /** Resolves to the object where the server returned one (finalizers, grace), else to undefined. */
+  delete<T extends KubeObject>(kind: Kind<T>, name: string, options?: DeleteOptions): Promise<T | undefined>;
+  deleteCollection<T extends KubeObject>(kind: Kind<T>, options?: ListOptions & DeleteOptions): Promise<void>;
+  /** The events of one watch, until the server closes it. For a watch that goes on, use an informer. */
+  watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
+
+  /** Reads any subresource (`scale`, `status`) of an object. */
+  getSubresource<S>(kind: Kind, name: string, subresource: string, options?: GetOptions): Promise<S>;
+  /** POSTs to a subresource (`token`, `eviction`, `binding`). */
+  createSubresource<S>(
+    kind: Kind,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options?: WriteOptions,
+  ): Promise<S>;
+  /** PUTs a subresource (`scale`, `approval`, `finalize`). */
+  updateSubresource<S>(
+    kind: Kind,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options?: WriteOptions,
+  ): Promise<S>;
+  /** The text of a pod's log, in chunks; with `follow` until the container ends or the signal is aborted. */
+  logs(pod: string, options: LogOptions): AsyncIterable<string>;
+
+  /** A request with this client's credentials, retries included; an error status is an answer, not a rejection. */
+  raw(
+    request: Omit<TransportRequest, "headers"> & { headers?: TransportRequest["headers"] },
+  ): Promise<TransportResponse>;
+}
+
+export interface GetOptions extends CallOptions {
+  readonly namespace?: string;
+  readonly resourceVersion?: string;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ListOptions extends CallOptions {
+  /** All namespaces where left out. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
+}
+
+export interface ObjectList<T extends KubeObject> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Defaults to the object's own namespace. */
+  readonly namespace?: string;
+  readonly fieldManager?: string;
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
+  readonly dryRun?: boolean;
+}
+
+export interface SubresourceOption {
+  readonly subresource?: string;
+}
+
+export type Patch =
+  | { readonly type: "json"; readonly operations: readonly JsonPatchOperation[] }
+  | { readonly type: "merge"; readonly body: JsonObject }
+  | { readonly type: "strategic"; readonly body: JsonObject };
+
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+export interface PatchOptions extends WriteOptions, SubresourceOption {}
+
+export interface ApplyOptions extends WriteOptions, SubresourceOption {
+  readonly force?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly namespace?: string;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagation?: "Background" | "Foreground" | "Orphan";
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean;
+}
+
+export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
+  readonly allowBookmarks?: boolean;
+  readonly sendInitialEvents?: boolean;
+  readonly timeoutSeconds?: number;
+}
+
+export type WatchEvent<T extends KubeObject> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  /** Carries no more than a resourceVersion (and the annotation that ends the initial events). */
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
+
+export interface LogOptions extends CallOptions {
+  readonly namespace: string;
+  readonly container?: string;
+  readonly follow?: boolean;
+  readonly previous?: boolean;
+  readonly tailLines?: number;
+  readonly sinceSeconds?: number;
+  readonly timestamps?: boolean;
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+
+/** The only source of randomness in Setpoint (jitter, generated names, uids); seeded in tests. */
+export interface Random {
+  /** A number in [0, 1). */
+  next(): number;
+  /** `length` bytes. From the system's random source they are fit for credentials; from a seed they are not. */
+  bytes(length: number): Uint8Array;
+}
+
+export const systemRandom: Random = {
+  next: () => Math.random(),
+  bytes: (length) => randomBytes(length),
+};
+
+/** A reproducible source: the same seed gives the same sequence on every platform (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  return { next, bytes: (length) => Uint8Array.from({ length }, () => Math.floor(next() * 256)) };
+}
+
+/** A duration in [base, base × (1 + factor)), as client-go's wait.Jitter. */
+export function jitter(random: Random, baseMs: number, factor: number): number {
+  return baseMs * (1 + factor * random.next());
+}

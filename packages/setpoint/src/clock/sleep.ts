@@ -1,0 +1,20 @@
+import type { Clock } from "./clock.js";
+
+/** `Clock.sleep` in terms of `Clock.timer`, shared by the clocks. */
+export function sleepWith(clock: Pick<Clock, "timer">, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = (): void => {
+      timer[Symbol.dispose]();
+      reject(signal?.reason);
+    };
+    const timer = clock.timer(delayMs, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,41 @@
+import { performance } from "node:perf_hooks";
+import type { Clock, Timer } from "./clock.js";
+import { sleepWith } from "./sleep.js";
+
+/** The longest delay that setTimeout takes; longer ones would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout;
+  #referenced = true;
+
+  constructor(delayMs: number, callback: () => void) {
+    this.#handle = this.#start(delayMs, callback);
+  }
+
+  #start(delayMs: number, callback: () => void): NodeJS.Timeout {
+    if (delayMs <= LONGEST_DELAY_MS) return setTimeout(callback, Math.max(0, delayMs));
+    return setTimeout(() => {
+      this.#handle = this.#start(delayMs - LONGEST_DELAY_MS, callback);
+      if (!this.#referenced) this.#handle.unref();
+    }, LONGEST_DELAY_MS);
+  }
+
+  unref(): this {
+    this.#referenced = false;
+    this.#handle.unref();
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#handle);
+  }
+}
+
+/** The machine's time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  timer: (delayMs, callback) => new SystemTimer(delayMs, callback),
+  sleep: (delayMs, signal) => sleepWith(systemClock, delayMs, signal),
+};

@@ -1,0 +1,49 @@
+import type { KubeObject, UntypedObject } from "./object.js";
+
+export type Scope = "Namespaced" | "Cluster";
+
+/**
+ * What a client, an informer or a controller needs to know of a kind: plain data, a few words long. Built-in kinds are
+ * constants of this type (`setpoint/kinds/apps/v1`), `resource(…)` makes richer ones, `untypedKind(…)` bare ones.
+ */
+export interface Kind<T extends KubeObject = KubeObject> {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: T["kind"];
+  /** `v1` for the core group, else `group/version`. */
+  readonly apiVersion: T["apiVersion"];
+  /** Lower case, as in the URL. */
+  readonly plural: string;
+  readonly scope: Scope;
+  /** Carries the static type; never there at run time. */
+  readonly "~object"?: T;
+}
+
+/** The type of a kind's objects: `ObjectOf<typeof Deployment>`. */
+export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+
+/** A kind whose objects are not typed. */
+export type UntypedKind = Kind<UntypedObject>;
+
+/** `apps/v1/Deployment`, `v1/Pod`: unique among the kinds of a server; for maps, metrics and messages. */
+export function kindId(kind: Pick<Kind, "apiVersion" | "kind">): string {
+  return `${kind.apiVersion}/${kind.kind}`;
+}
+
+/** Where an object lives among those of its kind. `namespace` is empty for cluster-scoped kinds. */
+export interface ObjectKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** `namespace/name`, or `name` for a cluster-scoped object: the key of stores and queues. */
+export function keyOf(object: Pick<KubeObject, "metadata">): string {
+  const { namespace, name } = object.metadata;
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+export function parseKey(key: string): ObjectKey {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { namespace: "", name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,73 @@
+/** Anything JSON can say, deeply readonly. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+export type JsonObject = { readonly [key: string]: JsonValue | undefined };
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: "Apply" | "Update";
+  readonly apiVersion?: string;
+  readonly time?: string;
+  readonly fieldsType?: string;
+  readonly fieldsV1?: JsonObject;
+  readonly subresource?: string;
+}
+
+/** Metadata as a server returns it. What a client sends may leave out all but the name: see {@link NewObject}. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly generateName?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+/** An object of any kind. All objects in Setpoint are plain, deeply readonly JSON data. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** An object whose fields beyond the metadata are not typed. */
+export interface UntypedObject extends KubeObject {
+  readonly [field: string]: unknown;
+}
+
+/** An object of type `T` as a client writes it: the server fills in the rest of the metadata. */
+export type NewObject<T extends KubeObject> = Omit<T, "metadata" | "apiVersion" | "kind" | "status"> & {
+  readonly apiVersion?: T["apiVersion"];
+  readonly kind?: T["kind"];
+  readonly metadata: Partial<ObjectMeta>;
+} & Partial<Pick<T, Extract<keyof T, "status">>>;
+
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends (...args: never[]) => unknown
+    ? T
+    : T extends object
+      ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+      : T;
+
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? readonly DeepPartial<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> }
+    : T;

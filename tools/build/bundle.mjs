@@ -1,0 +1,51 @@
+// Bundles each package's entry points (those its package.json exports) into dist/, beside the declarations of `tsc -b`.
+// One file instead of sixty is what keeps `import "setpoint"` within its budget; dependencies stay external.
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** Every file below a folder; Node 20 has no fs.globSync. */
+function filesBelow(folder) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** `./dist/a/*.js` → one entry for each source file that the pattern names. */
+function entriesOf(folder, target) {
+  const source = target.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+  if (!source.includes("*")) return existsSync(join(folder, source)) ? [source] : [];
+  const base = join(folder, source.slice(0, source.indexOf("*")));
+  if (!existsSync(base)) return [];
+  return filesBelow(base)
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .map((file) => relative(folder, file));
+}
+
+function targetsOf(manifest) {
+  const exported = Object.values(manifest.exports ?? {}).map((entry) => entry.default);
+  return [...exported, ...Object.values(manifest.bin ?? {})].filter((target) => target?.startsWith("./dist/"));
+}
+
+const folders = ["packages", "operators"].flatMap((group) =>
+  readdirSync(join(root, group)).map((name) => join(root, group, name)),
+);
+for (const folder of folders) {
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const sources = [...new Set(targetsOf(manifest).flatMap((target) => entriesOf(folder, target)))];
+  if (sources.length === 0) continue;
+  await build({
+    cwd: folder,
+    input: Object.fromEntries(sources.map((source) => [source.slice("src/".length, -".ts".length), source])),
+    external: (id) => !/^[./]|^@oxc-project\/runtime/.test(id),
+    platform: "node",
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    transform: { target: "node20" },
+    logLevel: "warn",
+    output: { dir: "dist", format: "esm", entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+  });
+}
