@@ -1,0 +1,26 @@
+/** A request as the layers above the wire see it, whether it came over TLS or in-process. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Decoded path, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The whole body, within the size limit and already gunzipped. Empty where there was none. */
+  readonly body: Uint8Array;
+  /** What TLS knows of the caller; undefined in-process and without a client certificate. */
+  readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */
+  readonly isInProcess: boolean;
+  /** Aborted when the caller goes away or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** A stream is written as it comes, with back-pressure; its iterator is returned when the caller goes away. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse>;

@@ -1,0 +1,66 @@
+import type { KubeObject } from "setpoint";
+import type { Schema } from "../schema/schema.js";
+import type { Strategy } from "./strategy.js";
+
+/**
+ * One served resource in one version: what a path segment leads to. Built-in ones are rows of facts, custom ones come
+ * from CRDs; everything above the storage works on these alone.
+ */
+export interface ResourceDefinition {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  /** Built-in kinds take protobuf and strategic patches, and list items without apiVersion and kind. */
+  readonly isBuiltIn: boolean;
+  readonly subresources: readonly Subresource[];
+  /** `group/plural` under which the storage keeps the objects; shared by the versions of a resource. */
+  readonly storageId: string;
+  readonly storageVersion: string;
+  /** The schema of this version; undefined where everything is kept as it comes. */
+  readonly schema: Schema | undefined;
+  readonly strategy: Strategy;
+  readonly columns: readonly Column[];
+  /** Field selectors beyond metadata.name and metadata.namespace: JSON paths such as `spec.nodeName`. */
+  readonly selectableFields: readonly string[];
+  /** From the storage version to this one and back; undefined where they are the same but for the apiVersion. */
+  readonly convert?: Conversion;
+  /** Warnings for every request to this version (deprecation). */
+  readonly warning?: string;
+}
+
+export interface Subresource {
+  readonly name: string;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: readonly string[];
+  /** For `scale` of custom resources. */
+  readonly scale?: {
+    readonly specReplicasPath: string;
+    readonly statusReplicasPath: string;
+    readonly labelSelectorPath?: string;
+  };
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+  /** Where the cell comes from; undefined: a cell function of the kind. */
+  readonly jsonPath?: string;
+}
+
+export interface Conversion {
+  /** To this definition's version. May call a webhook, hence the promise; `signal` ends it. */
+  toServed(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
+  toStored(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
+}

@@ -1,0 +1,36 @@
+import type { KubeObject } from "setpoint";
+import type { FieldError } from "./status-error.js";
+
+/**
+ * What a kind does beyond the generic path. All parts are optional: a custom resource has next to none, a built-in kind
+ * a few lines in a table. Functions are pure; what they return replaces the object.
+ */
+export interface Strategy {
+  /** The server counts `metadata.generation` for this kind. */
+  readonly hasGeneration: boolean;
+  /** The main endpoint ignores `status`, and `/status` ignores everything else. */
+  readonly hasStatus: boolean;
+  /** A PUT without resourceVersion is accepted. */
+  readonly allowsUnconditionalUpdate: boolean;
+  /** A PUT on a missing object creates it. */
+  readonly allowsCreateOnUpdate?: boolean;
+  /** DELETE answers with the object instead of a Status. */
+  readonly returnsDeletedObject: boolean;
+  /** Seconds of grace for a delete; undefined: none, the object goes at once. */
+  readonly gracePeriodSeconds?: (object: KubeObject) => number;
+  readonly defaultPropagation?: "Background" | "Foreground" | "Orphan";
+  /** Fills in what the real server's defaulting does (verified against it). */
+  readonly applyDefaults?: (object: KubeObject) => KubeObject;
+  readonly prepareCreate?: (object: KubeObject, context: StrategyContext) => KubeObject;
+  readonly prepareUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => KubeObject;
+  readonly validate?: (object: KubeObject, context: StrategyContext) => readonly FieldError[];
+  readonly validateUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => readonly FieldError[];
+  readonly warnings?: (object: KubeObject) => readonly string[];
+}
+
+export interface StrategyContext {
+  readonly nowMs: number;
+  /** Empty for the main endpoint. */
+  readonly subresource: string;
+  readonly user: { readonly name: string; readonly groups: readonly string[] };
+}
