@@ -29,8 +29,16 @@ export interface StatusCause {
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly status: Status;
+  /** The continue token with which a 410 answer to a list lets the client go on, inconsistently. */
+  readonly continueToken?: string;
 
-  constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {
+  constructor(
+    code: number,
+    reason: string | undefined,
+    message: string,
+    details?: StatusDetails,
+    continueToken?: string,
+  ) {
     super(message);
     this.status = {
       kind: "Status",
@@ -42,6 +50,7 @@ export class StatusError extends Error {
       ...(details === undefined ? {} : { details }),
       code,
     };
+    if (continueToken !== undefined) this.continueToken = continueToken;
   }
 }
 
@@ -62,4 +71,135 @@ export interface FieldError {
   readonly field: string;
   /** The rest of the sentence after `field: `, in the real server's wording: `Required value`, `Invalid value: "x": …`. */
   readonly detail: string;
+}
+
+/** What an error names: a resource (`deployments`) or a kind (`Deployment`), with its group. */
+export interface QualifiedName {
+  readonly group: string;
+  readonly resource: string;
+}
+
+function qualified({ group, resource }: QualifiedName): string {
+  return group === "" ? resource : `${resource}.${group}`;
+}
+
+function detailsOf({ group, resource }: QualifiedName, name: string, rest: StatusDetails = {}): StatusDetails {
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(group === "" ? {} : { group }),
+    kind: resource,
+    ...rest,
+  };
+}
+
+export function notFound(of: QualifiedName, name: string): StatusError {
+  return new StatusError(404, "NotFound", `${qualified(of)} "${name}" not found`, detailsOf(of, name));
+}
+
+/** The answer to a path that leads to no resource of a known group. */
+export function unknownResource(): StatusError {
+  return new StatusError(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+export function methodNotAllowed(): StatusError {
+  const message = "the server does not allow this method on the requested resource";
+  return new StatusError(405, "MethodNotAllowed", message, {});
+}
+
+export function methodNotSupported(of: QualifiedName, action: string): StatusError {
+  const message = `${action} is not supported on resources of kind "${qualified(of)}"`;
+  return new StatusError(405, "MethodNotAllowed", message, detailsOf(of, ""));
+}
+
+export function alreadyExists(of: QualifiedName, name: string): StatusError {
+  return new StatusError(409, "AlreadyExists", `${qualified(of)} "${name}" already exists`, detailsOf(of, name));
+}
+
+/** All eight generated names were taken. */
+export function generateNameConflict(of: QualifiedName, name: string): StatusError {
+  const message = `${qualified(of)} "${name}" already exists, the server was not able to generate a unique name for the object`;
+  return new StatusError(409, "AlreadyExists", message, detailsOf(of, name, { retryAfterSeconds: 1 }));
+}
+
+export const OPTIMISTIC_LOCK_MESSAGE =
+  "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(of: QualifiedName, name: string, why: string = OPTIMISTIC_LOCK_MESSAGE): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualified(of)} "${name}": ${why}`;
+  return new StatusError(409, "Conflict", message, detailsOf(of, name));
+}
+
+export function forbidden(of: QualifiedName, name: string, why: string, causes?: readonly StatusCause[]): StatusError {
+  const subject = name === "" ? qualified(of) : `${qualified(of)} "${name}"`;
+  const rest = causes === undefined ? {} : { causes };
+  const details = of.resource === "" ? {} : detailsOf(of, name, rest);
+  const message = of.resource === "" ? `forbidden: ${why}` : `${subject} is forbidden: ${why}`;
+  return new StatusError(403, "Forbidden", message, details);
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, "BadRequest", message);
+}
+
+/** What the real server answers where an error of its own has no status: code 500 and no reason. */
+export function unexpected(message: string): StatusError {
+  return new StatusError(500, undefined, message);
+}
+
+export function internalError(message: string): StatusError {
+  return new StatusError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
+}
+
+export function unauthorized(): StatusError {
+  return new StatusError(401, "Unauthorized", "Unauthorized");
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  return new StatusError(415, "UnsupportedMediaType", message);
+}
+
+export function notAcceptable(accepted: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${accepted.join(", ")}`;
+  return new StatusError(406, "NotAcceptable", message);
+}
+
+/** 410: the history that the request asks for is compacted. */
+export function expired(message: string, continueToken?: string): StatusError {
+  return new StatusError(410, "Expired", message, undefined, continueToken);
+}
+
+export function timeout(why: string, retryAfterSeconds: number, causes?: readonly StatusCause[]): StatusError {
+  const details = { ...(causes === undefined ? {} : { causes }), retryAfterSeconds };
+  return new StatusError(504, "Timeout", `Timeout: ${why}`, details);
+}
+
+export function tooLargeResourceVersion(requested: number | bigint, current: number): StatusError {
+  const cause = { reason: "ResourceVersionTooLarge", message: "Too large resource version" };
+  return timeout(`Too large resource version: ${requested}, current: ${current}`, 1, [cause]);
+}
+
+export function tooManyRequests(
+  message: string,
+  retryAfterSeconds: number,
+  causes?: readonly StatusCause[],
+): StatusError {
+  const details = {
+    ...(causes === undefined ? {} : { causes }),
+    ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+  };
+  return new StatusError(429, "TooManyRequests", message, details);
+}
+
+/** The 422 answer. `of.resource` is a kind here: `Deployment`. */
+export function invalid(of: QualifiedName, name: string, errors: readonly FieldError[]): StatusError {
+  const causes = errors.map(({ type, field, detail }) => ({ reason: type, message: detail, field }));
+  const message = `${qualified(of)} "${name}" is invalid: ${aggregate(errors)}`;
+  return new StatusError(422, "Invalid", message, detailsOf(of, name, { causes }));
+}
+
+/** Several errors as one sentence, duplicates once: `a: x`, `[a: x, b: y]`. */
+export function aggregate(errors: readonly FieldError[]): string {
+  const sentences = [...new Set(errors.map(({ field, detail }) => `${field}: ${detail}`))];
+  return sentences.length === 1 ? sentences[0]! : `[${sentences.join(", ")}]`;
 }

@@ -1,0 +1,71 @@
+/** What a path leads to, before anyone looked whether it is there. */
+export type RequestInfo =
+  | {
+      readonly type: "resource";
+      readonly group: string;
+      readonly version: string;
+      readonly resource: string;
+      /** Empty for the whole collection. */
+      readonly name: string;
+      /** Empty for cluster-scoped resources and for all namespaces. */
+      readonly namespace: string;
+      readonly subresource: string;
+      /** What follows the subresource (`proxy/a/b`); empty else. */
+      readonly rest: string;
+    }
+  | { readonly type: "path"; readonly path: string };
+
+/** The subresources of namespaces: `/namespaces/x/status` is no collection `status` inside of `x`. */
+const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+/**
+ * Parses a path as the real server's RequestInfoFactory: `/api/v1/…` and `/apis/group/version/…` are resources, the
+ * rest are paths. `namespaces/x` is itself an object; `namespaces/x/pods` leads into it.
+ */
+export function parseRequestInfo(path: string): RequestInfo {
+  const parts = path.split("/").filter((part) => part !== "");
+  const isCore = parts[0] === "api";
+  if ((!isCore && parts[0] !== "apis") || parts.length < (isCore ? 3 : 4)) return { type: "path", path };
+  const group = isCore ? "" : parts[1]!;
+  const version = isCore ? parts[1]! : parts[2]!;
+  let segments = parts.slice(isCore ? 2 : 3);
+  let namespace = "";
+  if (segments[0] === "namespaces" && segments.length > 1) {
+    namespace = segments[1]!;
+    if (segments.length > 2 && !NAMESPACE_SUBRESOURCES.has(segments[2]!)) segments = segments.slice(2);
+  }
+  const [resource = "", name = "", subresource = "", ...rest] = segments;
+  const isNamespaceItself = resource === "namespaces";
+  return {
+    type: "resource",
+    group,
+    version,
+    resource,
+    name,
+    namespace: isNamespaceItself ? "" : namespace,
+    subresource,
+    rest: rest.join("/"),
+  };
+}
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
+/** The API verb of a method on an object or a collection; undefined where there is none. */
+export function verbOf(method: string, hasName: boolean, isWatch: boolean): Verb | undefined {
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      if (hasName) return "get";
+      return isWatch ? "watch" : "list";
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return hasName ? "delete" : "deletecollection";
+    default:
+      return undefined;
+  }
+}
