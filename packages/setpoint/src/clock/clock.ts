@@ -2,8 +2,9 @@
  * The only source of time in Setpoint. Every part that waits, expires or stamps takes one, so that all of it, the
  * embedded control plane included, also runs under a virtual clock.
  *
- * Guarantees: timers fire in order of their due time, and in order of their making where due times are equal; a
- * disposed timer never fires; a callback is never called from within `timer` itself.
+ * Guarantees: timers fire in order of their due time (to the millisecond under the system's clock), and in order of
+ * their making where due times are equal; a disposed timer never fires; a callback is never called from within `timer`
+ * itself.
  */
 export interface Clock {
   /** Wall time in milliseconds since the epoch. May step in either direction: for stamps, never for durations. */

@@ -1,7 +1,8 @@
 import type { Clock, Timer } from "./clock.js";
+import { Heap, type HeapEntry } from "./heap.js";
 import { sleepWith } from "./sleep.js";
 
-interface PendingTimer {
+interface PendingTimer extends HeapEntry {
   readonly dueMs: number;
   /** Breaks ties between equal due times: timers fire in the order of their making. */
   readonly sequence: number;
@@ -19,8 +20,9 @@ export class VirtualClock implements Clock {
   #wallMs: number;
   #elapsedMs = 0;
   #sequence = 0;
-  /** Pending timers in firing order. */
-  readonly #pending: PendingTimer[] = [];
+  readonly #pending = new Heap<PendingTimer>(
+    (left, right) => left.dueMs < right.dueMs || (left.dueMs === right.dueMs && left.sequence < right.sequence),
+  );
 
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
     this.#wallMs = startMs;
@@ -35,14 +37,12 @@ export class VirtualClock implements Clock {
   }
 
   timer(delayMs: number, callback: () => void): Timer {
-    const entry: PendingTimer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), sequence: this.#sequence++, callback };
-    this.#pending.splice(this.#positionOf(entry), 0, entry);
+    const dueMs = this.#elapsedMs + Math.max(0, delayMs);
+    const entry: PendingTimer = { dueMs, sequence: this.#sequence++, callback, position: -1 };
+    this.#pending.push(entry);
     const timer: Timer = {
       unref: () => timer,
-      [Symbol.dispose]: () => {
-        const at = this.#pending.indexOf(entry, this.#positionOf(entry));
-        if (at >= 0) this.#pending.splice(at, 1);
-      },
+      [Symbol.dispose]: () => void this.#pending.remove(entry),
     };
     return timer;
   }
@@ -53,12 +53,12 @@ export class VirtualClock implements Clock {
 
   /** How many timers wait. */
   get pendingTimers(): number {
-    return this.#pending.length;
+    return this.#pending.size;
   }
 
   /** When the next timer is due, in milliseconds from now; undefined if none waits. */
   get nextDueInMs(): number | undefined {
-    const next = this.#pending[0];
+    const next = this.#pending.peek();
     return next && next.dueMs - this.#elapsedMs;
   }
 
@@ -71,9 +71,9 @@ export class VirtualClock implements Clock {
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#elapsedMs + durationMs;
     await this.settle();
-    for (let next = this.#pending[0]; next && next.dueMs <= endMs; next = this.#pending[0]) {
+    for (let next = this.#pending.peek(); next && next.dueMs <= endMs; next = this.#pending.peek()) {
       this.#moveTo(next.dueMs);
-      this.#pending.shift();
+      this.#pending.pop();
       next.callback();
       await this.settle();
     }
@@ -85,9 +85,9 @@ export class VirtualClock implements Clock {
     for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
       const before = this.#sequence;
       await new Promise<void>((resolve) => setImmediate(resolve));
-      const due = this.#pending[0];
+      const due = this.#pending.peek();
       if (due && due.dueMs <= this.#elapsedMs) {
-        this.#pending.shift();
+        this.#pending.pop();
         due.callback();
         quiet = -1;
       } else if (this.#sequence !== before) {
@@ -99,19 +99,5 @@ export class VirtualClock implements Clock {
   #moveTo(elapsedMs: number): void {
     this.#wallMs += elapsedMs - this.#elapsedMs;
     this.#elapsedMs = elapsedMs;
-  }
-
-  /** Where `entry` belongs among the pending timers, by binary search. */
-  #positionOf(entry: PendingTimer): number {
-    let low = 0;
-    let high = this.#pending.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#pending[middle]!;
-      const isBefore = other.dueMs < entry.dueMs || (other.dueMs === entry.dueMs && other.sequence < entry.sequence);
-      if (isBefore) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
