@@ -1,0 +1,101 @@
+/**
+ * How Go encodes a struct: its fields in struct order, which is the order of its JSON. Both the protobuf decoder and
+ * whoever wants to know which fields Go's JSON always shows read this.
+ */
+export interface Message {
+  /** As its component in the published schemas: `io.k8s.api.core.v1.PodSpec`. */
+  readonly name: string;
+  readonly fields: readonly MessageField[];
+  /** By protobuf field number. */
+  readonly byNumber: ReadonlyMap<number, MessageField>;
+}
+
+export interface MessageField {
+  readonly number: number;
+  /** The JSON name; empty for a struct whose fields stand among those of its owner. */
+  readonly json: string;
+  readonly type: FieldType;
+  /** `empty`: Go leaves out an empty string, list or map, a zero, a false, a nil. `zero`: also a zero struct. */
+  readonly omit: "never" | "empty" | "zero";
+}
+
+export type FieldType =
+  | { readonly kind: "scalar"; readonly scalar: Scalar }
+  /** A struct that is written field by field. */
+  | { readonly kind: "message"; readonly message: Message }
+  /** A struct that writes its own JSON. */
+  | { readonly kind: "special"; readonly special: Special }
+  /** A pointer: absent and zero are told apart. */
+  | { readonly kind: "pointer"; readonly to: FieldType }
+  | { readonly kind: "list"; readonly of: FieldType }
+  /** A list that is a message of its own on the wire, with its items in field 1. */
+  | { readonly kind: "wrapped-list"; readonly of: FieldType }
+  | { readonly kind: "map"; readonly of: FieldType };
+
+export type Scalar = "string" | "bool" | "int32" | "int64" | "float64" | "bytes";
+
+export type Special =
+  | "Time"
+  | "MicroTime"
+  | "Duration"
+  | "FieldsV1"
+  | "Quantity"
+  | "IntOrString"
+  | "RawExtension"
+  | "JSON"
+  | "SchemaOrBool"
+  | "SchemaOrArray"
+  | "SchemaOrStrings";
+
+type FieldRow = readonly [number: number, json: string, type: string, omit: 0 | 1 | 2];
+/** A message as the harvest writes it. */
+export type MessageRow = readonly [name: string, fields: readonly FieldRow[]];
+
+const OMISSIONS = ["never", "empty", "zero"] as const;
+
+/** The table with look-ups; a message is expanded when first asked for. */
+export function messageTable(kinds: Readonly<Record<string, number>>, rows: readonly MessageRow[]) {
+  const messages: (Message | undefined)[] = new Array(rows.length);
+  const options = new Map(
+    Object.entries(kinds).flatMap(([id, at]) => (id.startsWith("meta.k8s.io/v1/") ? [[id.slice(15), at]] : [])),
+  );
+  let names: Map<string, number> | undefined;
+
+  function messageAt(at: number): Message {
+    const known = messages[at];
+    if (known) return known;
+    const [name, fieldRows] = rows[at]!;
+    const fields: MessageField[] = [];
+    const byNumber = new Map<number, MessageField>();
+    const message: Message = { name, fields, byNumber };
+    messages[at] = message;
+    for (const [number, json, type, omit] of fieldRows) {
+      const field: MessageField = { number, json, type: typeOf(type), omit: OMISSIONS[omit] };
+      fields.push(field);
+      byNumber.set(number, field);
+    }
+    return message;
+  }
+
+  function typeOf(text: string): FieldType {
+    if (text.startsWith("*")) return { kind: "pointer", to: typeOf(text.slice(1)) };
+    if (text.startsWith("[]")) return { kind: "list", of: typeOf(text.slice(2)) };
+    if (text.startsWith("()")) return { kind: "wrapped-list", of: typeOf(text.slice(2)) };
+    if (text.startsWith("{}")) return { kind: "map", of: typeOf(text.slice(2)) };
+    if (text.startsWith("@")) return { kind: "special", special: text.slice(1) as Special };
+    if (text.startsWith("#")) return { kind: "message", message: messageAt(Number(text.slice(1))) };
+    return { kind: "scalar", scalar: text as Scalar };
+  }
+
+  return {
+    messageOf(apiVersion: string, kind: string): Message | undefined {
+      const at = kinds[`${apiVersion}/${kind}`] ?? options.get(kind);
+      return at === undefined ? undefined : messageAt(at);
+    },
+    messageNamed(name: string): Message | undefined {
+      names ??= new Map(rows.map(([rowName], at) => [rowName, at]));
+      const at = names.get(name);
+      return at === undefined ? undefined : messageAt(at);
+    },
+  };
+}

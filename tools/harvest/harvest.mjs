@@ -1,0 +1,73 @@
+// Asks a real kube-apiserver for everything that can be known of it as data, and writes the control plane's facts.
+//
+//   node tools/harvest/harvest.mjs
+//
+// Starts a server of its own (tools/kubernetes decides which version) and needs Go. For the next Kubernetes version:
+// raise the version there, run this, and read the difference.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startKubernetes } from "../kubernetes/start.mjs";
+import { apiOf } from "./api.mjs";
+import { harvestBootstrap } from "./bootstrap.mjs";
+import { harvestColumns } from "./columns.mjs";
+import { harvestDiscovery } from "./discovery.mjs";
+import { harvestSchemas } from "./schemas.mjs";
+import { harvestStrategies } from "./strategies.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const facts = join(here, "../../packages/control-plane/src/facts");
+
+/** One entry a line: compact, and a difference between versions can be read. */
+function write(name, value) {
+  const line = ([key, entry]) => `${JSON.stringify(key)}:${JSON.stringify(entry)}`;
+  const text = Array.isArray(value)
+    ? `[\n${value.map((entry) => JSON.stringify(entry)).join(",\n")}\n]\n`
+    : `{\n${Object.entries(value).map(line).join(",\n")}\n}\n`;
+  writeFileSync(join(facts, name), text);
+  console.log(`${name}: ${(text.length / 1024).toFixed(0)} kB`);
+}
+
+function harvestTypes(discovery) {
+  const versions = discovery.groups.flatMap(({ group, versions }) =>
+    versions.map(({ version }) => (group === "" ? version : `${group}/${version}`)),
+  );
+  const output = execFileSync("go", ["run", "../harvest/types/main.go", ...versions], {
+    cwd: join(here, "../kubernetes"),
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  });
+  return JSON.parse(output);
+}
+
+const cluster = await startKubernetes();
+try {
+  const api = apiOf(cluster.kubeconfig);
+  const { major, minor, gitVersion, emulationMajor, emulationMinor, minCompatibilityMajor, minCompatibilityMinor } =
+    await api.get("/version");
+  const discovery = await harvestDiscovery(api);
+  const schemas = await harvestSchemas(api);
+  write("version.json", {
+    major,
+    minor,
+    emulationMajor,
+    emulationMinor,
+    minCompatibilityMajor,
+    minCompatibilityMinor,
+    gitVersion,
+  });
+  write("discovery.json", discovery.groups);
+  write("schemas.json", schemas);
+  const { texts, columns } = await harvestColumns(api, discovery);
+  write("columns.json", columns);
+  write("column-texts.json", texts);
+  write("bootstrap.json", await harvestBootstrap(api, discovery));
+  write("strategies.json", await harvestStrategies(api, discovery, schemas));
+  const types = harvestTypes(discovery);
+  write("kinds.json", types.kinds);
+  write("messages.json", types.messages);
+  api.close();
+} finally {
+  await cluster.stop();
+}
