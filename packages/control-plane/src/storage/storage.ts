@@ -31,9 +31,9 @@ export interface Storage extends AsyncDisposable {
   commit(write: Write): Promise<StoredObject>;
 
   /**
-   * The published changes of a resource after `fromRevision`, first those remembered, then those to come, in order.
-   * Throws `StorageExpired` where `fromRevision` is compacted. A subscriber that falls further behind than the
-   * storage's limit is ended with `overflow`.
+   * The published changes of a resource after `fromRevision`, first those remembered (before this returns), then those
+   * to come, in order. `StorageExpired` where `fromRevision` is compacted. A subscriber that falls further
+   * behind than the storage's limit is ended with `overflow`.
    */
   subscribe(resource: string, fromRevision: number, subscriber: Subscriber): Disposable;
 

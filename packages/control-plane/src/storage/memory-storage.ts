@@ -1,0 +1,332 @@
+import type { Clock } from "setpoint";
+import type { Journal } from "./journal.js";
+import { OwnerIndex } from "./owner-index.js";
+import { ResourceHistory } from "./resource-history.js";
+import type { Change, Snapshot, Storage, StoredObject, Subscriber, Write } from "./storage.js";
+import { StorageConflict, StorageExpired, StorageFailure } from "./storage-error.js";
+import { StoredState } from "./stored-state.js";
+import { Subscription } from "./subscription.js";
+
+export interface StorageLimits {
+  /** Changes younger than this are remembered, within the bounds below. */
+  readonly historyMs: number;
+  /** How many changes are remembered at most. */
+  readonly historyChanges: number;
+  /** How many bytes of JSON the remembered changes may hold. */
+  readonly historyBytes: number;
+  /** How many unsent bytes a subscriber may hold before it is ended. */
+  readonly backlogBytes: number;
+}
+
+/** The real server compacts every five minutes, and its watch caches hold at most 102,400 events of a resource. */
+export const defaultLimits: StorageLimits = {
+  historyMs: 5 * 60_000,
+  historyChanges: 102_400,
+  historyBytes: 256 * 2 ** 20,
+  backlogBytes: 16 * 2 ** 20,
+};
+
+/** How often changes that have become too old are forgotten. */
+const AGE_CHECK_MS = 15_000;
+
+interface Pending {
+  readonly change: Change;
+  readonly resolve: (stored: StoredObject) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What the storage knows of one resource. */
+interface ResourceState {
+  readonly history: ResourceHistory;
+  /** Accepted and not yet published: the newest state of each key, undefined for a delete. */
+  readonly pending: Map<string, { readonly revision: number; readonly stored: StoredObject | undefined }>;
+  readonly subscriptions: Set<Subscription>;
+}
+
+/** A point in the history by age: every change up to `revision` is at least as old as `atMs`. */
+interface AgeMark {
+  readonly revision: number;
+  readonly atMs: number;
+}
+
+/**
+ * The storage: objects in memory, made durable by a journal where there is one.
+ *
+ * Writes that arrive while a batch is on its way to the disk form the next batch. All that was accepted and is not
+ * durable yet is undone together when the journal fails: what came later was computed from it.
+ */
+export class MemoryStorage implements Storage {
+  readonly #resources = new Map<string, ResourceState>();
+  readonly #owners = new OwnerIndex();
+  readonly #limits: StorageLimits;
+  readonly #clock: Clock;
+  readonly #journal: Journal | undefined;
+  #revision = 1;
+  /** The newest revision given to an accepted write. Numbers of writes that failed are not used again. */
+  #headRevision = 1;
+  #compactedRevision = 0;
+  #queue: Pending[] = [];
+  #flushing: Promise<void> | undefined;
+  #waiters: { readonly revision: number; settle(error?: unknown): void }[] = [];
+  #historyBytes = 0;
+  /** The sizes of the remembered changes of all resources in revision order, to know where a bound is kept again. */
+  #sizes: { readonly revision: number; readonly bytes: number }[] = [];
+  #ages: AgeMark[] = [];
+  #ageTimer: Disposable | undefined;
+  #isClosed = false;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly journal?: Journal;
+    readonly limits?: Partial<StorageLimits>;
+  }) {
+    this.#clock = options.clock;
+    this.#journal = options.journal;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#restore();
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get compactedRevision(): number {
+    return this.#compactedRevision;
+  }
+
+  get(resource: string, key: string): StoredObject | undefined {
+    return this.#resources.get(resource)?.history.get(key);
+  }
+
+  head(resource: string, key: string): StoredObject | undefined {
+    const state = this.#resources.get(resource);
+    const pending = state?.pending.get(key);
+    return pending ? pending.stored : state?.history.get(key);
+  }
+
+  snapshot(resource: string, revision = this.#revision): Snapshot | undefined {
+    if (revision > this.#revision) throw new RangeError(`revision ${revision} is not published yet`);
+    if (revision < this.#compactedRevision) return undefined;
+    const tree = this.#state(resource).history.at(revision);
+    return {
+      revision,
+      size: tree.size,
+      get: (key) => tree.get(key),
+      *entries({ namespace, start = "" } = {}) {
+        const prefix = namespace ? `${namespace}/` : "";
+        let first = prefix;
+        if (start > first) first = start;
+        for (const [key, stored] of tree.from(first)) {
+          if (!key.startsWith(prefix)) return;
+          yield stored;
+        }
+      },
+    };
+  }
+
+  commit(write: Write): Promise<StoredObject> {
+    if (this.#isClosed) throw closedError();
+    const { resource, key, expected, object } = write;
+    const head = this.head(resource, key);
+    if (head !== expected) throw new StorageConflict(resource, key, head);
+    if (!object && !head) throw new TypeError(`${resource} ${key}: there is nothing to delete`);
+    const revision = ++this.#headRevision;
+    const current = StoredState.of(resource, key, revision, object ?? head!.object);
+    const type = object ? (head ? "modified" : "added") : "deleted";
+    const change: Change = { type, revision, current, ...(head && { previous: head }) };
+    this.#state(resource).pending.set(key, { revision, stored: object && current });
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ change, resolve, reject });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  subscribe(resource: string, fromRevision: number, subscriber: Subscriber): Disposable {
+    if (this.#isClosed) throw closedError();
+    if (fromRevision < this.#compactedRevision) throw new StorageExpired(fromRevision, this.#compactedRevision);
+    const { history, subscriptions } = this.#state(resource);
+    const subscription = new Subscription(subscriber, fromRevision, this.#limits.backlogBytes, (over) =>
+      subscriptions.delete(over),
+    );
+    subscriptions.add(subscription);
+    subscription.replay(history.after(fromRevision));
+    return subscription;
+  }
+
+  reached(revision: number, signal?: AbortSignal): Promise<void> {
+    if (revision <= this.#revision) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(closedError());
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = (): void => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        reject(signal?.reason);
+      };
+      const settle = (error?: unknown): void => {
+        signal?.removeEventListener("abort", onAbort);
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      const waiter = { revision, settle };
+      this.#waiters.push(waiter);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  dependents(uid: string): Iterable<StoredObject> {
+    return this.#owners.dependents(uid);
+  }
+
+  *resources(): Iterable<string> {
+    for (const [resource, { history }] of this.#resources) if (history.size > 0) yield resource;
+  }
+
+  compact(revision: number): void {
+    const until = Math.min(revision, this.#revision);
+    if (until <= this.#compactedRevision) return;
+    this.#compactedRevision = until;
+    for (const { history } of this.#resources.values()) history.compact(until);
+    const kept = this.#sizes.findIndex((size) => size.revision > until);
+    const forgotten = this.#sizes.splice(0, kept < 0 ? this.#sizes.length : kept);
+    for (const { bytes } of forgotten) this.#historyBytes -= bytes;
+    this.#ages = this.#ages.filter((mark) => mark.revision > until);
+    this.#journal?.compact(until);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#ageTimer?.[Symbol.dispose]();
+    await this.#flushing;
+    for (const { subscriptions } of this.#resources.values()) {
+      for (const subscription of [...subscriptions]) subscription.end("closed");
+    }
+    for (const waiter of this.#waiters.splice(0)) waiter.settle(closedError());
+    await this.#journal?.[Symbol.asyncDispose]();
+  }
+
+  #state(resource: string): ResourceState {
+    const known = this.#resources.get(resource);
+    if (known) return known;
+    const state: ResourceState = { history: new ResourceHistory(), pending: new Map(), subscriptions: new Set() };
+    this.#resources.set(resource, state);
+    return state;
+  }
+
+  /** Runs until the queue is empty. The first batch starts in a microtask: never within `commit` itself. */
+  async #flush(): Promise<void> {
+    await undefined;
+    while (this.#queue.length > 0) {
+      const batch = this.#queue;
+      this.#queue = [];
+      try {
+        await this.#journal?.append(batch.map(({ change }) => change));
+      } catch (error) {
+        this.#undo([...batch, ...this.#queue], error);
+        continue;
+      }
+      this.#publish(batch);
+    }
+    this.#flushing = undefined;
+  }
+
+  #undo(writes: readonly Pending[], error: unknown): void {
+    this.#queue = [];
+    for (const { change, reject } of writes) {
+      this.#state(change.current.resource).pending.clear();
+      reject(error);
+    }
+  }
+
+  #publish(batch: readonly Pending[]): void {
+    const published = new Map<ResourceState, Change[]>();
+    for (const { change } of batch) {
+      const state = this.#state(change.current.resource);
+      this.#remember(state, change);
+      if (state.pending.get(change.current.key)?.revision === change.revision) {
+        state.pending.delete(change.current.key);
+      }
+      const changes = published.get(state);
+      if (changes) changes.push(change);
+      else published.set(state, [change]);
+    }
+    for (const { change, resolve } of batch) resolve(change.current);
+    this.#announce(published);
+    this.#keepBounds();
+  }
+
+  #remember(state: ResourceState, change: Change): void {
+    state.history.publish(change);
+    this.#owners.publish(change);
+    this.#revision = change.revision;
+    const bytes = change.current.json.byteLength;
+    this.#sizes.push({ revision: change.revision, bytes });
+    this.#historyBytes += bytes;
+    this.#ageTimer ??= this.#clock.timer(AGE_CHECK_MS, () => this.#checkAges()).unref();
+  }
+
+  #announce(published: ReadonlyMap<ResourceState, readonly Change[]>): void {
+    for (const state of this.#resources.values()) {
+      if (state.subscriptions.size === 0) continue;
+      const changes = published.get(state);
+      for (const subscription of [...state.subscriptions]) {
+        if (changes) subscription.publish(changes);
+        else subscription.progress(this.#revision);
+      }
+    }
+    for (const changes of published.values()) {
+      for (const { previous } of changes) if (previous instanceof StoredState) previous.release();
+    }
+    const reached = this.#waiters.filter((waiter) => waiter.revision <= this.#revision);
+    if (reached.length === 0) return;
+    this.#waiters = this.#waiters.filter((waiter) => waiter.revision > this.#revision);
+    for (const waiter of reached) waiter.settle();
+  }
+
+  /** Forgets a tenth more than it must, so that a storage at its bound does not compact at every write. */
+  #keepBounds(): void {
+    const { historyChanges, historyBytes } = this.#limits;
+    if (this.#sizes.length <= historyChanges && this.#historyBytes <= historyBytes) return;
+    let changes = this.#sizes.length;
+    let bytes = this.#historyBytes;
+    for (const size of this.#sizes) {
+      changes--;
+      bytes -= size.bytes;
+      if (changes <= historyChanges * 0.9 && bytes <= historyBytes * 0.9) {
+        this.compact(size.revision);
+        return;
+      }
+    }
+  }
+
+  /** Goes on only while there is something to forget, so that an idle storage needs no timer. */
+  #checkAges(): void {
+    this.#ageTimer = undefined;
+    const nowMs = this.#clock.monotonic();
+    if (this.#ages.at(-1)?.revision !== this.#revision) this.#ages.push({ revision: this.#revision, atMs: nowMs });
+    const old = this.#ages.findLast((mark) => nowMs - mark.atMs >= this.#limits.historyMs);
+    if (old) this.compact(old.revision);
+    if (this.#sizes.length > 0) this.#ageTimer = this.#clock.timer(AGE_CHECK_MS, () => this.#checkAges()).unref();
+  }
+
+  #restore(): void {
+    const kept = this.#journal?.restore();
+    if (!kept) return;
+    this.#compactedRevision = kept.compactedRevision;
+    for (const stored of kept.objects) {
+      this.#state(stored.resource).history.restore(stored);
+      this.#owners.restore(stored);
+    }
+    for (const { type, current, revision } of kept.changes) {
+      const state = this.#state(current.resource);
+      const previous = state.history.get(current.key);
+      this.#remember(state, { type, revision, current, ...(previous && { previous }) });
+    }
+    this.#revision = Math.max(this.#revision, kept.revision);
+    this.#headRevision = this.#revision;
+  }
+}
+
+function closedError(): StorageFailure {
+  return new StorageFailure("STORAGE_CLOSED", "the storage is closed");
+}

@@ -1,0 +1,41 @@
+import { SetpointError } from "setpoint";
+import type { StoredObject } from "./storage.js";
+
+/** The object is no longer what the write was computed from; nothing was changed. */
+export class StorageConflict extends SetpointError<"STORAGE_CONFLICT"> {
+  override readonly name = "StorageConflict";
+  /** The accepted state now; undefined where the object is gone. */
+  readonly head: StoredObject | undefined;
+
+  constructor(resource: string, key: string, head: StoredObject | undefined) {
+    super("STORAGE_CONFLICT", `${resource} ${key} has changed since it was read`);
+    this.head = head;
+  }
+}
+
+/** The changes after the revision asked for are no longer remembered. */
+export class StorageExpired extends SetpointError<"STORAGE_EXPIRED"> {
+  override readonly name = "StorageExpired";
+  readonly requested: number;
+  readonly compacted: number;
+
+  constructor(requested: number, compacted: number) {
+    super("STORAGE_EXPIRED", `revision ${requested} is compacted; the oldest one kept is ${compacted}`);
+    this.requested = requested;
+    this.compacted = compacted;
+  }
+}
+
+export type StorageFailureCode =
+  | "STORAGE_CLOSED"
+  | "STORAGE_DAMAGED"
+  | "STORAGE_DISK_FULL"
+  | "STORAGE_FAILED"
+  | "STORAGE_LOCKED"
+  | "STORAGE_UNREADABLE"
+  | "STORAGE_VERSION";
+
+/** The storage cannot start, or could not make a write durable; such a write is undone. */
+export class StorageFailure extends SetpointError<StorageFailureCode> {
+  override readonly name = "StorageFailure";
+}

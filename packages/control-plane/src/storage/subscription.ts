@@ -1,0 +1,68 @@
+import type { Change, Subscriber } from "./storage.js";
+
+/** One subscriber's place in the stream of a resource's changes. */
+export class Subscription implements Disposable {
+  readonly #subscriber: Subscriber;
+  readonly #remove: (subscription: Subscription) => void;
+  /** Changes at or below this revision were delivered, or are not wanted. */
+  #revision: number;
+  /**
+   * What the subscriber may hold unsent. Changes replayed at the start come on top of the limit: who resumes from far
+   * behind would otherwise be ended before it could read a byte, again and again.
+   */
+  #allowanceBytes: number;
+  #isOver = false;
+
+  constructor(
+    subscriber: Subscriber,
+    fromRevision: number,
+    limitBytes: number,
+    remove: (subscription: Subscription) => void,
+  ) {
+    this.#subscriber = subscriber;
+    this.#revision = fromRevision;
+    this.#allowanceBytes = limitBytes;
+    this.#remove = remove;
+  }
+
+  replay(changes: readonly Change[]): void {
+    if (changes.length === 0) return;
+    this.#allowanceBytes += this.#subscriber.backlogBytes ? sizeOf(changes) : 0;
+    this.#deliver(changes);
+  }
+
+  publish(changes: readonly Change[]): void {
+    this.#deliver(changes);
+    const backlogBytes = this.#isOver ? 0 : (this.#subscriber.backlogBytes?.() ?? 0);
+    if (backlogBytes > this.#allowanceBytes) this.end("overflow");
+  }
+
+  progress(revision: number): void {
+    if (revision > this.#revision) this.#subscriber.progress?.(revision);
+  }
+
+  end(reason: "overflow" | "closed"): void {
+    if (this.#isOver) return;
+    this[Symbol.dispose]();
+    this.#subscriber.ended(reason);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#remove(this);
+  }
+
+  #deliver(changes: readonly Change[]): void {
+    if (this.#isOver) return;
+    const isWanted = changes[0]!.revision > this.#revision;
+    const wanted = isWanted ? changes : changes.filter((change) => change.revision > this.#revision);
+    if (wanted.length === 0) return;
+    this.#revision = wanted.at(-1)!.revision;
+    this.#subscriber.changes(wanted);
+  }
+}
+
+function sizeOf(changes: readonly Change[]): number {
+  return changes.reduce((bytes, change) => bytes + change.current.json.byteLength, 0);
+}
