@@ -1,0 +1,96 @@
+// Generated from the OpenAPI documents of Kubernetes 1.36.3 by tools/kinds/generate.mjs. Do not edit.
+import type { Kind } from "../../kind.js";
+import type { LabelSelector } from "../../label-selector.js";
+import type { KubeObject, ObjectMeta } from "../../object.js";
+
+export interface AggregationRule {
+  readonly clusterRoleSelectors?: readonly LabelSelector[];
+}
+
+export interface ClusterRole extends KubeObject {
+  readonly apiVersion: "rbac.authorization.k8s.io/v1";
+  readonly kind: "ClusterRole";
+  readonly metadata: ObjectMeta;
+  readonly aggregationRule?: AggregationRule;
+  readonly rules?: readonly PolicyRule[];
+}
+
+export const ClusterRole: Kind<ClusterRole> = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  plural: "clusterroles",
+  scope: "Cluster",
+};
+
+export interface ClusterRoleBinding extends KubeObject {
+  readonly apiVersion: "rbac.authorization.k8s.io/v1";
+  readonly kind: "ClusterRoleBinding";
+  readonly metadata: ObjectMeta;
+  readonly roleRef: RoleRef;
+  readonly subjects?: readonly Subject[];
+}
+
+export const ClusterRoleBinding: Kind<ClusterRoleBinding> = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRoleBinding",
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  plural: "clusterrolebindings",
+  scope: "Cluster",
+};
+
+export interface PolicyRule {
+  readonly apiGroups?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+export interface Role extends KubeObject {
+  readonly apiVersion: "rbac.authorization.k8s.io/v1";
+  readonly kind: "Role";
+  readonly metadata: ObjectMeta;
+  readonly rules?: readonly PolicyRule[];
+}
+
+export const Role: Kind<Role> = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "Role",
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  plural: "roles",
+  scope: "Namespaced",
+};
+
+export interface RoleBinding extends KubeObject {
+  readonly apiVersion: "rbac.authorization.k8s.io/v1";
+  readonly kind: "RoleBinding";
+  readonly metadata: ObjectMeta;
+  readonly roleRef: RoleRef;
+  readonly subjects?: readonly Subject[];
+}
+
+export const RoleBinding: Kind<RoleBinding> = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "RoleBinding",
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  plural: "rolebindings",
+  scope: "Namespaced",
+};
+
+export interface RoleRef {
+  readonly kind: string;
+  readonly apiGroup?: string;
+  readonly name: string;
+}
+
+export interface Subject {
+  readonly kind: string;
+  readonly apiGroup?: string;
+  readonly name: string;
+  readonly namespace?: string;
+}

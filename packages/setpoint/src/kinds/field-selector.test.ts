@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatFieldSelector, matchesFields, parseFieldSelector } from "./field-selector.js";
+
+const terms = fc.array(
+  fc.record({
+    field: fc.stringMatching(/^[a-z][a-z.]{0,8}$/),
+    operator: fc.constantFrom("=" as const, "!=" as const),
+    value: fc.string(),
+  }),
+  { maxLength: 4 },
+);
+
+describe("a field selector", () => {
+  it("is read and matched", () => {
+    const values: Record<string, string> = { "metadata.name": "a", "status.phase": "Running" };
+    const textOf = (field: string) => values[field] ?? "";
+    expect(matchesFields("metadata.name=a,status.phase!=Failed", textOf)).toBe(true);
+    expect(matchesFields("metadata.name==b", textOf)).toBe(false);
+    expect(matchesFields("spec.nodeName=", textOf)).toBe(true);
+    expect(matchesFields("", textOf)).toBe(true);
+  });
+
+  it.each(["a", "a=b=c", "a=b\\x", "a=b\\"])("%j is none", (selector) => {
+    expect(() => parseFieldSelector(selector)).toThrow(expect.objectContaining({ code: "FIELD_SELECTOR_INVALID" }));
+  });
+
+  it("comes back from its text, whatever its values hold", () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+        expect([...parseFieldSelector(formatFieldSelector(given))].sort(byText)).toEqual([...given].sort(byText));
+      }),
+    );
+  });
+});
