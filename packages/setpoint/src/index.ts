@@ -1,4 +1,31 @@
+export { type ClientOptions, createClient } from "./client/api-client.js";
+export {
+  ApiError,
+  type ApiErrorCode,
+  fieldErrors,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isNotServed,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+  isUnauthorized,
+  type RequestSummary,
+} from "./client/api-error.js";
+export { drain, readJson } from "./client/body.js";
 export type * from "./client/client.js";
+export { type ConnectOptions, connect } from "./client/connect.js";
+export { bearerToken, type Credentials } from "./client/credentials.js";
+export type { TlsMaterial, TlsSource } from "./client/dialer.js";
+export { type HttpTransportOptions, http1Transport } from "./client/http1-transport.js";
+export { LineDecoder, type LineHandler, type LineOptions, lines } from "./client/lines.js";
+export type { RetryOptions } from "./client/retry.js";
+export { withSilenceLimit } from "./client/silence.js";
+export type { Status, StatusCause, StatusDetails } from "./client/status.js";
 export type { Transport, TransportRequest, TransportResponse } from "./client/transport.js";
 export type { Clock, Timer } from "./clock/clock.js";
 export { type Duration, parseDuration } from "./clock/duration.js";
@@ -21,3 +48,9 @@ export type {
   OwnerReference,
   UntypedObject,
 } from "./kinds/object.js";
+export type { BackoffOptions } from "./queue/backoff.js";
+export type { MergeCauses, WorkItem } from "./queue/key-queue.js";
+export { type MetricDefinition, type QueueObserver, queueMetrics } from "./queue/queue-metrics.js";
+export type { Priority } from "./queue/ready-lines.js";
+export type { TokenBucketOptions } from "./queue/token-bucket.js";
+export { type AddOptions, WorkQueue, type WorkQueueOptions } from "./queue/work-queue.js";

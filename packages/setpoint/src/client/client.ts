@@ -51,10 +51,55 @@ export interface Client extends AsyncDisposable {
   /** The text of a pod's log, in chunks; with `follow` until the container ends or the signal is aborted. */
   logs(pod: string, options: LogOptions): AsyncIterable<string>;
 
-  /** A request with this client's credentials, retries included; an error status is an answer, not a rejection. */
-  raw(
-    request: Omit<TransportRequest, "headers"> & { headers?: TransportRequest["headers"] },
-  ): Promise<TransportResponse>;
+  /**
+   * A request with this client's credentials, retries included unless `retry` is false; an error status is an answer,
+   * not a rejection. The body is the caller's to read or to `drain`.
+   */
+  raw(request: RawRequest): Promise<TransportResponse>;
+}
+
+export interface RawRequest extends Omit<TransportRequest, "headers"> {
+  readonly headers?: TransportRequest["headers"];
+  /** False hands out 429, 503 and broken connections at once, for callers with a back-off of their own. */
+  readonly retry?: boolean;
+  /** How long the response's head may take. Defaults to the client's; 0 for no limit. */
+  readonly headTimeoutMs?: number;
+  /** What metrics call it. Defaults to the method in lower case, without a kind. */
+  readonly verb?: RequestVerb;
+  readonly kind?: Kind;
+  readonly subresource?: string;
+}
+
+export type RequestVerb =
+  | "get"
+  | "list"
+  | "watch"
+  | "create"
+  | "update"
+  | "patch"
+  | "apply"
+  | "delete"
+  | "deletecollection"
+  | "head"
+  | "post"
+  | "put"
+  | "options"
+  | "connect"
+  | "trace";
+
+/** One request as it was answered, or failed: for metrics. Retries are reported each. */
+export interface ObservedRequest {
+  readonly verb: RequestVerb;
+  /** `Pod`; empty for a request to no kind. */
+  readonly kind: string;
+  readonly subresource: string;
+  /** The HTTP status, or 0 where none came: then `error` says why. */
+  readonly status: number;
+  readonly error?: string;
+  /** To the response's head. */
+  readonly durationMs: number;
+  /** 1 for the first try. */
+  readonly attempt: number;
 }
 
 export interface GetOptions extends CallOptions {
@@ -124,6 +169,13 @@ export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
   readonly allowBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
+  /**
+   * Rejects with `TRANSPORT_TIMEOUT` where the server sends nothing for so long. With bookmarks a server is heard from
+   * about every minute. Defaults to never: connections are probed below this level.
+   */
+  readonly idleTimeoutMs?: number;
+  /** Rejects with `STREAM_LINE_TOO_LONG` for a longer event. Defaults to 64 MiB. */
+  readonly maxLineBytes?: number;
 }
 
 export type WatchEvent<T extends KubeObject> =

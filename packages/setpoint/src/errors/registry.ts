@@ -74,6 +74,123 @@ export const errorRegistry = defineErrors({
     summary: "A resourceVersion is no decimal number.",
     cure: "Compare only versions that a server gave; a server that gives others does not follow the Kubernetes API.",
   },
+  TRANSPORT_REFUSED: {
+    summary: "No connection to the server could be made; nothing was sent.",
+    cure: "Check that the server runs and that its address, port, proxy and name resolution are right; the cause says what failed.",
+  },
+  TRANSPORT_BROKEN: {
+    summary:
+      "The connection ended or spoke no HTTP before the response was complete; the server may have acted on the request.",
+    cure: "Reads are tried again by themselves. For a write, read the object to see whether it took effect.",
+  },
+  TRANSPORT_TIMEOUT: {
+    summary: "The server did not answer, or fell silent, for longer than allowed.",
+    cure: "Check the server's load and the network; raise the limit (headTimeoutMs, idleTimeoutMs) where such waits are normal.",
+  },
+  TRANSPORT_UNTRUSTED: {
+    summary: "The server's certificate is not trusted, or not for this name.",
+    cure: "Put the right CA into certificate-authority(-data), or the name that the certificate is for into tls-server-name.",
+  },
+  REQUEST_INVALID: {
+    summary: "A request could not be made from what was given.",
+    cure: "Give what the message names: a name, a namespace for a namespaced kind, a URL or header without control characters.",
+  },
+  RESPONSE_INVALID: {
+    summary: "The answer is not what a Kubernetes API server sends.",
+    cure: "Look at the start of the answer in the message: often it is a proxy, a login page or another service that answered.",
+  },
+  STREAM_TRUNCATED: {
+    summary: "A stream of lines ended within a line.",
+    cure: "Start the watch again from the last resourceVersion; an informer does so by itself.",
+  },
+  STREAM_LINE_TOO_LONG: {
+    summary: "A line of a stream is longer than the limit.",
+    cure: "Raise maxLineBytes if objects of that size are wanted; otherwise look at what sends them.",
+  },
+  KUBECONFIG_NOT_FOUND: {
+    summary: "A kubeconfig file that was named does not exist.",
+    cure: "Correct the path in the option or in KUBECONFIG.",
+  },
+  KUBECONFIG_INVALID: {
+    summary: "A kubeconfig has a wrong or missing value; the message names the file and the field.",
+    cure: "Correct that field; `kubectl config view` shows how kubectl reads the file.",
+  },
+  CLUSTER_NOT_CHOSEN: {
+    summary: "No cluster was named, and none is ever guessed.",
+    cure: "Pass a kubeconfig, set KUBECONFIG, run in a pod, or start an embedded control plane with `npx setpoint up`.",
+  },
+  CREDENTIALS_FAILED: {
+    summary: "Credentials could not be had: a token file could not be read or an exec plugin failed.",
+    cure: "Run the plugin or read the file by hand as the message shows it; log in again with your provider's tool.",
+  },
+  API_BAD_REQUEST: {
+    summary: "The server did not understand the request (400).",
+    cure: "Read the message: a malformed object, selector or option.",
+  },
+  API_UNAUTHORIZED: {
+    summary: "The server does not accept the credentials (401).",
+    cure: "Renew the token or certificate of the kubeconfig's user.",
+  },
+  API_FORBIDDEN: {
+    summary: "The user may not do this (403).",
+    cure: "Grant the verb on the resource with a Role and a binding; the message names both.",
+  },
+  API_NOT_FOUND: {
+    summary: "The object does not exist (404).",
+    cure: "Check name and namespace; `find` returns undefined instead of rejecting.",
+  },
+  API_NOT_SERVED: {
+    summary: "The server does not serve this path (404): the kind is not installed, or not in this version.",
+    cure: "Install the CRD, or use a version that `kubectl api-resources` lists.",
+  },
+  API_METHOD_NOT_ALLOWED: {
+    summary: "The resource does not support the verb (405).",
+    cure: "See the verbs of the resource in `kubectl api-resources -o wide`.",
+  },
+  API_UNSUPPORTED_MEDIA_TYPE: {
+    summary: "The server does not speak the format asked for or sent (406, 415).",
+    cure: "Use another patch type: custom resources take no strategic merge patches.",
+  },
+  API_CONFLICT: {
+    summary: "The object has changed, or another manager owns a field (409).",
+    cure: "Read the object again and repeat the change, or apply with force.",
+  },
+  API_ALREADY_EXISTS: {
+    summary: "An object of this name exists (409).",
+    cure: "Use another name, generateName, or apply in place of create.",
+  },
+  API_EXPIRED: {
+    summary: "The resourceVersion or continue token is too old (410).",
+    cure: "List again without it.",
+  },
+  API_TOO_LARGE: {
+    summary: "The request is larger than the server takes (413).",
+    cure: "Make the object smaller: the limit is 3 MiB for a request and about 1.5 MiB for a stored object.",
+  },
+  API_INVALID: {
+    summary: "The object does not pass validation (422).",
+    cure: "Correct the fields that the message lists; `fieldErrors(error)` gives them one by one.",
+  },
+  API_TOO_MANY_REQUESTS: {
+    summary: "The server is overloaded, or a disruption budget forbids the eviction (429).",
+    cure: "Requests are tried again by themselves within limits; send fewer, or wait for the budget.",
+  },
+  API_INTERNAL: {
+    summary: "The server failed (500).",
+    cure: "See the server's log; a webhook that fails is named in the message.",
+  },
+  API_UNAVAILABLE: {
+    summary: "The server, or what it depends on, is not ready (502, 503).",
+    cure: "Wait for it, or look at the aggregated API service that the message names.",
+  },
+  API_TIMEOUT: {
+    summary: "The server could not complete the request in time (504, or 500 ServerTimeout).",
+    cure: "Try again; for a write, read the object first to see whether it took effect.",
+  },
+  API_FAILED: {
+    summary: "The server answered with an error of no known kind.",
+    cure: "Read the message; status and reason are the server's.",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

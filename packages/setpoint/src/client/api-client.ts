@@ -1,0 +1,386 @@
+import { Buffer } from "node:buffer";
+import type { Clock } from "../clock/clock.js";
+import { type Random, systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { SetpointError } from "../errors/error.js";
+import { type Kind, kindId } from "../kinds/kind.js";
+import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import { apiErrorOf, isNotFound } from "./api-error.js";
+import { apiPath, queryOf } from "./api-path.js";
+import { readJson } from "./body.js";
+import type {
+  ApplyOptions,
+  Client,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  LogOptions,
+  ObjectList,
+  ObservedRequest,
+  Patch,
+  PatchOptions,
+  RawRequest,
+  SubresourceOption,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "./client.js";
+import { anonymous, type Credentials } from "./credentials.js";
+import { type OutgoingRequest, RequestSender } from "./request-sender.js";
+import { type RetryOptions, retryAfterMs } from "./retry.js";
+import { withSilenceLimit } from "./silence.js";
+import { isStatus } from "./status.js";
+import type { Transport, TransportResponse } from "./transport.js";
+import { watchEvents } from "./watch-stream.js";
+
+export interface ClientOptions {
+  readonly transport: Transport;
+  /** For messages and metrics. */
+  readonly server: string;
+  readonly credentials?: Credentials;
+  /** Who owns the fields that this client writes. Defaults to `setpoint`. */
+  readonly fieldManager?: string;
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly retry?: RetryOptions;
+  /** How long the head of a response may take. Defaults to 90 seconds, above the server's own limit; 0 for no limit. */
+  readonly headTimeoutMs?: number;
+  /** Called for each request when its head, or its failure, is there. Must not throw. */
+  readonly observer?: (request: ObservedRequest) => void;
+  /** Called with each warning of the server, once per text. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+/**
+ * A client on any transport. It owns the transport: disposing the one disposes the other.
+ *
+ * ```ts
+ * await using client = createClient({ transport: http1Transport({ server, clock: systemClock }), server });
+ * const pod = await client.get(Pod, "web-0", { namespace: "default" });
+ * ```
+ */
+export function createClient(options: ClientOptions): Client {
+  return new ApiClient(options);
+}
+
+const JSON_TYPE = { accept: "application/json", "content-type": "application/json" };
+const ACCEPT_JSON = { accept: "application/json" };
+const PATCH_TYPES = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+} as const;
+const DEFAULT_PAGE_SIZE = 500;
+
+class ApiClient implements Client {
+  readonly server: string;
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #sender: RequestSender;
+  readonly #fieldManager: string;
+
+  constructor(options: ClientOptions) {
+    this.server = options.server;
+    this.#transport = options.transport;
+    this.#clock = options.clock ?? systemClock;
+    this.#fieldManager = options.fieldManager ?? "setpoint";
+    this.#sender = new RequestSender({
+      transport: options.transport,
+      clock: this.#clock,
+      random: options.random ?? systemRandom,
+      credentials: options.credentials ?? anonymous,
+      userAgent: options.userAgent ?? "setpoint",
+      headTimeoutMs: options.headTimeoutMs ?? 90_000,
+      retry: options.retry ?? {},
+      observer: options.observer,
+      onWarning: options.onWarning,
+    });
+  }
+
+  async get<T extends KubeObject>(kind: Kind<T>, name: string, options: GetOptions = {}): Promise<T> {
+    const { namespace, resourceVersion, signal } = options;
+    const path = apiPath(kind, { namespace, name, query: { resourceVersion } });
+    return this.#object(kind, { verb: "get", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+  }
+
+  async find<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T | undefined> {
+    try {
+      return await this.get(kind, name, options);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
+    const path = apiPath(kind, { namespace: options.namespace, query: listQuery(options) });
+    const { signal } = options;
+    const body = await this.#json({ verb: "list", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+    const { items, metadata } = body as { items?: T[] | null; metadata?: ObjectListMetadata };
+    if (!metadata || (items !== null && !Array.isArray(items))) throw unexpected("GET", path, `${kind.kind}List`, body);
+    return {
+      items: (items ?? []).map((item) => named(kind, item)),
+      resourceVersion: metadata.resourceVersion ?? "",
+      ...(metadata.continue ? { continue: metadata.continue } : {}),
+      ...(metadata.remainingItemCount === undefined ? {} : { remainingItemCount: metadata.remainingItemCount }),
+    };
+  }
+
+  async *pages<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<ObjectList<T>, void> {
+    const limit = options.limit ?? DEFAULT_PAGE_SIZE;
+    let page = await this.list(kind, { ...options, limit });
+    yield page;
+    while (page.continue) {
+      // The token carries the snapshot: with a resourceVersion beside it the server refuses the request.
+      const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options;
+      page = await this.list(kind, { ...rest, limit, continue: page.continue });
+      yield page;
+    }
+  }
+
+  async create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
+    const namespace = this.#namespaceOf(kind, object.metadata, options);
+    const path = apiPath(kind, { namespace, query: this.#writeQuery(options) });
+    return this.#object(kind, {
+      ...{ verb: "create", kind, method: "POST", path, headers: JSON_TYPE, signal: options.signal },
+      body: encode({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }),
+    });
+  }
+
+  async update<T extends KubeObject>(
+    kind: Kind<T>,
+    object: T,
+    options: WriteOptions & SubresourceOption = {},
+  ): Promise<T> {
+    const { subresource, signal } = options;
+    const namespace = this.#namespaceOf(kind, object.metadata, options);
+    const query = this.#writeQuery(options);
+    const path = apiPath(kind, { namespace, name: nameOf(kind, object.metadata), subresource, query });
+    return this.#object(kind, {
+      ...{ verb: "update", kind, subresource, method: "PUT", path, headers: JSON_TYPE, signal },
+      body: encode({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }),
+    });
+  }
+
+  async patch<T extends KubeObject>(kind: Kind<T>, name: string, patch: Patch, options: PatchOptions = {}): Promise<T> {
+    const { namespace, subresource, signal } = options;
+    const path = apiPath(kind, { namespace, name, subresource, query: this.#writeQuery(options) });
+    return this.#object(kind, {
+      ...{ verb: "patch", kind, subresource, method: "PATCH", path, signal },
+      headers: { accept: "application/json", "content-type": PATCH_TYPES[patch.type] },
+      body: encode(patch.type === "json" ? patch.operations : patch.body),
+    });
+  }
+
+  async apply<T extends KubeObject>(kind: Kind<T>, object: JsonObject, options: ApplyOptions = {}): Promise<T> {
+    const { subresource, signal, force } = options;
+    const metadata = (object.metadata ?? {}) as { name?: string; namespace?: string };
+    const namespace = this.#namespaceOf(kind, metadata, options);
+    const query = { ...this.#writeQuery(options), force };
+    const path = apiPath(kind, { namespace, name: nameOf(kind, metadata), subresource, query });
+    return this.#object(kind, {
+      ...{ verb: "apply", kind, subresource, method: "PATCH", path, signal, idempotent: true },
+      headers: { accept: "application/json", "content-type": PATCH_TYPES.apply },
+      body: encode({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }),
+    });
+  }
+
+  async delete<T extends KubeObject>(kind: Kind<T>, name: string, options: DeleteOptions = {}): Promise<T | undefined> {
+    const { namespace, signal } = options;
+    const path = apiPath(kind, { namespace, name });
+    const body = await this.#json({
+      ...{ verb: "delete", kind, method: "DELETE", path, headers: JSON_TYPE, signal },
+      body: encode(deleteBody(options)),
+    });
+    return isStatus(body) ? undefined : named(kind, body as unknown as T);
+  }
+
+  async deleteCollection<T extends KubeObject>(
+    kind: Kind<T>,
+    options: ListOptions & DeleteOptions = {},
+  ): Promise<void> {
+    const path = apiPath(kind, { namespace: options.namespace, query: listQuery(options) });
+    await this.#json({
+      ...{ verb: "deletecollection", kind, method: "DELETE", path, headers: JSON_TYPE, signal: options.signal },
+      body: encode(deleteBody(options)),
+    });
+  }
+
+  async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>, void> {
+    const { signal, idleTimeoutMs, maxLineBytes } = options;
+    const path = apiPath(kind, { namespace: options.namespace, query: watchQuery(options) });
+    const response = await this.#accepted({ verb: "watch", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+    const body = idleTimeoutMs ? withSilenceLimit(response.body, this.#clock, idleTimeoutMs) : response.body;
+    yield* watchEvents<T>({ method: "GET", path }, body, { maxLineBytes });
+  }
+
+  async getSubresource<S>(kind: Kind, name: string, subresource: string, options: GetOptions = {}): Promise<S> {
+    const { namespace, resourceVersion, signal } = options;
+    const path = apiPath(kind, { namespace, name, subresource, query: { resourceVersion } });
+    const call: OutgoingRequest = { verb: "get", kind, subresource, method: "GET", path, headers: ACCEPT_JSON, signal };
+    return (await this.#json(call)) as S;
+  }
+
+  createSubresource<S>(
+    kind: Kind,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options?: WriteOptions,
+  ): Promise<S> {
+    return this.#writeSubresource("create", "POST", kind, name, subresource, body, options);
+  }
+
+  updateSubresource<S>(
+    kind: Kind,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options?: WriteOptions,
+  ): Promise<S> {
+    return this.#writeSubresource("update", "PUT", kind, name, subresource, body, options);
+  }
+
+  async *logs(pod: string, options: LogOptions): AsyncGenerator<string, void> {
+    const { namespace, signal, ...query } = options;
+    const path = `${apiPath(PODS, { namespace, name: pod, subresource: "log" })}${queryOf(query)}`;
+    // A follower's head comes with its first byte, whenever that is.
+    const limit = options.follow ? { headTimeoutMs: 0 } : {};
+    const response = await this.#accepted({
+      ...{ verb: "get", kind: PODS, subresource: "log", method: "GET", path, signal, ...limit },
+      headers: { accept: "*/*" },
+    });
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body) {
+      const text = decoder.decode(chunk, { stream: true });
+      if (text) yield text;
+    }
+    const rest = decoder.decode();
+    if (rest) yield rest;
+  }
+
+  raw(request: RawRequest): Promise<TransportResponse> {
+    return this.#sender.send(request);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport[Symbol.asyncDispose]();
+  }
+
+  async #writeSubresource<S>(
+    verb: "create" | "update",
+    method: "POST" | "PUT",
+    kind: Kind,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options: WriteOptions = {},
+  ): Promise<S> {
+    const { namespace, signal } = options;
+    const path = apiPath(kind, { namespace, name, subresource, query: this.#writeQuery(options) });
+    const call: OutgoingRequest = { verb, kind, subresource, method, path, headers: JSON_TYPE, signal };
+    return (await this.#json({ ...call, body: encode(body) })) as S;
+  }
+
+  #writeQuery(options: WriteOptions): Record<string, string | undefined> {
+    return {
+      fieldManager: options.fieldManager ?? this.#fieldManager,
+      fieldValidation: options.fieldValidation,
+      dryRun: options.dryRun ? "All" : undefined,
+    };
+  }
+
+  #namespaceOf(kind: Kind, metadata: { readonly namespace?: string }, options: WriteOptions): string | undefined {
+    const namespace = options.namespace ?? metadata.namespace;
+    if (kind.scope === "Namespaced" && !namespace) {
+      throw new SetpointError("REQUEST_INVALID", `${kindId(kind)}: metadata.namespace is missing`);
+    }
+    return namespace;
+  }
+
+  async #object<T extends KubeObject>(kind: Kind<T>, request: OutgoingRequest): Promise<T> {
+    const body = await this.#json(request);
+    if (!body.metadata || isStatus(body)) throw unexpected(request.method, request.path, kind.kind, body);
+    return named(kind, body as unknown as T);
+  }
+
+  async #json(request: OutgoingRequest): Promise<Record<string, unknown>> {
+    const response = await this.#accepted(request);
+    const body = await readJson(request, response);
+    if (typeof body !== "object" || body === null) throw unexpected(request.method, request.path, "an object", body);
+    return body as Record<string, unknown>;
+  }
+
+  /** The response, where it is none of an error. */
+  async #accepted(request: OutgoingRequest): Promise<TransportResponse> {
+    const response = await this.#sender.send(request);
+    if (response.status < 300) return response;
+    const { method, path } = request;
+    throw await apiErrorOf({ method, path }, response, retryAfterMs(response, this.#clock.now()));
+  }
+}
+
+const PODS: Kind = { group: "", version: "v1", kind: "Pod", apiVersion: "v1", plural: "pods", scope: "Namespaced" };
+
+interface ObjectListMetadata {
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+function listQuery(options: ListOptions): Record<string, string | number | undefined> {
+  return {
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    limit: options.limit,
+    continue: options.continue,
+    resourceVersion: options.resourceVersion,
+    resourceVersionMatch: options.resourceVersionMatch,
+  };
+}
+
+function watchQuery(options: WatchOptions): Record<string, string | number | boolean | undefined> {
+  return {
+    watch: true,
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    resourceVersion: options.resourceVersion,
+    resourceVersionMatch: options.resourceVersionMatch,
+    allowWatchBookmarks: options.allowBookmarks ?? true,
+    sendInitialEvents: options.sendInitialEvents,
+    timeoutSeconds: options.timeoutSeconds,
+  };
+}
+
+function deleteBody(options: DeleteOptions): JsonObject {
+  return {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    preconditions: options.preconditions,
+    propagationPolicy: options.propagation,
+    gracePeriodSeconds: options.gracePeriodSeconds,
+    dryRun: options.dryRun ? ["All"] : undefined,
+  };
+}
+
+/** The server leaves the kind out of a list's items; here every object says what it is. */
+function named<T extends KubeObject>(kind: Kind<T>, object: T): T {
+  if (object.kind && object.apiVersion) return object;
+  return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+}
+
+function nameOf(kind: Kind, metadata: { readonly name?: string }): string {
+  if (metadata.name) return metadata.name;
+  throw new SetpointError("REQUEST_INVALID", `${kindId(kind)}: metadata.name is missing`);
+}
+
+function encode(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value), "utf8");
+}
+
+function unexpected(method: string, path: string, wanted: string, body: unknown): SetpointError {
+  const start = JSON.stringify(body)?.slice(0, 200);
+  return new SetpointError("RESPONSE_INVALID", `${method} ${path}: expected ${wanted}, the server sent: ${start}`);
+}

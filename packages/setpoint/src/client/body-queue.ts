@@ -1,0 +1,122 @@
+/** How the source of a body is told to stop, go on, or give up. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** The reader left before the end. */
+  cancel(): void;
+}
+
+/** Chunks kept before the source is paused; large enough that a source at full speed is seldom stopped. */
+const HIGH_WATER_BYTES = 1024 * 1024;
+
+interface Waiter {
+  resolve(result: IteratorResult<Uint8Array, undefined>): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A body between the socket that pushes and the loop that pulls: bounded, read once, by one reader. What was pushed
+ * before an error is still delivered before it; an abort takes effect at once.
+ */
+export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #source: BodySource;
+  #chunks: Uint8Array[] = [];
+  #next = 0;
+  #bytes = 0;
+  #paused = false;
+  #waiter: Waiter | undefined;
+  #outcome: { readonly error?: unknown } | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** True once no more will be pushed. */
+  get isEnded(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#outcome) return;
+    if (this.#waiter) {
+      const waiter = this.#waiter;
+      this.#waiter = undefined;
+      waiter.resolve({ done: false, value: chunk });
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > HIGH_WATER_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#source.pause();
+    }
+  }
+
+  end(): void {
+    this.#settle({});
+  }
+
+  fail(error: unknown): void {
+    this.#settle({ error });
+  }
+
+  /** As {@link fail}, but what is waiting to be read is dropped. */
+  abort(error: unknown): void {
+    this.#drop();
+    this.#outcome = undefined;
+    this.#settle({ error });
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const chunk = this.#chunks[this.#next];
+    if (chunk) return Promise.resolve({ done: false, value: this.#take(chunk) });
+    if (!this.#outcome) return new Promise((resolve, reject) => (this.#waiter = { resolve, reject }));
+    const { error } = this.#outcome;
+    this.#outcome = {};
+    return error === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error);
+  }
+
+  return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const wasEnded = this.isEnded;
+    this.#drop();
+    this.#outcome = {};
+    if (!wasEnded) this.#source.cancel();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #take(chunk: Uint8Array): Uint8Array {
+    this.#bytes -= chunk.length;
+    if (++this.#next === this.#chunks.length) {
+      this.#chunks = [];
+      this.#next = 0;
+      if (this.#paused) {
+        this.#paused = false;
+        this.#source.resume();
+      }
+    }
+    return chunk;
+  }
+
+  #drop(): void {
+    this.#chunks = [];
+    this.#next = 0;
+    this.#bytes = 0;
+  }
+
+  #settle(outcome: { readonly error?: unknown }): void {
+    if (this.#outcome) return;
+    const waiter = this.#waiter;
+    if (!waiter) {
+      this.#outcome = outcome;
+      return;
+    }
+    this.#waiter = undefined;
+    this.#outcome = {};
+    if (outcome.error === undefined) waiter.resolve({ done: true, value: undefined });
+    else waiter.reject(outcome.error);
+  }
+}

@@ -1,0 +1,18 @@
+/** Who a client is to the server. Client certificates belong to the transport; the rest is headers. */
+export interface Credentials {
+  /** The headers that prove it. May read a file or run a plugin; rejects with `CREDENTIALS_FAILED` where that fails. */
+  headers(signal?: AbortSignal): Promise<CredentialHeaders> | CredentialHeaders;
+  /**
+   * Told that the server answered 401 to these headers. True where another try may go better, because the credentials
+   * can be had anew.
+   */
+  rejected?(): boolean;
+}
+
+export type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export const anonymous: Credentials = { headers: () => ({}) };
+
+export function bearerToken(token: string): Credentials {
+  return { headers: () => ({ authorization: `Bearer ${token}` }) };
+}

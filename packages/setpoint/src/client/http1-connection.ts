@@ -1,0 +1,181 @@
+import { Buffer } from "node:buffer";
+import type { Socket } from "node:net";
+import { SetpointError } from "../errors/error.js";
+import { BodyQueue } from "./body-queue.js";
+import { Http1Reader, type ResponseHead, type ResponseSink } from "./http1-reader.js";
+import type { TransportRequest, TransportResponse } from "./transport.js";
+import { abortedError, describe, transportError } from "./transport-error.js";
+
+/** One request on a connection, from its first byte to the last of its response. */
+interface Exchange {
+  readonly body: BodyQueue;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: () => void;
+  resolve(response: TransportResponse): void;
+  reject(error: unknown): void;
+  /** Set once the head has come: from then on errors belong to the body. */
+  head: ResponseHead | undefined;
+}
+
+export interface ConnectionEvents {
+  /** A response was read to its end and another request may be sent. */
+  onIdle(): void;
+  /** The connection is of no more use. */
+  onClose(): void;
+}
+
+/** One HTTP/1.1 connection: a request at a time, no pipelining. */
+export class Http1Connection implements ResponseSink {
+  readonly #socket: Socket;
+  readonly #events: ConnectionEvents;
+  readonly #reader = new Http1Reader(this);
+  #exchange: Exchange | undefined;
+  #closed = false;
+  /** When it became idle, on the pool's clock. */
+  idleSinceMs = 0;
+  /** Set where its certificates were replaced: finish the exchange, then close. */
+  isRetired = false;
+
+  constructor(socket: Socket, events: ConnectionEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    socket.on("data", (bytes: Buffer) => this.#onBytes(bytes));
+    socket.on("end", () => this.#onEnd());
+    socket.on("error", (error) => this.#fail(error));
+    socket.on("close", () => this.#onEnd());
+  }
+
+  /** Whether a request may be sent on it now. */
+  get isUsable(): boolean {
+    return !this.#closed && !this.isRetired && !this.#exchange && this.#socket.writable;
+  }
+
+  /** `head` is the request's, from {@link encodeHead}. */
+  send(request: TransportRequest, head: string): Promise<TransportResponse> {
+    const { signal } = request;
+    if (signal?.aborted) {
+      this.#events.onIdle();
+      return Promise.reject(abortedError(signal));
+    }
+    return new Promise((resolve, reject) => {
+      const body = new BodyQueue({
+        pause: () => this.#socket.pause(),
+        resume: () => this.#socket.resume(),
+        cancel: () => this.close(),
+      });
+      const onAbort = (): void => this.#fail(abortedError(signal!));
+      const exchange: Exchange = { body, signal, onAbort, resolve, reject, head: undefined };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#exchange = exchange;
+      this.#reader.expect(request.method);
+      this.#socket.ref();
+      if (request.body?.length) {
+        this.#socket.cork();
+        this.#socket.write(head, "latin1");
+        this.#socket.write(request.body);
+        this.#socket.uncork();
+      } else {
+        this.#socket.write(head, "latin1");
+      }
+    });
+  }
+
+  close(): void {
+    this.#fail(transportError("TRANSPORT_BROKEN", "the connection was closed by this side"));
+  }
+
+  onHead(head: ResponseHead): void {
+    const exchange = this.#exchange!;
+    exchange.head = head;
+    exchange.resolve({ status: head.status, headers: head.headers, body: exchange.body });
+  }
+
+  onData(bytes: Buffer): void {
+    this.#exchange!.body.push(bytes);
+  }
+
+  onEnd(): void {
+    const exchange = this.#exchange!;
+    this.#exchange = undefined;
+    exchange.signal?.removeEventListener("abort", exchange.onAbort);
+    exchange.body.end();
+    if (exchange.head!.keepAlive && !this.isRetired && !this.#closed) {
+      if (this.#socket.isPaused()) this.#socket.resume();
+      this.#socket.unref();
+      this.#events.onIdle();
+    } else this.#destroy();
+  }
+
+  #onBytes(bytes: Buffer): void {
+    if (this.#closed) return;
+    try {
+      this.#reader.push(bytes);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #onEnd(): void {
+    if (this.#closed) return;
+    if (this.#reader.finish()) this.#destroy();
+    else this.#fail(transportError("TRANSPORT_BROKEN", "the server closed the connection"));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#closed) return;
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    if (exchange) {
+      exchange.signal?.removeEventListener("abort", exchange.onAbort);
+      const failure = asTransportError(error);
+      if (!exchange.head) exchange.reject(failure);
+      else if (failure.code === "ABORTED") exchange.body.abort(failure);
+      else exchange.body.fail(failure);
+    }
+    this.#destroy();
+  }
+
+  #destroy(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#socket.destroy();
+    this.#events.onClose();
+  }
+}
+
+function asTransportError(error: unknown): SetpointError {
+  if (error instanceof SetpointError) return error;
+  return transportError("TRANSPORT_BROKEN", `the connection broke: ${describe(error)}`, error);
+}
+
+/** What may stand in a request's line or a header: anything else could smuggle in a second request. */
+const PLAIN = /^[\t\x20-\x7e\x80-\xff]*$/;
+const PLAIN_PATH = /^\/[\x21-\x7e]*$/;
+
+/** The bytes of a request up to its body. Throws `REQUEST_INVALID` for what would not be one well-formed request. */
+export function encodeHead(request: TransportRequest, path: string, host: string): string {
+  if (!PLAIN_PATH.test(path)) {
+    throw new SetpointError("REQUEST_INVALID", `the path is not percent-encoded: ${JSON.stringify(path)}`);
+  }
+  let head = `${request.method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
+  for (const name in request.headers) {
+    const value = request.headers[name]!;
+    if (typeof value === "string") head += headerLine(name, value);
+    else for (const item of value) head += headerLine(name, item);
+  }
+  const hasBody = request.method === "POST" || request.method === "PUT" || request.method === "PATCH";
+  if (request.body?.length || hasBody) head += `content-length: ${request.body?.length ?? 0}\r\n`;
+  return `${head}\r\n`;
+}
+
+function headerLine(name: string, value: string): string {
+  const text = PLAIN.test(value) ? value : utf8AsLatin1(name, value);
+  return `${name}: ${text}\r\n`;
+}
+
+/** Header values beyond latin1 go out as the bytes of their UTF-8, as Go sends them. */
+function utf8AsLatin1(name: string, value: string): string {
+  const text = Buffer.from(value, "utf8").toString("latin1");
+  if (PLAIN.test(text)) return text;
+  throw new SetpointError("REQUEST_INVALID", `the header ${name} contains a control character`);
+}

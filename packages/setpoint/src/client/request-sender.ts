@@ -1,0 +1,161 @@
+import type { Clock } from "../clock/clock.js";
+import type { Random } from "../clock/random.js";
+import { isSetpointError } from "../errors/error.js";
+import { drain } from "./body.js";
+import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
+import type { Credentials } from "./credentials.js";
+import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
+import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
+import { abortedError, transportError } from "./transport-error.js";
+import { WarningLog } from "./warning-log.js";
+
+export interface SenderOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly credentials: Credentials;
+  readonly userAgent: string;
+  readonly headTimeoutMs: number;
+  readonly retry: RetryOptions;
+  readonly observer?: (request: ObservedRequest) => void;
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** A request on its way to the transport. */
+export interface OutgoingRequest extends RawRequest {
+  /** True for writes that may be sent twice: server-side apply. Reads always may. */
+  readonly idempotent?: boolean;
+}
+
+/** Sends requests: credentials, deadline of the head, retries, warnings, metrics. */
+export class RequestSender {
+  readonly #options: SenderOptions;
+  readonly #policy: RetryPolicy;
+  readonly #warnings: WarningLog;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#policy = new RetryPolicy(options.retry, options.random);
+    this.#warnings = new WarningLog(options.onWarning);
+  }
+
+  async send(request: OutgoingRequest): Promise<TransportResponse> {
+    const { clock, credentials } = this.#options;
+    const policy = request.retry === false ? undefined : this.#policy;
+    const retryable = retryability(request);
+    let mayRenew = true;
+    for (let attempt = 1; ; attempt++) {
+      let waitMs: number | undefined;
+      try {
+        const response = await this.#attempt(request, attempt);
+        if (response.status === 401 && mayRenew && credentials.rejected?.()) {
+          mayRenew = false;
+          await drain(response);
+          continue;
+        }
+        if (response.status < 429) return response;
+        waitMs = policy?.afterResponse(attempt, retryable, response, clock.now());
+        if (waitMs === undefined) return response;
+        await drain(response);
+      } catch (error) {
+        waitMs = policy?.afterFailure(attempt, retryable, error);
+        if (waitMs === undefined) throw error;
+      }
+      await this.#pause(waitMs, request.signal);
+    }
+  }
+
+  async #attempt(request: OutgoingRequest, attempt: number): Promise<TransportResponse> {
+    const { clock, observer } = this.#options;
+    const startedMs = observer ? clock.monotonic() : 0;
+    const report = (status: number, error?: string): void =>
+      observer?.({
+        verb: request.verb ?? (request.method.toLowerCase() as RequestVerb),
+        kind: request.kind?.kind ?? "",
+        subresource: request.subresource ?? "",
+        status,
+        ...(error ? { error } : {}),
+        durationMs: clock.monotonic() - startedMs,
+        attempt,
+      });
+    try {
+      const response = await this.#dispatch(request);
+      this.#warnings.take(response.headers.warning);
+      report(response.status);
+      return response;
+    } catch (error) {
+      report(0, isSetpointError(error) ? error.code : "UNKNOWN");
+      throw error;
+    }
+  }
+
+  /** Sends it once, with a deadline for the response's head. */
+  async #dispatch(request: OutgoingRequest): Promise<TransportResponse> {
+    const { transport, clock, credentials, userAgent } = this.#options;
+    const { method, path, body, signal } = request;
+    const limitMs = request.headTimeoutMs ?? this.#options.headTimeoutMs;
+    const headers = { "user-agent": userAgent, ...request.headers, ...(await credentials.headers(signal)) };
+    const outgoing: TransportRequest = { method, path, headers, ...(body ? { body } : {}) };
+    if (limitMs <= 0) return transport.request(signal ? { ...outgoing, signal } : outgoing);
+    if (signal?.aborted) throw abortedError(signal);
+    const deadline = new AbortController();
+    const onAbort = (): void => deadline.abort(signal!.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    let isLate = false;
+    const timer = clock.timer(limitMs, () => {
+      isLate = true;
+      deadline.abort();
+    });
+    try {
+      const response = await transport.request({ ...outgoing, signal: deadline.signal });
+      return signal
+        ? { ...response, body: untilEnd(response.body, () => signal.removeEventListener("abort", onAbort)) }
+        : response;
+    } catch (error) {
+      signal?.removeEventListener("abort", onAbort);
+      if (!isLate) throw error;
+      throw transportError("TRANSPORT_TIMEOUT", `${method} ${path}: no answer within ${limitMs / 1000} s`, error);
+    } finally {
+      timer[Symbol.dispose]();
+    }
+  }
+
+  async #pause(waitMs: number, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#options.clock.sleep(waitMs, signal);
+    } catch (error) {
+      throw signal?.aborted ? abortedError(signal) : error;
+    }
+  }
+}
+
+function retryability(request: OutgoingRequest): RetryableRequest {
+  const reads = request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS";
+  return { idempotent: reads || request.idempotent === true, retryTooMany: request.subresource !== "eviction" };
+}
+
+/** The same body; `onEnd` is called when its reader is through with it, however that came. */
+function untilEnd(body: AsyncIterable<Uint8Array>, onEnd: () => void): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = body[Symbol.asyncIterator]();
+      return {
+        async next() {
+          try {
+            const result = await inner.next();
+            if (result.done) onEnd();
+            return result;
+          } catch (error) {
+            onEnd();
+            throw error;
+          }
+        },
+        async return() {
+          onEnd();
+          await inner.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

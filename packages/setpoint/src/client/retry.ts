@@ -1,0 +1,94 @@
+import { jitter, type Random } from "../clock/random.js";
+import { isSetpointError } from "../errors/error.js";
+import type { TransportResponse } from "./transport.js";
+
+export interface RetryOptions {
+  /** How often a request is sent at most. Defaults to 10. */
+  readonly attempts?: number;
+  /** The longest single wait; a server that asks for more gets its answer passed on. Defaults to 60 seconds. */
+  readonly maxWaitMs?: number;
+}
+
+/** What decides whether a request may be sent again. */
+export interface RetryableRequest {
+  /** True where acting on it twice is as good as once: reads and server-side apply. */
+  readonly idempotent: boolean;
+  /** False where 429 is an answer to the request itself: an eviction that a disruption budget forbids. */
+  readonly retryTooMany: boolean;
+}
+
+const FIRST_BACKOFF_MS = 100;
+const LONGEST_BACKOFF_MS = 10_000;
+/** A server that cannot be reached is given up sooner than one that answers: two or three seconds. */
+const FAILURE_ATTEMPTS = 5;
+
+/** How requests are tried again: a pure decision, the waiting is the caller's. */
+export class RetryPolicy {
+  readonly #attempts: number;
+  readonly #maxWaitMs: number;
+  readonly #random: Random;
+
+  constructor(options: RetryOptions, random: Random) {
+    this.#attempts = options.attempts ?? 10;
+    this.#maxWaitMs = options.maxWaitMs ?? 60_000;
+    this.#random = random;
+  }
+
+  /**
+   * How long to wait before sending again after this answer, or undefined to pass it on. 429 and 503 mean that the
+   * server did not act; 500 with Retry-After is its way to ask for the same request again; after 504 it may have acted.
+   */
+  afterResponse(
+    attempt: number,
+    request: RetryableRequest,
+    response: TransportResponse,
+    nowMs: number,
+  ): number | undefined {
+    if (attempt >= this.#attempts) return undefined;
+    const askedMs = retryAfterMs(response, nowMs);
+    if (!mayRepeat(response.status, request, askedMs !== undefined)) return undefined;
+    const waitMs = askedMs === undefined ? this.#backoff(attempt) : jitter(this.#random, askedMs, 0.1);
+    return askedMs !== undefined && askedMs > this.#maxWaitMs ? undefined : waitMs;
+  }
+
+  /** The same after a failure of the transport. What was never sent may always be sent again. */
+  afterFailure(attempt: number, request: RetryableRequest, error: unknown): number | undefined {
+    if (attempt >= Math.min(this.#attempts, FAILURE_ATTEMPTS)) return undefined;
+    if (isSetpointError(error, "TRANSPORT_REFUSED")) return this.#backoff(attempt);
+    if (isSetpointError(error, "TRANSPORT_BROKEN") && request.idempotent) {
+      // Most often a kept connection that the server had just closed: a new one will do, at once.
+      return attempt === 1 ? 0 : this.#backoff(attempt);
+    }
+    return undefined;
+  }
+
+  #backoff(attempt: number): number {
+    return jitter(this.#random, Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)), 1);
+  }
+}
+
+function mayRepeat(status: number, request: RetryableRequest, asked: boolean): boolean {
+  switch (status) {
+    case 429:
+      return request.retryTooMany;
+    case 503:
+      return asked || request.idempotent;
+    case 500:
+      return asked;
+    case 502:
+    case 504:
+      return asked && request.idempotent;
+    default:
+      return false;
+  }
+}
+
+/** The Retry-After header in milliseconds: seconds, or a date. Undefined where absent or senseless. */
+export function retryAfterMs(response: Pick<TransportResponse, "headers">, nowMs: number): number | undefined {
+  const header = response.headers["retry-after"];
+  const text = typeof header === "string" ? header.trim() : header?.[0]?.trim();
+  if (!text) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+}

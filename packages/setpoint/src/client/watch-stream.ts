@@ -1,0 +1,63 @@
+import type { Buffer } from "node:buffer";
+import { isUtf8 } from "node:buffer";
+import { SetpointError } from "../errors/error.js";
+import type { KubeObject } from "../kinds/object.js";
+import { apiErrorOfEvent, type RequestSummary } from "./api-error.js";
+import { startOf } from "./body.js";
+import type { WatchEvent } from "./client.js";
+import { type LineOptions, lines } from "./lines.js";
+
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+
+/**
+ * The events of a watch's body. Rejects with an `ApiError` for an ERROR event, `STREAM_TRUNCATED` for a line that the
+ * end of the stream cut off, and `RESPONSE_INVALID` for one that is no event. Errors of the reader are the reader's:
+ * nothing here catches them.
+ */
+export async function* watchEvents<T extends KubeObject>(
+  request: RequestSummary,
+  body: AsyncIterable<Uint8Array>,
+  options?: LineOptions,
+): AsyncGenerator<WatchEvent<T>, void> {
+  for await (const line of lines(body, options)) yield parseWatchEvent<T>(request, line);
+}
+
+/** Parses one line of a watch. Throws as {@link watchEvents} rejects. */
+export function parseWatchEvent<T extends KubeObject>(request: RequestSummary, line: Buffer): WatchEvent<T> {
+  const { type, object } = parseLine(request, line);
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      if (!object?.metadata) throw noEvent(request, line, `${type} without an object`);
+      return { type, object: object as T };
+    case "BOOKMARK":
+      if (!object?.metadata) throw noEvent(request, line, "BOOKMARK without an object");
+      return {
+        type,
+        resourceVersion: object.metadata.resourceVersion,
+        initialEventsEnd: object.metadata.annotations?.[INITIAL_EVENTS_END] === "true",
+      };
+    case "ERROR":
+      throw apiErrorOfEvent(request, object);
+    default:
+      throw noEvent(request, line, `unknown type ${JSON.stringify(type)}`);
+  }
+}
+
+function parseLine(request: RequestSummary, line: Buffer): { type?: unknown; object?: KubeObject } {
+  let value: unknown;
+  try {
+    if (!isUtf8(line)) throw new SyntaxError("it is not UTF-8");
+    value = JSON.parse(line.toString("utf8"));
+  } catch (cause) {
+    throw noEvent(request, line, "not JSON", cause);
+  }
+  if (typeof value !== "object" || value === null) throw noEvent(request, line, "not an object");
+  return value;
+}
+
+function noEvent(request: RequestSummary, line: Buffer, problem: string, cause?: unknown): SetpointError {
+  const message = `${request.method} ${request.path}: a line is no watch event (${problem}); it starts with: ${startOf(line)}`;
+  return new SetpointError("RESPONSE_INVALID", message, cause ? { cause } : undefined);
+}
