@@ -1,0 +1,207 @@
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "setpoint";
+import { answerError } from "../registry/negotiation/answer.js";
+import { StatusError } from "../registry/status-error.js";
+import type { ApiHandler, ApiRequest, ApiResponse } from "./api-request.js";
+import { clientCertificate } from "./client-certificate.js";
+import { CLIENT_GONE, hasBody, type NodeRequest, readBody } from "./incoming-body.js";
+import { decodedBody } from "./request-body.js";
+import { parseTarget } from "./request-target.js";
+import { type NodeResponse, writeResponse } from "./response-writer.js";
+import type { ErrorLog } from "./safe-handler.js";
+
+export interface ApiServerOptions {
+  readonly handler: ApiHandler;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** PEM. */
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** PEM of the CA that signs client certificates. */
+  readonly clientCa: string;
+  readonly clock: Clock;
+  readonly log: ErrorLog;
+}
+
+/** What is left running after this is cut off when the server stops. */
+const STOP_GRACE_MS = 1_200;
+/** A request must arrive whole within this. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** The limits of the real server's Go library: 1 MiB of headers, 32 s for them, 90 s of idling. */
+const MAX_HEADER_BYTES = 2 ** 20;
+const HEADERS_TIMEOUT_MS = 32_000;
+const IDLE_TIMEOUT_MS = 90_000;
+
+/** The handler on a TLS socket: HTTP/1.1 and HTTP/2, client certificates asked for and not required. */
+export class ApiServer implements AsyncDisposable {
+  readonly #options: ApiServerOptions;
+  readonly #server: Http2SecureServer;
+  readonly #sockets = new Set<TLSSocket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #exchanges = new Set<Exchange>();
+  #onIdle: (() => void) | undefined;
+  #isStopping = false;
+
+  private constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#server = createSecureServer({
+      allowHTTP1: true,
+      cert: options.certificate,
+      key: options.privateKey,
+      ca: options.clientCa,
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: "TLSv1.2",
+      maxHeaderSize: MAX_HEADER_BYTES,
+      settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES },
+    } as Parameters<typeof createSecureServer>[0]);
+    Object.assign(this.#server, {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: IDLE_TIMEOUT_MS,
+    });
+    this.#server.on("secureConnection", (socket: TLSSocket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => socket.destroy());
+      socket.setNoDelay(true);
+    });
+    this.#server.on("session", (session) => {
+      this.#sessions.add(session);
+      session.on("close", () => this.#sessions.delete(session));
+      session.on("error", () => session.destroy());
+    });
+    this.#server.on("tlsClientError", (_error, socket) => socket.destroy());
+    this.#server.on("request", (request, response) => this.#accept(request, response));
+  }
+
+  /** Rejects with Node's error where the address cannot be had (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
+  static async listen(options: ApiServerOptions): Promise<ApiServer> {
+    const server = new ApiServer(options);
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once("error", reject);
+      server.#server.listen({ host: options.host, port: options.port, backlog: 1024 }, () => {
+        server.#server.off("error", reject);
+        resolve();
+      });
+    });
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    const { host } = this.#options;
+    return `https://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
+  }
+
+  /** Ends watches, lets other requests finish, and closes every connection, within two seconds. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const session of this.#sessions) session.close();
+    for (const exchange of this.#exchanges) exchange.abort(new Error("the server is stopping"));
+    if (this.#exchanges.size > 0) {
+      const grace = new AbortController();
+      const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
+      await Promise.race([idle, this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {})]);
+      grace.abort();
+    }
+    for (const socket of this.#sockets) socket.destroySoon();
+    for (const session of this.#sessions) session.destroy();
+    await closed;
+  }
+
+  async #accept(request: NodeRequest, response: NodeResponse): Promise<void> {
+    const exchange = new Exchange();
+    this.#exchanges.add(exchange);
+    response.once("close", () => exchange.close());
+    response.on("error", () => exchange.close());
+    if (this.#isStopping && request.httpVersionMajor === 1) response.setHeader("connection", "close");
+    try {
+      const answer = await this.#answer(request, response, exchange);
+      if (!response.destroyed) await writeResponse(response, answer, this.#options.clock);
+    } catch (error) {
+      if (!response.destroyed) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
+      response.destroy();
+    } finally {
+      this.#exchanges.delete(exchange);
+      if (this.#exchanges.size === 0) this.#onIdle?.();
+    }
+  }
+
+  async #answer(request: NodeRequest, response: NodeResponse, exchange: Exchange): Promise<ApiResponse> {
+    try {
+      const certificate = clientCertificate(socketOf(request));
+      const headers = headersOf(request.rawHeaders);
+      const target = parseTarget(request.url ?? "/");
+      const body = hasBody(request, headers) ? await readBody(request, headers, this.#options.clock) : NO_BODY;
+      const apiRequest: ApiRequest = {
+        ...target,
+        method: request.method ?? "GET",
+        headers,
+        body: await decodedBody(body, headers["content-encoding"]?.toString()),
+        ...(certificate && { clientCertificate: certificate }),
+        isInProcess: false,
+        get signal() {
+          return exchange.signal;
+        },
+      };
+      return await this.#options.handler(apiRequest);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      // The rest of a refused body would otherwise be read as the next request, or kept in memory.
+      if (!request.complete && request.httpVersionMajor === 1) response.setHeader("connection", "close");
+      return answerError(error);
+    }
+  }
+}
+
+const NO_BODY = new Uint8Array();
+
+/** One request and its answer. The signal is made when somebody asks for it: most requests end before anyone does. */
+class Exchange {
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+
+  close(): void {
+    this.abort(CLIENT_GONE);
+  }
+}
+
+function socketOf(request: NodeRequest): TLSSocket {
+  return ("stream" in request ? request.stream.session?.socket : request.socket) as TLSSocket;
+}
+
+/** Repeated headers are joined, as Node does, but for those of impersonation, where each is a value of its own. */
+function headersOf(raw: readonly string[]): ApiRequest["headers"] {
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase();
+    const value = raw[at + 1]!;
+    const known = headers[name];
+    if (known === undefined) headers[name] = value;
+    else if (name.startsWith("impersonate-")) headers[name] = [known, value].flat();
+    else headers[name] = `${known}, ${value}`;
+  }
+  return headers;
+}

@@ -1,0 +1,66 @@
+import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import type { Clock } from "setpoint";
+import type { ApiResponse } from "./api-request.js";
+
+/** Either protocol's response; both write alike, though TypeScript cannot call them as a union. */
+export type NodeResponse = ServerResponse | Http2ServerResponse;
+
+/** A reader that takes nothing for so long, while there is something to take, is cut off. */
+const STALLED_MS = 30_000;
+
+/**
+ * Writes an answer, as fast as its reader takes it. Resolves when all of it was handed to the socket, or the reader
+ * has gone; the body's iterator is ended in either case.
+ */
+export async function writeResponse(response: NodeResponse, answer: ApiResponse, clock: Clock): Promise<void> {
+  const { status, headers, body } = answer;
+  // Node's types want mutable arrays; it does not write to them.
+  const head = headers as Record<string, string | string[]>;
+  if (body instanceof Uint8Array) {
+    const length = status === 204 || status === 304 ? {} : { "content-length": String(body.byteLength) };
+    response.writeHead(status, { ...head, ...length });
+    response.end(body);
+    return;
+  }
+  response.writeHead(status, head);
+  const stream = response as ServerResponse;
+  stream.flushHeaders();
+  try {
+    for await (const chunk of body) {
+      if (response.destroyed) return;
+      if (!stream.write(chunk)) await drained(response, clock);
+    }
+  } finally {
+    await ended(response, clock);
+  }
+}
+
+/** Resolves when there is room again, or nobody is left to need it. */
+function drained(response: NodeResponse, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = clock.timer(STALLED_MS, () => response.destroy()).unref();
+    const done = (): void => {
+      stalled[Symbol.dispose]();
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+    if (response.destroyed) done();
+  });
+}
+
+/** Ends the body; whoever does not take the rest of it in time loses the connection. */
+function ended(response: NodeResponse, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.destroyed || response.closed) return resolve();
+    const stalled = clock.timer(STALLED_MS, () => response.destroy()).unref();
+    response.once("close", () => {
+      stalled[Symbol.dispose]();
+      resolve();
+    });
+    response.end();
+  });
+}

@@ -1,0 +1,27 @@
+import { SetpointError } from "setpoint";
+import { answerError } from "../registry/negotiation/answer.js";
+import { StatusError } from "../registry/status-error.js";
+import type { ApiHandler } from "./api-request.js";
+
+/** Receives what no client is told in full: one line for each unexpected failure. */
+export type ErrorLog = (message: string, error: unknown) => void;
+
+/** A handler that always answers: a `StatusError` with its status, anything else with 500 and a line in the log. */
+export function safeHandler(handler: ApiHandler, log: ErrorLog): ApiHandler {
+  return async (request) => {
+    try {
+      return await handler(request);
+    } catch (error) {
+      if (error instanceof StatusError) return answerError(error);
+      if (!request.signal.aborted) log(`${request.method} ${request.path} failed`, error);
+      return answerError(internalError(error));
+    }
+  };
+}
+
+/** What is ours to say goes to the client (a full disk, a failed journal); the text of a foreign error does not. */
+function internalError(error: unknown): StatusError {
+  const message = error instanceof SetpointError ? error.message : "an unexpected error; the server's log has it";
+  const text = `Internal error occurred: ${message}`;
+  return new StatusError(500, "InternalError", text, { causes: [{ message }] });
+}
