@@ -20,7 +20,11 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** What the document does not say of the types that write their own JSON. */
 const SPECIAL: Readonly<Record<string, Schema>> = {
-  "io.k8s.apimachinery.pkg.runtime.RawExtension": { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  "io.k8s.apimachinery.pkg.runtime.RawExtension": {
+    type: "object",
+    "x-kubernetes-preserve-unknown-fields": true,
+    "x-kubernetes-map-type": "atomic",
+  },
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": { type: "object", "x-kubernetes-preserve-unknown-fields": true },
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { "x-kubernetes-int-or-string": true },
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": { "x-kubernetes-preserve-unknown-fields": true },

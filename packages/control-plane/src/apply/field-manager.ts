@@ -1,0 +1,295 @@
+import type { Message } from "../facts/message.js";
+import { StatusError } from "../registry/status-error.js";
+import { zeroStruct } from "../schema/go-struct.js";
+import { isArray, isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
+import type { Schema } from "../schema/schema.js";
+import { ConflictsError } from "./conflict.js";
+import { difference, type FieldSet, isEmptySet, setOf, union } from "./field-set.js";
+import { allowedByLastApplied, syncLastApplied } from "./last-applied.js";
+import {
+  compareTimes,
+  decodeManagers,
+  encodeManagers,
+  isReset,
+  type Manager,
+  type Managers,
+  managerId,
+} from "./managed-fields.js";
+import { mergeType } from "./merge-type.js";
+import { checkTyped } from "./typed-validation.js";
+import { apply, update, type Versions } from "./updater.js";
+
+/** The kind, endpoint and moment of one write, for the ownership of its fields. */
+export interface WriteContext {
+  /** The version of the request, at which `live` and the written object are. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Empty for the main endpoint. */
+  readonly subresource: string;
+  /** The field manager that the request names, or the user agent's first word for updates. */
+  readonly manager: string;
+  readonly nowMs: number;
+  /** The Go struct of a built-in kind, whose empty value has fields; undefined for a custom one. */
+  readonly message: Message | undefined;
+  /** The schema of a served version: undefined for a version that is not served; null for one without a schema. */
+  schemaOf(apiVersion: string): Schema | null | undefined;
+  /** To another version; default: only the apiVersion differs. */
+  convert?(object: JsonObject, apiVersion: string): JsonObject;
+  /** What this endpoint resets at a version, and so nobody comes to own through it. */
+  resetFields?(apiVersion: string): FieldSet | undefined;
+}
+
+const BEFORE_FIRST_APPLY = "before-first-apply";
+const ANCIENT_CHANGES = "ancient-changes";
+const MAX_UPDATERS = 10;
+
+/** Never owned by anybody. */
+const STRIPPED = setOf(
+  ["f:apiVersion"],
+  ["f:kind"],
+  ["f:metadata"],
+  ...[
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+  ].map((name) => ["f:metadata", `f:${name}`]),
+);
+
+/**
+ * The object that a create, update or patch stores, with `metadata.managedFields` brought up to date: the writer owns
+ * what it changed. `live` is undefined for a create. Never fails: where ownership cannot be told, there is none.
+ */
+export function trackUpdate(context: WriteContext, live: JsonObject | undefined, object: JsonObject): JsonObject {
+  const before = live ?? emptyObject(context);
+  const after = setManagedFields(object, undefined);
+  try {
+    const managers = managersOfUpdate(context, before, object);
+    if (managers.size === 0 && metadataOf(before).uid) return after;
+    const result = updateManagers(context, setManagedFields(before, undefined), after, managers, context.manager);
+    return setManagedFields(object, encodeManagers(result) as Json | undefined);
+  } catch (error) {
+    if (error instanceof Error) return after;
+    throw error;
+  }
+}
+
+/**
+ * The object that a server-side apply stores: `live` with the configuration merged in, and without what this manager
+ * applied before and no longer does. `live` is undefined where there is no object yet. Throws `StatusError`: 409 with
+ * the conflicting fields, 400 or 500 for a malformed configuration.
+ */
+export function applyServerSide(
+  context: WriteContext,
+  live: JsonObject | undefined,
+  config: JsonObject,
+  { force = false }: { readonly force?: boolean } = {},
+): JsonObject {
+  checkConfig(context, config);
+  const before = live ?? emptyObject(context);
+  const managers = orInternalError("failed to decode managed fields", () =>
+    decodeManagers(managedFieldsOf(before) as readonly unknown[] | undefined),
+  );
+  const bare = setManagedFields(before, undefined);
+  const run = (forced: boolean) => applyManagers(context, bare, config, managers, forced);
+  let outcome: ReturnType<typeof run>;
+  try {
+    outcome = run(force);
+  } catch (error) {
+    if (!(error instanceof ConflictsError)) throw error;
+    const conflicts =
+      context.manager === "kubectl" ? allowedByLastApplied(context, bare, error.conflicts) : error.conflicts;
+    if (conflicts.length > 0) throw new ConflictsError(conflicts).toStatus();
+    outcome = run(true);
+  }
+  const object = context.manager === "kubectl" ? syncLastApplied(outcome.object, config) : outcome.object;
+  return setManagedFields(object, encodeManagers(outcome.managers) as Json | undefined);
+}
+
+function checkConfig(context: WriteContext, config: JsonObject): void {
+  const { apiVersion, kind } = config;
+  if (apiVersion !== context.apiVersion || kind !== context.kind) {
+    throw new StatusError(400, "BadRequest", `invalid object type: ${groupVersionKind(config)}`);
+  }
+  if ((managedFieldsOf(config) ?? null) !== null) {
+    throw new StatusError(400, "BadRequest", "metadata.managedFields must be nil");
+  }
+}
+
+function applyManagers(
+  context: WriteContext,
+  live: JsonObject,
+  config: JsonObject,
+  managers: Managers,
+  force: boolean,
+): { readonly object: JsonObject; readonly managers: Managers } {
+  const known =
+    managers.size === 0 ? updateManagers(context, emptyObject(context), live, managers, BEFORE_FIRST_APPLY) : managers;
+  const versions = versionsOf(context);
+  const type = versions.typeOf(context.apiVersion)!;
+  const named = `${objectName(config)}; ${groupVersionKind(config)}`;
+  orInternalError(`failed to create typed patch object (${named})`, () => checkTyped(type, config));
+  orInternalError(`failed to create typed live object (${named})`, () =>
+    checkTyped(type, live, { allowDuplicates: true }),
+  );
+  const self = managerOf(context, context.manager, true);
+  const id = managerId(self);
+  const outcome = apply(versions, live, config, known, id, self, force);
+  const result = strip(outcome.managers, id);
+  const own = result.get(id);
+  if (outcome.object !== undefined && own !== undefined) result.set(id, { ...own, time: self.time });
+  return { object: outcome.object ?? live, managers: result };
+}
+
+/** The managers after an update; the writer's fields join those that it owned before. */
+function updateManagers(
+  context: WriteContext,
+  live: JsonObject,
+  object: JsonObject,
+  managers: Managers,
+  name: string,
+): Managers {
+  const versions = versionsOf(context);
+  const type = versions.typeOf(context.apiVersion)!;
+  checkTyped(type, object, { allowDuplicates: true });
+  checkTyped(type, live, { allowDuplicates: true });
+  const self = managerOf(context, name, false);
+  const id = managerId(self);
+  const operation = "current-operation";
+  const result = strip(update(versions, live, object, managers, operation, self), operation);
+  const changed = result.get(operation);
+  if (changed !== undefined) {
+    result.delete(operation);
+    const previous = result.get(id);
+    const fields = previous === undefined ? changed.fields : union(changed.fields, previous.fields);
+    result.set(id, { ...changed, fields });
+  }
+  return cap(result);
+}
+
+/** Merges the oldest updaters of each version until there are few enough. */
+function cap(managers: Managers): Managers {
+  const updaters = [...managers].filter(([, manager]) => !manager.isApplier);
+  let count = updaters.length;
+  if (count <= MAX_UPDATERS) return managers;
+  updaters.sort(([idA, a], [idB, b]) => compareTimes(a, b) || (idA < idB ? -1 : 1));
+  const result: Managers = new Map(managers);
+  const firstAt = new Map<string, string>();
+  for (const [id, manager] of updaters) {
+    if (count <= MAX_UPDATERS) break;
+    const first = firstAt.get(manager.apiVersion);
+    if (first === undefined) {
+      firstAt.set(manager.apiVersion, id);
+      continue;
+    }
+    const bucket = { name: ANCIENT_CHANGES, isApplier: false, apiVersion: manager.apiVersion, subresource: "" };
+    const bucketId = managerId(bucket);
+    const merged = result.get(bucketId) ?? result.get(first)!;
+    result.delete(result.has(bucketId) ? bucketId : first);
+    result.delete(id);
+    result.set(bucketId, { ...bucket, time: manager.time, fields: union(manager.fields, merged.fields) });
+    count--;
+  }
+  return result;
+}
+
+/** The managers that an update starts from: those it brings itself, unless it brings none or goes by a subresource. */
+function managersOfUpdate(context: WriteContext, live: JsonObject, object: JsonObject): Managers {
+  const ofLive = (): Managers => {
+    try {
+      return decodeManagers(managedFieldsOf(live) as readonly unknown[] | undefined);
+    } catch {
+      return new Map();
+    }
+  };
+  if (context.subresource !== "") return ofLive();
+  const entries = managedFieldsOf(object) as readonly unknown[] | undefined;
+  if (isReset(entries)) return new Map();
+  try {
+    const managers = decodeManagers(entries);
+    return managers.size === 0 ? ofLive() : managers;
+  } catch {
+    return ofLive();
+  }
+}
+
+function versionsOf(context: WriteContext): Versions {
+  return {
+    typeOf(apiVersion) {
+      const schema = context.schemaOf(apiVersion);
+      return schema === undefined ? undefined : mergeType(schema ?? undefined);
+    },
+    convert(object, apiVersion) {
+      if (object.apiVersion === apiVersion || object.apiVersion === undefined) return object;
+      return context.convert?.(object, apiVersion) ?? withField(object, "apiVersion", apiVersion);
+    },
+    resetFields: (apiVersion) => context.resetFields?.(apiVersion),
+  };
+}
+
+function managerOf(context: WriteContext, name: string, isApplier: boolean): Omit<Manager, "fields"> {
+  return {
+    name: name === "" ? "unknown" : name,
+    isApplier,
+    apiVersion: context.apiVersion,
+    subresource: context.subresource,
+    time: new Date(context.nowMs).toISOString().replace(/\.\d+Z$/, "Z"),
+  };
+}
+
+function strip(managers: Managers, id: string): Managers {
+  const manager = managers.get(id);
+  if (manager === undefined) return managers;
+  const fields = difference(manager.fields, STRIPPED);
+  if (isEmptySet(fields)) managers.delete(id);
+  else managers.set(id, { ...manager, fields });
+  return managers;
+}
+
+function emptyObject(context: WriteContext): JsonObject {
+  const identity = { apiVersion: context.apiVersion, kind: context.kind };
+  return context.message === undefined ? identity : { ...zeroStruct(context.message), ...identity };
+}
+
+function metadataOf(object: JsonObject): JsonObject {
+  const { metadata } = object;
+  return isObject(metadata) ? metadata : {};
+}
+
+function managedFieldsOf(object: JsonObject): Json | undefined {
+  const { managedFields } = metadataOf(object);
+  return managedFields === undefined || isArray(managedFields) ? managedFields : undefined;
+}
+
+function setManagedFields(object: JsonObject, entries: Json | undefined): JsonObject {
+  const { metadata } = object;
+  if (entries === undefined) {
+    if (!isObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return object;
+    return withField(object, "metadata", withoutField(metadata, "managedFields"));
+  }
+  return withField(object, "metadata", withField(isObject(metadata) ? metadata : {}, "managedFields", entries));
+}
+
+function groupVersionKind(object: JsonObject): string {
+  const apiVersion = typeof object.apiVersion === "string" ? object.apiVersion : "";
+  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${object.kind ?? ""}`;
+}
+
+function objectName(object: JsonObject): string {
+  const { namespace, name } = metadataOf(object);
+  return `${namespace ?? ""}/${name ?? ""}`;
+}
+
+function orInternalError<Result>(doing: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StatusError || !(error instanceof Error)) throw error;
+    throw new StatusError(500, undefined, `${doing}: ${error.message}`);
+  }
+}

@@ -1,0 +1,42 @@
+import { StatusError } from "../registry/status-error.js";
+import { checkDepth } from "../schema/depth.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../schema/json.js";
+
+/** The object with an RFC 7386 patch merged in. Throws a 400 where the patch is no object. */
+export function mergePatch(object: JsonObject, patch: Json): JsonObject {
+  if (!isObject(patch)) throw new StatusError(400, "BadRequest", badPatch(patch));
+  checkDepth(patch);
+  return mergeObjects(object, patch);
+}
+
+function badPatch(patch: Json): string {
+  if (patch === null) return "Invalid JSON Patch";
+  const kind = isArray(patch) ? "array" : typeof patch === "boolean" ? "bool" : typeof patch;
+  return `error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+}
+
+function mergeObjects(object: JsonObject, patch: JsonObject): JsonObject {
+  const result: MutableJsonObject = { ...object };
+  for (const key of Object.keys(patch)) {
+    const value = patch[key]!;
+    if (value === null) {
+      delete result[key];
+      continue;
+    }
+    const current = Object.hasOwn(result, key) ? result[key]! : null;
+    if (isObject(current) && isObject(value)) setField(result, key, mergeObjects(current, value));
+    else setField(result, key, isObject(current) ? value : withoutNulls(value));
+  }
+  return result;
+}
+
+/** What a patch puts where nothing was: null means absent there too. */
+function withoutNulls(value: Json): Json {
+  if (isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const result: MutableJsonObject = {};
+  for (const key of Object.keys(value)) {
+    if (value[key] !== null) setField(result, key, withoutNulls(value[key]!));
+  }
+  return result;
+}

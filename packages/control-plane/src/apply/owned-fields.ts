@@ -1,0 +1,131 @@
+import { isArray, isObject, type Json } from "../schema/json.js";
+import { type FieldSet, FieldSetBuilder, isEmptySet, recursiveDifference, union } from "./field-set.js";
+import { itemElement } from "./list-item.js";
+import type { MapType, MergeType } from "./merge-type.js";
+import { fieldElement, type PathElement } from "./path-element.js";
+import { partFor } from "./typed-validation.js";
+
+/** The fields that a configuration speaks of, and that its applier therefore owns. */
+export function ownedFields(type: MergeType, value: Json): FieldSet {
+  const builder = new FieldSetBuilder();
+  const path: PathElement[] = [];
+  visit(type, value);
+  return builder.done();
+
+  function visit(type: MergeType, value: Json): void {
+    const part = partFor(type, value);
+    if (part === "scalar") builder.insert(path);
+    else if (part === "map") visitMap(type.map!, value);
+    else if (part === "list") visitList(type, value);
+  }
+
+  function visitMap(map: MapType, value: Json): void {
+    if (map.relationship === "atomic") builder.insert(path);
+    if (map.relationship === "atomic" || !isObject(value)) return;
+    for (const key of Object.keys(value)) {
+      const declared = map.fields.get(key);
+      const child = value[key]!;
+      const fieldType = declared?.type ?? map.others;
+      if (fieldType === undefined) continue;
+      path.push(declared?.element ?? fieldElement(key));
+      visit(fieldType, child);
+      if (declared === undefined || child === null || (isObject(child) && Object.keys(child).length === 0)) {
+        builder.insert(path);
+      }
+      path.pop();
+    }
+  }
+
+  function visitList(type: MergeType, value: Json): void {
+    const list = type.list!;
+    if (list.relationship === "atomic") builder.insert(path);
+    if (list.relationship === "atomic" || !isArray(value)) return;
+    const elements = value.map((item) => itemElement(list, item));
+    const seen = new Set<PathElement>();
+    const repeated = new Set<PathElement>();
+    for (const element of elements) {
+      if (seen.has(element)) repeated.add(element);
+      seen.add(element);
+    }
+    for (const [index, element] of elements.entries()) {
+      path.push(element);
+      if (!repeated.has(element)) visit(list.items, value[index]!);
+      builder.insert(path);
+      path.pop();
+    }
+  }
+}
+
+/** The set with every declared field on the way to a member added: `a.b` is then in it with `a.b.c`. */
+export function withNamedFields(type: MergeType | undefined, set: FieldSet): FieldSet {
+  const result: Record<PathElement, FieldSet> = {};
+  for (const element in set) {
+    const node = set[element]!;
+    if (element === "." || isEmptySet(node)) {
+      result[element] = node;
+      continue;
+    }
+    let child: MergeType | undefined;
+    let isDeclared = false;
+    if (element[0] === "f" && type?.map !== undefined) {
+      const declared = type.map.fields.get(element.slice(2));
+      isDeclared = declared !== undefined;
+      child = declared?.type ?? type.map.others;
+    } else if (element[0] === "k") {
+      child = type?.list?.items;
+    }
+    const named = withNamedFields(child, node);
+    result[element] = isDeclared && !("." in named) ? { ".": EMPTY, ...named } : named;
+  }
+  return result;
+}
+
+const EMPTY: FieldSet = Object.freeze({});
+
+/**
+ * The set as it must be under today's schema: where a list or object has become atomic since the set was written, its
+ * owner now owns the whole. The set itself where nothing changed.
+ */
+export function reconcileWithType(type: MergeType, set: FieldSet): FieldSet {
+  const changed = new FieldSetBuilder();
+  let isChanged = false;
+  const path: PathElement[] = [];
+  visit(type, set, false);
+  if (!isChanged) return set;
+  const atoms = changed.done();
+  return union(recursiveDifference(set, atoms), atoms);
+
+  function visit(type: MergeType, node: FieldSet, isLeaf: boolean): void {
+    if (type.map !== undefined) {
+      const { map } = type;
+      if (map.isDeduced) return;
+      if (map.relationship === "atomic" && !isLeaf) {
+        if (!isEmptySet(node)) collapse();
+        return;
+      }
+      children(node, (element) =>
+        element[0] === "f" ? (map.fields.get(element.slice(2))?.type ?? map.others) : map.others,
+      );
+    } else if (type.scalar === undefined && type.list !== undefined) {
+      const { list } = type;
+      if (list.relationship === "atomic" && !isLeaf) collapse();
+      else children(node, () => list.items);
+    }
+  }
+
+  function children(node: FieldSet, typeOf: (element: PathElement) => MergeType | undefined): void {
+    for (const element in node) {
+      if (element === ".") continue;
+      const child = typeOf(element);
+      if (child === undefined) continue;
+      path.push(element);
+      visit(child, node[element]!, isEmptySet(node[element]!));
+      path.pop();
+    }
+  }
+
+  function collapse(): void {
+    changed.insert(path);
+    isChanged = true;
+  }
+}

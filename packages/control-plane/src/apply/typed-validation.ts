@@ -1,0 +1,132 @@
+import { goSyntax, goTypeName, goValue } from "../schema/go-format.js";
+import { isArray, isObject, type Json } from "../schema/json.js";
+import { ItemError, itemElement } from "./list-item.js";
+import type { ListType, MapType, MergeType } from "./merge-type.js";
+import { elementText, fieldElement, type PathElement } from "./path-element.js";
+
+/** Raised where a value does not have the shape that its merge type asks for. The message is the real server's. */
+export class TypedValueError extends Error {
+  constructor(problems: readonly Problem[]) {
+    super(
+      problems.length === 1
+        ? problemText(problems[0]!)
+        : ["errors:", ...problems.map((problem) => `  ${problemText(problem)}`)].join("\n"),
+    );
+  }
+}
+
+interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Checks a value before it is merged or compared; stored values may hold duplicates, applied ones may not. */
+export function checkTyped(type: MergeType, value: Json, { allowDuplicates = false } = {}): void {
+  const problems: Problem[] = [];
+  const path: PathElement[] = [];
+  check(type, value);
+  if (problems.length > 0) throw new TypedValueError(problems);
+
+  function report(message: string): void {
+    problems.push({ path: path.map(elementText).join(""), message });
+  }
+
+  function check(type: MergeType, value: Json): void {
+    const part = partFor(type, value);
+    if (part === "map") checkMap(type.map!, value);
+    else if (part === "scalar") checkScalar(type.scalar!, value);
+    else if (part === "list") checkList(type.list!, value);
+  }
+
+  function checkScalar(scalar: NonNullable<MergeType["scalar"]>, value: Json): void {
+    const message = scalarProblem(scalar, value);
+    if (message !== undefined) report(message);
+  }
+
+  function checkList(list: ListType, value: Json): void {
+    if (value === null) return;
+    if (!isArray(value)) {
+      report(`expected list, got &{${goValue(value)}}`);
+      return;
+    }
+    const seen = new Set<PathElement>();
+    for (const [index, item] of value.entries()) {
+      let element: PathElement = `i:${index}`;
+      if (list.relationship === "associative") {
+        try {
+          element = itemElement(list, item);
+        } catch (error) {
+          if (error instanceof ItemError) {
+            report(`element ${index}: ${error.message}`);
+            return;
+          }
+          throw error;
+        }
+        if (seen.has(element) && !allowDuplicates) report(`duplicate entries for key ${elementText(element)}`);
+        seen.add(element);
+      }
+      path.push(element);
+      check(list.items, item);
+      path.pop();
+    }
+  }
+
+  function checkMap(map: MapType, value: Json): void {
+    if (value === null) return;
+    if (!isObject(value)) {
+      report(`expected map, got &{${goValue(value)}}`);
+      return;
+    }
+    for (const key of Object.keys(value)) {
+      const declared = map.fields.get(key);
+      const type = declared?.type ?? map.others;
+      path.push(declared?.element ?? fieldElement(key));
+      if (type === undefined) {
+        report("field not declared in schema");
+        path.pop();
+        return;
+      }
+      check(type, value[key]!);
+      path.pop();
+    }
+  }
+}
+
+/** The part of a type that handles a value: that of its own form, or, for a form the type does not know, the first. */
+export function partFor(type: MergeType, value: Json | undefined): "map" | "scalar" | "list" | undefined {
+  if (value !== undefined && value !== null) {
+    if (isArray(value)) {
+      if (type.list !== undefined) return "list";
+    } else if (typeof value === "object") {
+      if (type.map !== undefined) return "map";
+    } else if (type.scalar !== undefined) return "scalar";
+  }
+  if (type.map !== undefined) return "map";
+  if (type.scalar !== undefined) return "scalar";
+  return type.list === undefined ? undefined : "list";
+}
+
+/** What is wrong with a scalar; `side` tells which of two compared values it is. */
+export function scalarProblem(
+  scalar: NonNullable<MergeType["scalar"]>,
+  value: Json | undefined,
+  side = "",
+): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  switch (scalar) {
+    case "numeric":
+      return typeof value === "number" ? undefined : `${side}expected numeric (int or float), got ${goTypeName(value)}`;
+    case "string":
+      return typeof value === "string"
+        ? undefined
+        : `${side}expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+    case "boolean":
+      return typeof value === "boolean" ? undefined : `${side}expected boolean, got &{${goValue(value)}}`;
+    case "untyped":
+      return typeof value === "object" ? `${side}expected any scalar, got &{${goValue(value)}}` : undefined;
+  }
+}
+
+function problemText(problem: Problem): string {
+  return problem.path === "" ? problem.message : `${problem.path}: ${problem.message}`;
+}

@@ -1,0 +1,58 @@
+import { isArray, isObject, type Json } from "./json.js";
+
+/** A value as Go prints it with `%v`: error messages of the real server carry such text. */
+export function goValue(value: Json): string {
+  if (value === null) return "<nil>";
+  if (typeof value === "number") return goNumber(value);
+  if (isArray(value)) return `[${value.map(goValue).join(" ")}]`;
+  if (isObject(value)) {
+    const keys = Object.keys(value).sort();
+    return `map[${keys.map((key) => `${key}:${goValue(value[key]!)}`).join(" ")}]`;
+  }
+  return String(value);
+}
+
+/** A value as Go prints it with `%#v`. */
+export function goSyntax(value: Json): string {
+  if (value === null) return "interface {}(nil)";
+  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "number") return goNumber(value);
+  if (isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (isObject(value)) {
+    const keys = Object.keys(value).sort();
+    return `map[string]interface {}{${keys.map((key) => `${goQuote(key)}:${goSyntax(value[key]!)}`).join(", ")}}`;
+  }
+  return String(value);
+}
+
+/** A string as Go prints it with `%q`. */
+export function goQuote(text: string): string {
+  return JSON.stringify(text)
+    .replace(/\\u00([0-9a-f]{2})/g, (_, hex: string) => `\\x${hex}`)
+    .replaceAll("\u007f", "\\x7f");
+}
+
+/** The name of the Go type that JSON decodes the value into. */
+export function goTypeName(value: Json): string {
+  if (value === null) return "<nil>";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "string") return "string";
+  return isArray(value) ? "[]interface {}" : "map[string]interface {}";
+}
+
+/** Integers in full, other numbers with the shortest digits, exponents from 21 digits on. */
+export function goNumber(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString();
+  return goFloat(value);
+}
+
+/** A float64 as Go prints it with `%v`. */
+export function goFloat(value: number): string {
+  if (value === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(value)));
+  if (exponent < -4 || exponent >= 21) {
+    return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+  }
+  return String(value);
+}

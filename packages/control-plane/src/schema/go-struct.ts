@@ -1,0 +1,42 @@
+import type { FieldType, Message, MessageField } from "../facts/message.js";
+import type { Json, JsonObject, MutableJsonObject } from "./json.js";
+
+const zeroStructs = new WeakMap<Message, JsonObject>();
+
+/** What an empty Go struct is as JSON: nested structs are there, and fields that are never left out. */
+export function zeroStruct(message: Message): JsonObject {
+  let zero = zeroStructs.get(message);
+  if (zero === undefined) {
+    const object: MutableJsonObject = {};
+    for (const field of message.fields) addZero(object, field);
+    zeroStructs.set(message, (zero = object));
+  }
+  return zero;
+}
+
+function addZero(object: MutableJsonObject, field: MessageField): void {
+  if (field.json === "") {
+    if (field.type.kind === "message") Object.assign(object, zeroStruct(field.type.message));
+    return;
+  }
+  const value = zeroValue(field.type);
+  if (field.omit === "never" || (field.omit === "empty" && field.type.kind === "message")) object[field.json] = value;
+}
+
+/** What a Go variable of the type is before anything is read into it, as JSON. */
+export function zeroValue(type: FieldType): Json {
+  switch (type.kind) {
+    case "message":
+      return zeroStruct(type.message);
+    case "scalar":
+      if (type.scalar === "string") return "";
+      if (type.scalar === "bool") return false;
+      return type.scalar === "bytes" ? null : 0;
+    case "special":
+      if (type.special === "Quantity") return "0";
+      if (type.special === "IntOrString") return 0;
+      return type.special === "Duration" ? "0s" : null;
+    default:
+      return null;
+  }
+}
