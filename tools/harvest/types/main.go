@@ -41,15 +41,21 @@ var special = map[reflect.Type]string{
 }
 
 type field struct {
+	goName   string
 	number   int
 	name     string
 	typeName string
 	omission int
 }
 
-// [number, JSON name ("" where inlined), type, 0 always written | 1 omitempty | 2 omitzero]
+// [number, JSON name ("" where inlined), type, 0 always written | 1 omitempty | 2 omitzero], and the Go name, which
+// errors show, where it is not the JSON name with a capital letter.
 func (f field) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{f.number, f.name, f.typeName, f.omission})
+	row := []any{f.number, f.name, f.typeName, f.omission}
+	if f.name == "" || strings.ToUpper(f.name[:1])+f.name[1:] != f.goName {
+		row = append(row, f.goName)
+	}
+	return json.Marshal(row)
 }
 
 type table struct {
@@ -106,7 +112,7 @@ func (t *table) field(owner reflect.Type, f reflect.StructField) (field, bool) {
 			omission = 2
 		}
 	}
-	return field{number, tag[0], t.typeName(f.Type), omission}, true
+	return field{f.Name, number, tag[0], t.typeName(f.Type), omission}, true
 }
 
 func (t *table) typeName(of reflect.Type) string {

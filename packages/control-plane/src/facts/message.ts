@@ -12,6 +12,8 @@ export interface Message {
 
 export interface MessageField {
   readonly number: number;
+  /** The name of the Go field, as decoding errors show it. */
+  readonly goName: string;
   /** The JSON name; empty for a struct whose fields stand among those of its owner. */
   readonly json: string;
   readonly type: FieldType;
@@ -23,8 +25,8 @@ export type FieldType =
   | { readonly kind: "scalar"; readonly scalar: Scalar }
   /** A struct that is written field by field. */
   | { readonly kind: "message"; readonly message: Message }
-  /** A struct that writes its own JSON. */
-  | { readonly kind: "special"; readonly special: Special }
+  /** A struct that writes its own JSON; `schema` is the message of the schemas within the `Schema…` ones. */
+  | { readonly kind: "special"; readonly special: Special; readonly schema?: Message }
   /** A pointer: absent and zero are told apart. */
   | { readonly kind: "pointer"; readonly to: FieldType }
   | { readonly kind: "list"; readonly of: FieldType }
@@ -47,7 +49,7 @@ export type Special =
   | "SchemaOrArray"
   | "SchemaOrStrings";
 
-type FieldRow = readonly [number: number, json: string, type: string, omit: 0 | 1 | 2];
+type FieldRow = readonly [number: number, json: string, type: string, omit: 0 | 1 | 2, goName?: string];
 /** A message as the harvest writes it. */
 export type MessageRow = readonly [name: string, fields: readonly FieldRow[]];
 
@@ -69,12 +71,18 @@ export function messageTable(kinds: Readonly<Record<string, number>>, rows: read
     const byNumber = new Map<number, MessageField>();
     const message: Message = { name, fields, byNumber };
     messages[at] = message;
-    for (const [number, json, type, omit] of fieldRows) {
-      const field: MessageField = { number, json, type: typeOf(type), omit: OMISSIONS[omit] };
+    for (const [number, json, type, omit, goName = json.slice(0, 1).toUpperCase() + json.slice(1)] of fieldRows) {
+      const field: MessageField = { number, goName, json, type: typeOf(type), omit: OMISSIONS[omit] };
       fields.push(field);
       byNumber.set(number, field);
     }
     return message;
+  }
+
+  function messageNamed(name: string): Message | undefined {
+    names ??= new Map(rows.map(([rowName], at) => [rowName, at]));
+    const at = names.get(name);
+    return at === undefined ? undefined : messageAt(at);
   }
 
   function typeOf(text: string): FieldType {
@@ -82,6 +90,10 @@ export function messageTable(kinds: Readonly<Record<string, number>>, rows: read
     if (text.startsWith("[]")) return { kind: "list", of: typeOf(text.slice(2)) };
     if (text.startsWith("()")) return { kind: "wrapped-list", of: typeOf(text.slice(2)) };
     if (text.startsWith("{}")) return { kind: "map", of: typeOf(text.slice(2)) };
+    if (text.startsWith("@Schema")) {
+      const schema = messageNamed("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
+      return { kind: "special", special: text.slice(1) as Special, ...(schema ? { schema } : {}) };
+    }
     if (text.startsWith("@")) return { kind: "special", special: text.slice(1) as Special };
     if (text.startsWith("#")) return { kind: "message", message: messageAt(Number(text.slice(1))) };
     return { kind: "scalar", scalar: text as Scalar };
@@ -92,10 +104,6 @@ export function messageTable(kinds: Readonly<Record<string, number>>, rows: read
       const at = kinds[`${apiVersion}/${kind}`] ?? options.get(kind);
       return at === undefined ? undefined : messageAt(at);
     },
-    messageNamed(name: string): Message | undefined {
-      names ??= new Map(rows.map(([rowName], at) => [rowName, at]));
-      const at = names.get(name);
-      return at === undefined ? undefined : messageAt(at);
-    },
+    messageNamed,
   };
 }

@@ -1,0 +1,116 @@
+/** Malformed protobuf, in the wording of the Go decoder. */
+export class ProtobufError extends Error {
+  override readonly name = "ProtobufError";
+}
+
+export type WireType = 0 | 1 | 2 | 5;
+
+const END_GROUP = 4;
+
+/** Reads the wire format of protobuf. Never reads outside its bytes and always ends: each call moves on or throws. */
+export class WireReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+  /** The last varint, in two halves of 32 bits: bigints are slow, and Node 20's compiler trips over them. */
+  #low = 0;
+  #high = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** The next field of `message`: its number and wire type. */
+  tag(message: string): { readonly number: number; readonly wireType: number } {
+    this.#varint();
+    const number = (this.#high << 29) | (this.#low >>> 3);
+    const wireType = this.#low & 7;
+    if (wireType === END_GROUP) throw new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
+    if (number <= 0) throw new ProtobufError(`proto: ${message}: illegal tag ${number} (wire type ${wireType})`);
+    return { number, wireType };
+  }
+
+  bool(): boolean {
+    this.#varint();
+    return (this.#low | this.#high) !== 0;
+  }
+
+  int32(): number {
+    this.#varint();
+    return this.#low | 0;
+  }
+
+  /** Exact up to 2^53, as numbers in JSON are to JavaScript. */
+  int64(): number {
+    this.#varint();
+    return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
+  }
+
+  /** A length and as many bytes, as a view. */
+  bytes(): Uint8Array {
+    const length = this.int64();
+    if (length < 0) throw new ProtobufError("proto: negative length found during unmarshaling");
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw unexpectedEnd();
+    const part = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return part;
+  }
+
+  double(): number {
+    const at = this.#advance(8);
+    return this.#view.getFloat64(at, true);
+  }
+
+  /** Passes over a field that is not known. Groups, which nothing sends, may nest; counted, not recursed into. */
+  skip(wireType: number): void {
+    let depth = 0;
+    let current = wireType;
+    for (;;) {
+      if (current === 0) this.#varint();
+      else if (current === 1) this.#advance(8);
+      else if (current === 2) this.bytes();
+      else if (current === 3) depth++;
+      else if (current === 4) {
+        if (depth === 0) throw new ProtobufError("proto: unexpected end of group");
+        depth--;
+      } else if (current === 5) this.#advance(4);
+      else throw new ProtobufError(`proto: illegal wireType ${current}`);
+      if (depth === 0) return;
+      this.#varint();
+      current = this.#low & 7;
+    }
+  }
+
+  #varint(): void {
+    this.#low = 0;
+    this.#high = 0;
+    for (let shift = 0; ; shift += 7) {
+      if (shift >= 64) throw new ProtobufError("proto: integer overflow");
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined) throw unexpectedEnd();
+      this.#at++;
+      const bits = byte & 0x7f;
+      if (shift < 32) this.#low |= bits << shift;
+      if (shift === 28) this.#high = bits >>> 4;
+      else if (shift > 28) this.#high |= bits << (shift - 32);
+      if (byte < 0x80) return;
+    }
+  }
+
+  #advance(count: number): number {
+    const at = this.#at;
+    if (at + count > this.#bytes.length) throw unexpectedEnd();
+    this.#at = at + count;
+    return at;
+  }
+}
+
+function unexpectedEnd(): ProtobufError {
+  return new ProtobufError("unexpected EOF");
+}
