@@ -1,0 +1,73 @@
+// The work queue beside client-go's: add every key, then get and finish every key; 100 namespaces. Ours has priorities and
+// fairness between namespaces at work; theirs is the plain queue, without metrics on either side.
+import { execFileSync } from "node:child_process";
+import { systemClock, systemRandom, WorkQueue } from "../../packages/setpoint/dist/index.js";
+import { buildGoProgram } from "../go-program.mjs";
+import { compare } from "../report.mjs";
+
+const ROUNDS = 9;
+/** For our compiler; Go's program warms its heap with a round of its own. */
+const WARM_UP_ROUNDS = 3;
+const PRIORITIES = ["normal", "low", "high"];
+
+export async function measure() {
+  const program = buildGoProgram(new URL("client-go/", import.meta.url));
+  const rows = [];
+  for (const count of [100_000, 1_000]) {
+    // Flat strings, as keys from a decoder are.
+    const keys = Array.from({ length: count }, (_, at) =>
+      Buffer.from(`namespace-${at % 100}/website-${at}`).toString("latin1"),
+    );
+    const [taken, gotten, theirs] = [[], [], []];
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+      const roundTaken = measureTake(keys);
+      const roundGotten = await measureGet(keys);
+      const [, roundTheirs] = JSON.parse(execFileSync(program, [String(count), "2"], { encoding: "utf8" }));
+      if (round < 0) continue;
+      taken.push(roundTaken);
+      gotten.push(roundGotten);
+      theirs.push(roundTheirs);
+    }
+    const peer = "client-go workqueue 0.36.3";
+    rows.push(compare(`queue: add + take + done, ${count} keys`, "us/key", taken, peer, theirs));
+    rows.push(compare(`queue: add + await get + done, ${count} keys`, "us/key", gotten, peer, theirs));
+  }
+  return rows;
+}
+
+function measureTake(keys) {
+  const queue = newQueue();
+  globalThis.gc?.();
+  const startedMs = performance.now();
+  for (let at = 0; at < keys.length; at++) queue.add(keys[at], 1, { priority: PRIORITIES[at % 3] });
+  let served = 0;
+  for (let item = queue.take(); item; item = queue.take()) {
+    queue.done(item);
+    served++;
+  }
+  return microsecondsPerKey(startedMs, served, keys.length);
+}
+
+async function measureGet(keys) {
+  const queue = newQueue();
+  globalThis.gc?.();
+  const startedMs = performance.now();
+  for (let at = 0; at < keys.length; at++) queue.add(keys[at], 1, { priority: PRIORITIES[at % 3] });
+  queue.shutDown();
+  let served = 0;
+  for (let item = await queue.get(); item; item = await queue.get()) {
+    queue.done(item);
+    served++;
+  }
+  return microsecondsPerKey(startedMs, served, keys.length);
+}
+
+function newQueue() {
+  return new WorkQueue({ clock: systemClock, random: systemRandom, merge: (earlier, later) => earlier + later });
+}
+
+function microsecondsPerKey(startedMs, served, count) {
+  const elapsedMs = performance.now() - startedMs;
+  if (served !== count) throw new Error(`served ${served} of ${count} keys`);
+  return (elapsedMs * 1_000) / count;
+}

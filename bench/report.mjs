@@ -1,0 +1,48 @@
+/**
+ * @typedef {object} Row
+ * @property {string} metric
+ * @property {string} unit
+ * @property {number} ours
+ * @property {string} peer
+ * @property {number} theirs
+ * @property {number} ratio our cost over theirs: lower is better
+ */
+
+/** The middle of the sorted values. */
+export function median(values) {
+  const sorted = [...values].sort((left, right) => left - right);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/**
+ * One row from the rounds of both sides, costs each.
+ * @returns {Row}
+ */
+export function compare(metric, unit, oursRounds, peer, theirsRounds) {
+  const [ours, theirs] = [median(oursRounds), median(theirsRounds)];
+  return { metric, unit, ours: rounded(ours), peer, theirs: rounded(theirs), ratio: rounded(ours / theirs) };
+}
+
+export function printJson(rows) {
+  console.log(JSON.stringify(rows, null, 2));
+}
+
+export function printTable(rows) {
+  const cells = [
+    ["metric", "unit", "ours", "peer", "theirs", "ratio"],
+    ...rows.map((row) => [row.metric, row.unit, row.ours, row.peer, row.theirs, row.ratio].map(String)),
+  ];
+  const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  for (const row of cells)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join("  ")
+        .trimEnd(),
+    );
+}
+
+function rounded(value) {
+  return Number(value.toPrecision(4));
+}

@@ -1,0 +1,42 @@
+/** What a metric is, apart from its values: enough to register it under its name. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+}
+
+/** The metrics of a queue, under the names that client-go gives them; each has one label, `name`. */
+export const queueMetrics = {
+  depth: { name: "workqueue_depth", type: "gauge", help: "Keys in line." },
+  adds: { name: "workqueue_adds_total", type: "counter", help: "Keys that came in line." },
+  queueDuration: {
+    name: "workqueue_queue_duration_seconds",
+    type: "histogram",
+    help: "How long a key stood in line before it was handed out.",
+  },
+  workDuration: {
+    name: "workqueue_work_duration_seconds",
+    type: "histogram",
+    help: "How long the processing of a key took.",
+  },
+  unfinishedWork: {
+    name: "workqueue_unfinished_work_seconds",
+    type: "gauge",
+    help: "Seconds of work in progress that no work duration shows yet: large values mean stuck workers.",
+  },
+  longestRunning: {
+    name: "workqueue_longest_running_processor_seconds",
+    type: "gauge",
+    help: "How long the longest running worker has been at its key.",
+  },
+  retries: { name: "workqueue_retries_total", type: "counter", help: "Rate-limited adds." },
+} as const satisfies Record<string, MetricDefinition>;
+
+/** Is told what happens in a queue, for counters and histograms; the gauges are read from the queue when asked for. */
+export interface QueueObserver {
+  /** A key came in line: one that was there already does not count. */
+  added(): void;
+  taken(waitedMs: number): void;
+  finished(workedMs: number): void;
+  retried(): void;
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../clock/random.js";
+import { VirtualClock } from "../clock/virtual-clock.js";
+import { WorkQueue, type WorkQueueOptions } from "./work-queue.js";
+
+type Causes = readonly string[];
+
+function newQueue(options: Partial<WorkQueueOptions<Causes>> = {}): { clock: VirtualClock; queue: WorkQueue<Causes> } {
+  const clock = new VirtualClock();
+  const merge = (earlier: Causes, later: Causes): Causes => [...earlier, ...later];
+  return { clock, queue: new WorkQueue({ clock, random: seededRandom(1), merge, ...options }) };
+}
+
+/** A worker that keeps what it was handed, with the time. */
+function work(queue: WorkQueue<Causes>, clock: VirtualClock): string[] {
+  const served: string[] = [];
+  void (async () => {
+    for (let item = await queue.get(); item; item = await queue.get()) {
+      served.push(`${item.key} at ${clock.monotonic()}`);
+      queue.done(item);
+    }
+    served.push("end");
+  })();
+  return served;
+}
+
+describe("WorkQueue", () => {
+  it("hands a key to the worker that waited longest", async () => {
+    const { queue } = newQueue();
+    const [first, second] = [queue.get(), queue.get()];
+    queue.add("a/x", ["created"]);
+    expect(await first).toMatchObject({ key: "a/x", cause: ["created"] });
+    queue.add("a/y", ["created"]);
+    expect((await second)!.key).toBe("a/y");
+  });
+
+  it("ends the wait of a worker with its signal, and loses no key by it", async () => {
+    const { queue } = newQueue();
+    const controller = new AbortController();
+    const waiting = queue.get(controller.signal);
+    controller.abort();
+    expect(await waiting).toBeUndefined();
+    queue.add("a/x", []);
+    expect(await queue.get(controller.signal)).toBeUndefined();
+    expect((await queue.get())!.key).toBe("a/x");
+  });
+
+  it("case 15: an item due in 200 ms has not run after 50 and has run once after 300", async () => {
+    const { clock, queue } = newQueue();
+    const served = work(queue, clock);
+    queue.add("a/x", [], { afterMs: 200 });
+    await clock.advance(50);
+    expect(served).toEqual([]);
+    await clock.advance(250);
+    expect(served).toEqual(["a/x at 200"]);
+  });
+
+  it("needs one timer for all delayed keys", async () => {
+    const { clock, queue } = newQueue();
+    const served = work(queue, clock);
+    for (let at = 100; at > 0; at--) queue.add(`a/${at}`, [], { afterMs: at });
+    expect(clock.pendingTimers).toBe(1);
+    await clock.advance(100);
+    expect(served).toEqual(Array.from({ length: 100 }, (_, at) => `a/${at + 1} at ${at + 1}`));
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("case 16: a delayed add does not raise the number of retries; a retry does, until the key is forgotten", () => {
+    const { queue } = newQueue({ backoff: { initialMs: 100, jitter: 0 } });
+    queue.add("a/x", ["requeue"], { afterMs: 10 });
+    expect(queue.retries("a/x")).toBe(0);
+    expect([queue.retry("a/x", ["retry"]), queue.retry("a/x", ["retry"])]).toEqual([100, 200]);
+    expect(queue.retries("a/x")).toBe(2);
+    queue.forget("a/x");
+    expect([queue.retries("a/x"), queue.retry("a/x", ["retry"])]).toEqual([0, 100]);
+  });
+
+  it("limits all retries together where asked to", () => {
+    const { queue } = newQueue({ backoff: { initialMs: 1, jitter: 0 }, retryLimit: { perSecond: 10, burst: 2 } });
+    expect(["a", "b", "c", "d"].map((key) => queue.retry(key, []))).toEqual([1, 1, 100, 200]);
+  });
+
+  it("case 17: takes back pending retries of one key only, also while that key runs", async () => {
+    const { clock, queue } = newQueue();
+    queue.add("a/x", ["first"]);
+    const running = queue.take()!;
+    queue.add("a/x", ["retry"], { afterMs: 10 });
+    queue.add("a/y", ["retry"], { afterMs: 10 });
+    expect(queue.cancel("a/x")).toBe(true);
+    queue.done(running);
+    const served = work(queue, clock);
+    await clock.advance(100);
+    expect(served).toEqual(["a/y at 10"]);
+  });
+
+  it("case 18: after shutDown hands out what is in line, drops what is delayed, refuses adds and ends its workers", async () => {
+    const { clock, queue } = newQueue();
+    queue.add("a/x", []);
+    queue.add("a/later", [], { afterMs: 50 });
+    queue.shutDown();
+    queue.add("a/refused", []);
+    const served = work(queue, clock);
+    await clock.advance(100);
+    expect(served).toEqual(["a/x at 0", "end"]);
+    expect([clock.pendingTimers, queue.isShutDown]).toEqual([0, true]);
+  });
+
+  it("case 56: drains only when a key that became dirty has run again", async () => {
+    const { clock, queue } = newQueue();
+    queue.add("a/x", ["first"]);
+    const item = queue.take()!;
+    queue.add("a/x", ["second"]);
+    queue.shutDown();
+    let isDrained = false;
+    void queue.drained().then(() => {
+      isDrained = true;
+    });
+    queue.done(item);
+    await clock.settle();
+    expect(isDrained).toBe(false);
+    const again = queue.take()!;
+    expect(again.cause).toEqual(["second"]);
+    queue.done(again);
+    await clock.settle();
+    expect(isDrained).toBe(true);
+  });
+
+  it("gives up the wait for a drain with the signal", async () => {
+    const { queue } = newQueue();
+    queue.add("a/x", []);
+    const controller = new AbortController();
+    const drained = queue.drained(controller.signal);
+    controller.abort();
+    await drained;
+    expect(queue.depth).toBe(1);
+  });
+
+  it("tells its observer what came, how long it waited and how long it took", async () => {
+    const seen: string[] = [];
+    const { clock, queue } = newQueue({
+      backoff: { initialMs: 10, jitter: 0 },
+      observer: {
+        added: () => seen.push("added"),
+        taken: (waitedMs) => seen.push(`taken after ${waitedMs}`),
+        finished: (workedMs) => seen.push(`finished after ${workedMs}`),
+        retried: () => seen.push("retried"),
+      },
+    });
+    queue.add("a/x", []);
+    queue.add("a/x", []);
+    await clock.advance(5);
+    const item = queue.take()!;
+    expect([...queue.running].map(({ key, startedMs }) => `${key} since ${startedMs}`)).toEqual(["a/x since 5"]);
+    queue.add("a/x", []);
+    queue.add("a/x", []);
+    await clock.advance(7);
+    queue.done(item);
+    queue.done(queue.take()!);
+    queue.retry("a/x", []);
+    await clock.advance(10);
+    expect(seen).toEqual([
+      "added",
+      "taken after 5",
+      "added",
+      "finished after 7",
+      "taken after 0",
+      "finished after 0",
+      "retried",
+      "added",
+    ]);
+    expect([queue.depth, queue.delayed]).toEqual([1, 0]);
+  });
+});
