@@ -1,0 +1,117 @@
+import { checkedParameters } from "./bind.js";
+import type { Database, DriverName, Row, RunResult, SqlValue, Statement } from "./database.js";
+import { SqliteError } from "./sqlite-error.js";
+
+/** The part of a driver's database that is used; `node:sqlite` and libsql agree on it. */
+export interface DriverDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): DriverStatement;
+  close(): void;
+}
+
+export interface DriverStatement {
+  run(...parameters: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...parameters: SqlValue[]): unknown;
+  all(...parameters: SqlValue[]): unknown[];
+  iterate(...parameters: SqlValue[]): IterableIterator<unknown>;
+}
+
+/** What differs between the drivers. */
+export interface Driver {
+  readonly name: DriverName;
+  open(path: string): DriverDatabase;
+  /** SQLite's extended result code of an error that the driver threw; undefined if it is none of SQLite's. */
+  errorCode(error: unknown): number | undefined;
+  /** A row as it came, made plain. */
+  row(row: unknown): Row;
+}
+
+/** A driver's database behind the common interface: parameters checked, rows plain, errors with stable codes. */
+export class Connection implements Database {
+  readonly #driver: Driver;
+  readonly #database: DriverDatabase;
+  readonly #path: string;
+  #isOpen = true;
+
+  constructor(driver: Driver, path: string) {
+    this.#driver = driver;
+    this.#path = path;
+    this.#database = this.#guarded(() => driver.open(path));
+  }
+
+  get driver(): DriverName {
+    return this.#driver.name;
+  }
+
+  exec(sql: string): void {
+    this.#guarded(() => this.#database.exec(sql));
+  }
+
+  prepare(sql: string): Statement {
+    const statement = this.#guarded(() => this.#database.prepare(sql));
+    const { row } = this.#driver;
+    return {
+      run: (...parameters): RunResult => {
+        const result = this.#guarded(() => statement.run(...checkedParameters(parameters)));
+        return { changes: Number(result.changes), lastInsertRowid: result.lastInsertRowid };
+      },
+      get: (...parameters) => {
+        const found = this.#guarded(() => statement.get(...checkedParameters(parameters)));
+        return found === undefined || found === null ? undefined : row(found);
+      },
+      all: (...parameters) => this.#guarded(() => statement.all(...checkedParameters(parameters))).map(row),
+      iterate: (...parameters) => this.#rows(statement, checkedParameters(parameters)),
+    };
+  }
+
+  transaction<Result>(work: () => Result): Result {
+    this.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      try {
+        this.exec("ROLLBACK");
+      } catch {
+        // SQLite has rolled back by itself, as it does when the disk is full.
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#guarded(() => this.#database.close());
+    this.#isOpen = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  *#rows(statement: DriverStatement, parameters: SqlValue[]): IterableIterator<Row> {
+    const rows = this.#guarded(() => statement.iterate(...parameters));
+    try {
+      for (;;) {
+        const next = this.#guarded(() => rows.next());
+        if (next.done) return;
+        yield this.#driver.row(next.value);
+      }
+    } finally {
+      rows.return?.();
+    }
+  }
+
+  #guarded<Result>(work: () => Result): Result {
+    if (!this.#isOpen) throw new SqliteError("SQLITE_MISUSE", `${this.#path}: the database is closed`);
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof SqliteError) throw error;
+      const code = this.#driver.errorCode(error);
+      if (code === undefined) throw error;
+      throw SqliteError.of(code, `${this.#path}: ${(error as Error).message}`, error);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { Connection, type Driver } from "./connection.js";
+import type { Database, DriverName } from "./database.js";
+import { libsqlDriver } from "./libsql-driver.js";
+import { nodeDriver } from "./node-driver.js";
+import { SqliteError } from "./sqlite-error.js";
+
+export interface OpenOptions {
+  /** The best one that there is, unless given. */
+  readonly driver?: DriverName;
+}
+
+/** The ladder: Node's own where it has one, else the prebuilt one. */
+const LADDER: readonly (() => Driver | undefined)[] = [nodeDriver, libsqlDriver];
+
+/** Opens a file, which is made where it is not there; `:memory:` is a database of its own without a file. */
+export function openDatabase(path: string, options: OpenOptions = {}): Database {
+  for (const load of LADDER) {
+    const driver = load();
+    if (driver && (options.driver ?? driver.name) === driver.name) return new Connection(driver, path);
+  }
+  const wanted = options.driver === undefined ? "a SQLite driver" : `the SQLite driver ${options.driver}`;
+  throw new SqliteError(
+    "SQLITE_UNAVAILABLE",
+    `${wanted} is not there on Node ${process.versions.node}: use Node 22.13 or newer, or run "npm install libsql"`,
+  );
+}
+
+/** The drivers that can be loaded here, best first. */
+export function availableDrivers(): readonly DriverName[] {
+  return LADDER.flatMap((load) => load()?.name ?? []);
+}
