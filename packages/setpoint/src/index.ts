@@ -35,6 +35,11 @@ export { type TimeoutSignal, timeoutSignal } from "./clock/timeout-signal.js";
 export { defineErrors, type ErrorEntry, isSetpointError, SetpointError } from "./errors/error.js";
 export { type ErrorCode, errorRegistry } from "./errors/registry.js";
 export type * from "./informer/informer.js";
+export { type InformerRequest, type InformerShare, Informers, type InformersOptions } from "./informer/informers.js";
+export type { ReflectorOptions } from "./informer/reflector.js";
+export type { Projection } from "./informer/retention.js";
+export type { InformerOptions } from "./informer/shared-informer.js";
+export type { StoreOptions } from "./informer/store.js";
 export { type Kind, keyOf, kindId, type ObjectOf, parseKey, type Scope, type UntypedKind } from "./kinds/kind.js";
 export type {
   DeepPartial,

@@ -191,6 +191,50 @@ export const errorRegistry = defineErrors({
     summary: "The server answered with an error of no known kind.",
     cure: "Read the message; status and reason are the server's.",
   },
+  INFORMER_NOT_SYNCED: {
+    summary: "An informer did not hold its initial list in time.",
+    cure: "Read the last error that the message shows: most often the kind is not installed or its list is forbidden.",
+  },
+  INFORMER_STOPPED: {
+    summary: "An informer was used after it was stopped.",
+    cure: "Keep a share of it (informers.for) for as long as it is used.",
+  },
+  INFORMER_KIND_NOT_SERVED: {
+    summary: "The server does not serve the kind; the informer waits for it.",
+    cure: "Install its CustomResourceDefinition, or correct its group, version or plural. It is picked up when it appears.",
+  },
+  INFORMER_STREAM_LIST_STALLED: {
+    summary: "A streamed list did not end; this server's lists are asked for in pages from now on.",
+    cure: "Nothing to do. A proxy that holds back bookmarks, or an old server, is the usual reason.",
+  },
+  INFORMER_OBJECT_REFUSED: {
+    summary: "The server sent an object of another kind, or without a name; it was passed over.",
+    cure: "Check what stands between here and the server, and the conversion webhook of the kind.",
+  },
+  INFORMER_BODY_UNREADABLE: {
+    summary: "A stored object is not JSON.",
+    cure: "The server sent something that only looked like JSON. Report it with the server's version.",
+  },
+  INFORMER_HANDLER_FAILED: {
+    summary: "A handler threw; the step counts as taken.",
+    cure: "See the cause. A handler that can fail should put the key into a queue and fail there.",
+  },
+  INFORMER_INDEX_FAILED: {
+    summary: "An index function threw; the object is in no place of that index.",
+    cure: "See the cause: the function must take every object of its kind.",
+  },
+  INFORMER_INDEX_TAKEN: {
+    summary: "An index of this name exists with another function.",
+    cure: "Give the index another name, or pass the very same function.",
+  },
+  INFORMER_INDEX_UNKNOWN: {
+    summary: "There is no index of this name.",
+    cure: "Add it with addIndex before it is read.",
+  },
+  INFORMER_DELETE_NOT_SEEN: {
+    summary: "An own delete was not seen by the informer in time; reads may still show the object.",
+    cure: "Check the informer's status. A finalizer keeps an object for as long as it needs.",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

@@ -1,0 +1,254 @@
+import type { KubeObject } from "../kinds/object.js";
+import type { Incoming } from "./incoming.js";
+import type { Step } from "./listener.js";
+import { compareRevisions } from "./revision.js";
+import type { Slot, Store } from "./store.js";
+import { namespaceOf } from "./store.js";
+
+export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED";
+
+/** A list while it is being collected: nothing of it shows until it is put in place of what was there, all at once. */
+export interface Stage {
+  /** How many own writes had been observed when the list began. */
+  readonly ownWritesBefore: number;
+  /** {@link KNOWN} for what the store holds already. */
+  readonly slots: Map<string, Slot>;
+}
+
+const KNOWN: Slot = -1;
+
+/** What one reflector is responsible for: a namespace, or all. */
+export interface Partition {
+  readonly namespace: string | undefined;
+  /** Up to here everything has been seen; empty before the first list. */
+  resourceVersion: string;
+  isSynced: boolean;
+}
+
+export interface DeltaSink<T extends KubeObject> {
+  /** False while nobody listens: no old state is then kept for anyone. */
+  isNeeded(): boolean;
+  /** Called when the store already shows the step. */
+  push(step: Step<T>): void;
+  /** An object that a list brought again unchanged. */
+  unchanged(key: string): void;
+  changed(key: string): void;
+}
+
+/** An own write that the watch has not shown yet. */
+interface OwnWrite {
+  readonly resourceVersion: string;
+  readonly sequence: number;
+}
+
+/**
+ * Brings what the server says into the store, strictly in the order in which it comes, and makes of it the steps that
+ * handlers see. A list replaces at once: first what is gone, then its objects; handlers run when all of it is in place.
+ *
+ * Own writes may run ahead of the watch. Until the watch reaches them, what is older than they are changes nothing; what
+ * is newer always counts. Only where such a write is outstanding are resourceVersions compared, so that a server whose
+ * history was reset is still believed.
+ */
+export class Deltas<T extends KubeObject> {
+  readonly #store: Store<T>;
+  readonly #sink: DeltaSink<T>;
+  readonly #ownWrites = new Map<string, OwnWrite>();
+  #ownWriteCount = 0;
+
+  constructor(store: Store<T>, sink: DeltaSink<T>) {
+    this.#store = store;
+    this.#sink = sink;
+  }
+
+  /** One event of the watch. */
+  apply(type: WatchEventType, incoming: Incoming, partition: Partition): void {
+    const { key } = incoming;
+    const own = this.#ownWrites.get(key);
+    const isOld = own !== undefined && isOlder(incoming.resourceVersion, own.resourceVersion);
+    if (!isOld) {
+      if (own) this.#ownWrites.delete(key);
+      if (type === "DELETED") this.#remove(incoming);
+      else this.#set(incoming, false);
+    }
+    if (incoming.resourceVersion) partition.resourceVersion = incoming.resourceVersion;
+  }
+
+  /** Everything up to this resourceVersion has been seen. */
+  advance(partition: Partition, resourceVersion: string): void {
+    if (!resourceVersion) return;
+    partition.resourceVersion = resourceVersion;
+    this.#dropReached(partition);
+  }
+
+  /** The server's answer to an own write. */
+  observe(incoming: Incoming, partition: Partition, isInScope: boolean): void {
+    const { key, resourceVersion } = incoming;
+    if (partition.isSynced && !isNewer(resourceVersion, partition.resourceVersion)) return;
+    const own = this.#ownWrites.get(key);
+    if (own && !isNewer(resourceVersion, own.resourceVersion)) return;
+    const slot = this.#store.slotOf(key);
+    if (slot !== undefined && !isNewer(resourceVersion, this.#store.resourceVersionOf(slot))) return;
+    this.#ownWrites.set(key, { resourceVersion, sequence: ++this.#ownWriteCount });
+    if (isInScope) this.#set(incoming, false);
+    else this.#remove(incoming);
+  }
+
+  beginList(): Stage {
+    return { ownWritesBefore: this.#ownWriteCount, slots: new Map() };
+  }
+
+  /** Collects one object of a list, or of a stream's initial events. An object that is known already costs no memory. */
+  stage(stage: Stage, incoming: Incoming): void {
+    const { key } = incoming;
+    this.unstage(stage, key);
+    const live = this.#store.slotOf(key);
+    const isKnown = live !== undefined && this.#store.holds(live, incoming);
+    stage.slots.set(key, isKnown ? KNOWN : this.#store.keep(incoming));
+  }
+
+  unstage(stage: Stage, key: string): void {
+    const staged = stage.slots.get(key);
+    if (staged === undefined) return;
+    stage.slots.delete(key);
+    if (staged !== KNOWN) this.#store.release(staged);
+  }
+
+  abandon(stage: Stage): void {
+    for (const key of [...stage.slots.keys()]) this.unstage(stage, key);
+  }
+
+  /**
+   * Puts the list in place of what the partition had. `isNewest` says that the server answered with the newest there
+   * was: own writes from before the list began are then no longer believed over it.
+   */
+  replace(stage: Stage, resourceVersion: string, partition: Partition, isNewest: boolean): void {
+    const isInitialList = !partition.isSynced;
+    const runsAhead = (key: string): boolean => {
+      const own = this.#ownWrites.get(key);
+      if (!own || !isNewer(own.resourceVersion, resourceVersion)) return false;
+      return !isNewest || own.sequence > stage.ownWritesBefore;
+    };
+    if (this.#store.size > 0) {
+      for (const key of [...this.#store.keys(partition.namespace)]) {
+        if (!stage.slots.has(key) && !runsAhead(key)) this.#lose(key);
+      }
+    }
+    for (const [key, slot] of stage.slots) {
+      if (runsAhead(key)) this.unstage(stage, key);
+      else this.#replaceOne(key, slot, isInitialList);
+    }
+    for (const key of [...this.#ownWrites.keys()]) {
+      if (isWithin(key, partition) && !runsAhead(key)) this.#ownWrites.delete(key);
+    }
+    partition.resourceVersion = resourceVersion;
+    partition.isSynced = true;
+  }
+
+  /** The kind is no longer served: all that the partition had is gone. */
+  vanish(partition: Partition): void {
+    for (const key of [...this.#store.keys(partition.namespace)]) this.#lose(key);
+    for (const key of [...this.#ownWrites.keys()]) if (isWithin(key, partition)) this.#ownWrites.delete(key);
+    partition.resourceVersion = "";
+  }
+
+  #set(incoming: Incoming, isInInitialList: boolean): void {
+    const { key } = incoming;
+    const slot = this.#store.slotOf(key);
+    if (slot === undefined) {
+      this.#added(key, this.#store.put(incoming), isInInitialList);
+      return;
+    }
+    if (this.#store.holds(slot, incoming)) return;
+    if (!this.#store.hasUid(slot, incoming.uid)) {
+      this.#lose(key);
+      this.#added(key, this.#store.put(incoming), isInInitialList);
+      return;
+    }
+    const old = this.#sink.isNeeded() ? this.#store.snapshot(slot) : undefined;
+    this.#updated(key, old, this.#store.put(incoming));
+  }
+
+  #replaceOne(key: string, slot: Slot, isInInitialList: boolean): void {
+    const live = this.#store.slotOf(key);
+    if (slot === KNOWN) {
+      if (live !== undefined) this.#sink.unchanged(key);
+      return;
+    }
+    if (live === undefined) {
+      this.#store.assign(key, slot);
+      this.#added(key, slot, isInInitialList);
+      return;
+    }
+    const old = this.#sink.isNeeded() ? this.#store.snapshot(live) : undefined;
+    const isSameObject = this.#store.isSameObject(live, slot);
+    if (!isSameObject) {
+      this.#lose(key);
+      this.#store.assign(key, slot);
+      this.#added(key, slot, isInInitialList);
+      return;
+    }
+    this.#store.assign(key, slot);
+    this.#updated(key, old, slot);
+  }
+
+  /** A delete of which the watch told. */
+  #remove(incoming: Incoming): void {
+    const { key } = incoming;
+    const slot = this.#store.slotOf(key);
+    if (slot === undefined) return;
+    if (!this.#store.hasUid(slot, incoming.uid)) {
+      const isOfAnEarlierOne = isOlder(incoming.resourceVersion, this.#store.resourceVersionOf(slot));
+      if (!isOfAnEarlierOne) this.#lose(key);
+      return;
+    }
+    this.#store.delete(key);
+    this.#sink.changed(key);
+    if (this.#sink.isNeeded()) {
+      this.#sink.push({ type: "delete", key, object: this.#store.loose(incoming), finalStateUnknown: false });
+    }
+  }
+
+  /** A delete of which only the absence tells. */
+  #lose(key: string): void {
+    const slot = this.#store.slotOf(key)!;
+    const last = this.#sink.isNeeded() ? this.#store.snapshot(slot) : undefined;
+    this.#store.delete(key);
+    this.#sink.changed(key);
+    if (last) this.#sink.push({ type: "delete", key, object: last, finalStateUnknown: true });
+  }
+
+  #added(key: string, slot: Slot, isInInitialList: boolean): void {
+    this.#sink.changed(key);
+    if (!this.#sink.isNeeded()) return;
+    this.#sink.push({ type: "add", key, object: this.#store.snapshot(slot), isInInitialList });
+  }
+
+  #updated(key: string, old: ReturnType<Store<T>["snapshot"]> | undefined, slot: Slot): void {
+    this.#sink.changed(key);
+    if (!old) return;
+    this.#sink.push({ type: "update", key, old, object: this.#store.snapshot(slot), isResync: false });
+  }
+
+  #dropReached(partition: Partition): void {
+    for (const [key, own] of this.#ownWrites) {
+      const isReached = !isNewer(own.resourceVersion, partition.resourceVersion);
+      if (isReached && isWithin(key, partition)) this.#ownWrites.delete(key);
+    }
+  }
+}
+
+function isWithin(key: string, partition: Partition): boolean {
+  return partition.namespace === undefined || partition.namespace === namespaceOf(key);
+}
+
+/** Where no order is known, nothing is older. */
+function isOlder(a: string, b: string): boolean {
+  const order = compareRevisions(a, b);
+  return order !== undefined && order < 0;
+}
+
+/** Where no order is known, a different one is newer. */
+function isNewer(a: string, b: string): boolean {
+  const order = compareRevisions(a, b);
+  return order === undefined ? a !== b : order > 0;
+}

@@ -1,0 +1,191 @@
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import { type Random, systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { type Kind, kindId } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type {
+  HandlerOptions,
+  HandlerRegistration,
+  IndexFunction,
+  Informer,
+  InformerHandler,
+  InformerScope,
+  InformerStatus,
+} from "./informer.js";
+import type { Projection } from "./retention.js";
+import { type InformerOptions, SharedInformer } from "./shared-informer.js";
+
+export interface InformersOptions extends InformerOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface InformerRequest<T extends KubeObject> {
+  readonly projection?: Projection<T>;
+  /** Keeps this field manager's own `managedFields` entry on the objects: for kinds that a controller applies. */
+  readonly keepManager?: string;
+}
+
+/** A share in an informer. Disposing it removes the handlers added through it; the last one stops the informer. */
+export interface InformerShare<T extends KubeObject = KubeObject> extends Informer<T>, Disposable {}
+
+/**
+ * The informers of one client: one for each kind, scope and projection, however many use it. It lists when the first
+ * share is taken and stops when the last is disposed.
+ *
+ * ```ts
+ * await using informers = new Informers(client);
+ * using websites = informers.for(Website, { namespaces: ["default"] });
+ * await websites.synced(signal);
+ * ```
+ */
+export class Informers implements AsyncDisposable {
+  readonly #client: Pick<Client, "raw">;
+  readonly #options: InformersOptions;
+  readonly #memory = { streamsLists: true };
+  readonly #shared = new Map<string, { readonly informer: SharedInformer<KubeObject>; shares: number }>();
+  readonly #stopping = new Set<Promise<void>>();
+  /** Transforms are told apart by identity. */
+  readonly #transforms = new Map<unknown, number>();
+
+  constructor(client: Pick<Client, "raw">, options: InformersOptions = {}) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  for<T extends KubeObject>(
+    kind: Kind<T>,
+    scope: InformerScope = {},
+    request: InformerRequest<T> = {},
+  ): InformerShare<T> {
+    const id = this.#id(kind, scope, request.projection as Projection | undefined);
+    let entry = this.#shared.get(id);
+    if (!entry) {
+      const informer = new SharedInformer<T>(kind, scope, request.projection, {
+        client: this.#client,
+        clock: this.#options.clock ?? systemClock,
+        random: this.#options.random ?? systemRandom,
+        memory: this.#memory,
+        options: this.#options,
+      });
+      entry = { informer: informer as unknown as SharedInformer<KubeObject>, shares: 0 };
+      this.#shared.set(id, entry);
+    }
+    entry.shares++;
+    if (request.keepManager) entry.informer.keepManager(request.keepManager);
+    entry.informer.start();
+    return new Share(entry.informer as unknown as SharedInformer<T>, () => this.#leave(id));
+  }
+
+  /** What every informer is doing, for health output and metrics. */
+  *statuses(): Iterable<InformerStatus & { readonly kind: string; readonly scope: InformerScope }> {
+    for (const { informer } of this.#shared.values()) {
+      yield { kind: kindId(informer.kind), scope: informer.scope, ...informer.status() };
+    }
+  }
+
+  /** Stops all of them, whoever still has a share. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const id of [...this.#shared.keys()]) this.#stop(id);
+    await Promise.all(this.#stopping);
+  }
+
+  #leave(id: string): void {
+    const entry = this.#shared.get(id);
+    if (entry && --entry.shares === 0) this.#stop(id);
+  }
+
+  #stop(id: string): void {
+    const { informer } = this.#shared.get(id)!;
+    this.#shared.delete(id);
+    const stopping = informer[Symbol.asyncDispose]().finally(() => this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
+  }
+
+  #id(kind: Kind, scope: InformerScope, projection: Projection | undefined): string {
+    const namespaces = scope.namespaces && [...new Set(scope.namespaces)].sort();
+    const shape = projection?.type === "transform" ? this.#transformNumber(projection.transform) : projection;
+    return JSON.stringify([kindId(kind), namespaces, scope.labelSelector, scope.fieldSelector, shape]);
+  }
+
+  #transformNumber(transform: unknown): number {
+    const known = this.#transforms.get(transform);
+    if (known !== undefined) return known;
+    this.#transforms.set(transform, this.#transforms.size);
+    return this.#transforms.size - 1;
+  }
+}
+
+class Share<T extends KubeObject> implements InformerShare<T> {
+  readonly #informer: SharedInformer<T>;
+  readonly #leave: () => void;
+  readonly #handlers = new Set<HandlerRegistration>();
+  #isDisposed = false;
+
+  constructor(informer: SharedInformer<T>, leave: () => void) {
+    this.#informer = informer;
+    this.#leave = leave;
+  }
+
+  get kind(): Kind<T> {
+    return this.#informer.kind;
+  }
+
+  get scope(): InformerScope {
+    return this.#informer.scope;
+  }
+
+  status(): InformerStatus {
+    return this.#informer.status();
+  }
+
+  synced(signal?: AbortSignal): Promise<void> {
+    return this.#informer.synced(signal);
+  }
+
+  get(key: string): T | undefined {
+    return this.#informer.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#informer.has(key);
+  }
+
+  list(namespace?: string): Iterable<T> {
+    return this.#informer.list(namespace);
+  }
+
+  keys(namespace?: string): Iterable<string> {
+    return this.#informer.keys(namespace);
+  }
+
+  byIndex(index: string, value: string): Iterable<T> {
+    return this.#informer.byIndex(index, value);
+  }
+
+  addIndex(name: string, values: IndexFunction<T>): void {
+    this.#informer.addIndex(name, values);
+  }
+
+  addHandler(handler: InformerHandler<T>, options?: HandlerOptions): HandlerRegistration {
+    const registration = this.#informer.addHandler(handler, options);
+    this.#handlers.add(registration);
+    return registration;
+  }
+
+  observe(written: T): void {
+    this.#informer.observe(written);
+  }
+
+  observeDelete(key: string, uid: string, signal?: AbortSignal): Promise<{ readonly expired: boolean }> {
+    return this.#informer.observeDelete(key, uid, signal);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    for (const handler of this.#handlers) handler[Symbol.dispose]();
+    this.#leave();
+  }
+}

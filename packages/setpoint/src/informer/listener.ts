@@ -1,0 +1,223 @@
+import type { Clock, Timer } from "../clock/clock.js";
+import { jitter, type Random } from "../clock/random.js";
+import { SetpointError } from "../errors/error.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { HandlerOptions, HandlerRegistration, InformerEvent, InformerHandler } from "./informer.js";
+import type { Snapshot } from "./snapshot.js";
+
+/** One step in the life of an object, as it goes to every handler. */
+export type Step<T extends KubeObject = KubeObject> =
+  | { readonly type: "add"; readonly key: string; readonly object: Snapshot<T>; readonly isInInitialList: boolean }
+  | {
+      readonly type: "update";
+      readonly key: string;
+      readonly old: Snapshot<T>;
+      readonly object: Snapshot<T>;
+      readonly isResync: boolean;
+    }
+  | {
+      readonly type: "delete";
+      readonly key: string;
+      readonly object: Snapshot<T> | undefined;
+      readonly finalStateUnknown: boolean;
+    };
+
+/** A step that waits; its object moves on when later steps are merged into it. */
+type Pending<T extends KubeObject> = { step: Step<T>; merged: boolean };
+
+/** In the queue behind the last event of the initial list. */
+const INITIAL_LIST_END = Symbol("end of the initial list");
+
+export interface ListenerContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of what a handler throws; the step counts as taken. */
+  readonly onHandlerError: (key: string, error: unknown) => void;
+  /** Every object of the store, for a resync. */
+  readonly everything: () => Iterable<readonly [key: string, object: Snapshot]>;
+  readonly onDispose: () => void;
+}
+
+const DEFAULT_MAX_STEPS_PER_KEY = 64;
+/** Handlers that return at once are called this many times before others have a turn. */
+const STEPS_PER_TURN = 256;
+/** Resyncs of many handlers and processes drift apart by this share of their period. */
+const RESYNC_JITTER = 0.2;
+
+/**
+ * The way to one handler: every step in order, one at a time, without holding up anyone else.
+ *
+ * Memory is bounded for each key: beyond `maxStepsPerKey` waiting steps an update is merged into the update before it.
+ * Adds and deletes are never merged, so a re-creation is always seen as a delete and an add.
+ */
+export class Listener<T extends KubeObject> implements HandlerRegistration {
+  readonly synced: Promise<void>;
+  readonly wantsResync: boolean;
+  readonly #handler: InformerHandler<T>;
+  readonly #context: ListenerContext;
+  readonly #maxStepsPerKey: number;
+  readonly #resyncMs: number;
+  #queue: (Pending<T> | typeof INITIAL_LIST_END)[] = [];
+  /** Of `#queue`, what was already taken. */
+  #taken = 0;
+  /** The newest waiting step of each key and how many wait. */
+  readonly #waiting = new Map<string, { count: number; newest: Pending<T> }>();
+  #isRunning = false;
+  #isDisposed = false;
+  #resyncTimer: Timer | undefined;
+  #markSynced!: () => void;
+  #markFailed!: (error: unknown) => void;
+
+  constructor(handler: InformerHandler<T>, options: HandlerOptions, context: ListenerContext) {
+    this.#handler = handler;
+    this.#context = context;
+    this.#maxStepsPerKey = Math.max(1, options.maxStepsPerKey ?? DEFAULT_MAX_STEPS_PER_KEY);
+    this.#resyncMs = options.resyncMs ?? 0;
+    this.wantsResync = this.#resyncMs > 0;
+    this.synced = new Promise((resolve, reject) => {
+      this.#markSynced = resolve;
+      this.#markFailed = reject;
+    });
+    this.synced.catch(() => {});
+    if (this.wantsResync) this.#scheduleResync();
+  }
+
+  /** Steps that wait or are being taken. */
+  get backlog(): number {
+    return this.#queue.length - this.#taken + (this.#isRunning ? 1 : 0);
+  }
+
+  isWaiting(key: string): boolean {
+    return this.#waiting.has(key);
+  }
+
+  push(step: Step<T>): void {
+    if (this.#isDisposed) return;
+    const waiting = this.#waiting.get(step.key);
+    if (waiting && waiting.count >= this.#maxStepsPerKey && step.type === "update") {
+      const { newest } = waiting;
+      if (newest.step.type === "update") {
+        const isResync = newest.step.isResync && step.isResync;
+        newest.step = { ...step, old: newest.step.old, isResync };
+        newest.merged = true;
+        return;
+      }
+    }
+    const pending = { step, merged: false };
+    if (waiting) {
+      waiting.count++;
+      waiting.newest = pending;
+    } else {
+      this.#waiting.set(step.key, { count: 1, newest: pending });
+    }
+    this.#enqueue(pending);
+  }
+
+  /** Says that all that the initial list holds has been pushed. */
+  endInitialList(): void {
+    if (!this.#isDisposed) this.#enqueue(INITIAL_LIST_END);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#resyncTimer?.[Symbol.dispose]();
+    this.#queue = [];
+    this.#taken = 0;
+    this.#waiting.clear();
+    this.#markFailed(new SetpointError("ABORTED", "the handler was removed before it had seen the initial list"));
+    this.#context.onDispose();
+  }
+
+  #enqueue(entry: Pending<T> | typeof INITIAL_LIST_END): void {
+    this.#queue.push(entry);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    Promise.resolve().then(() => this.#run());
+  }
+
+  async #run(): Promise<void> {
+    for (let inTurn = 1; this.#taken < this.#queue.length; inTurn++) {
+      const entry = this.#take();
+      if (entry === INITIAL_LIST_END) {
+        this.#markSynced();
+        continue;
+      }
+      try {
+        const returned = this.#handler(eventOf(entry));
+        if (returned) await returned;
+      } catch (error) {
+        this.#context.onHandlerError(entry.step.key, error);
+      }
+      if (inTurn % STEPS_PER_TURN === 0) await this.#context.clock.sleep(0);
+    }
+    this.#isRunning = false;
+  }
+
+  #take(): Pending<T> | typeof INITIAL_LIST_END {
+    const entry = this.#queue[this.#taken++]!;
+    if (this.#taken === this.#queue.length) {
+      this.#queue = [];
+      this.#taken = 0;
+    } else if (this.#taken >= 1024 && this.#taken * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#taken);
+      this.#taken = 0;
+    }
+    if (entry !== INITIAL_LIST_END) {
+      const waiting = this.#waiting.get(entry.step.key)!;
+      if (--waiting.count === 0) this.#waiting.delete(entry.step.key);
+    }
+    return entry;
+  }
+
+  #scheduleResync(): void {
+    const delayMs = jitter(this.#context.random, this.#resyncMs * (1 - RESYNC_JITTER / 2), RESYNC_JITTER);
+    this.#resyncTimer = this.#context.clock.timer(delayMs, () => {
+      for (const [key, object] of this.#context.everything() as Iterable<readonly [string, Snapshot<T>]>) {
+        if (!this.isWaiting(key)) this.push({ type: "update", key, old: object, object, isResync: true });
+      }
+      this.#scheduleResync();
+    });
+    this.#resyncTimer.unref();
+  }
+}
+
+/** The event as the handler sees it. Objects are parsed when they are looked at. */
+function eventOf<T extends KubeObject>({ step, merged }: Pending<T>): InformerEvent<T> {
+  const { key } = step;
+  switch (step.type) {
+    case "add":
+      return {
+        type: "add",
+        key,
+        get object() {
+          return step.object.object;
+        },
+        isInInitialList: step.isInInitialList,
+      };
+    case "update":
+      return {
+        type: "update",
+        key,
+        get old() {
+          return step.old.object;
+        },
+        get object() {
+          return step.object.object;
+        },
+        isResync: step.isResync,
+        merged,
+      };
+    case "delete":
+      return {
+        type: "delete",
+        key,
+        ...(step.object && {
+          get object() {
+            return step.object!.object;
+          },
+        }),
+        finalStateUnknown: step.finalStateUnknown,
+      };
+  }
+}

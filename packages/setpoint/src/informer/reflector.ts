@@ -1,0 +1,356 @@
+import { apiErrorOf, isApiError, isExpired, type RequestSummary } from "../client/api-error.js";
+import { apiPath, type QueryValue } from "../client/api-path.js";
+import { readBytes } from "../client/body.js";
+import type { Client } from "../client/client.js";
+import { LineDecoder } from "../client/lines.js";
+import { retryAfterMs } from "../client/retry.js";
+import { withSilenceLimit } from "../client/silence.js";
+import type { TransportResponse } from "../client/transport.js";
+import type { Clock } from "../clock/clock.js";
+import type { Random } from "../clock/random.js";
+import { isSetpointError, SetpointError } from "../errors/error.js";
+import { type Kind, kindId } from "../kinds/kind.js";
+import { Backoff } from "./backoff.js";
+import { BookmarkDeadline } from "./bookmark-deadline.js";
+import type { Deltas, Partition, Stage } from "./deltas.js";
+import { readEventLine } from "./event-line.js";
+import type { ObjectReader } from "./incoming.js";
+import type { InformerPhase, InformerScope } from "./informer.js";
+import { KindWatch } from "./kind-watch.js";
+import { readListPage } from "./list-page.js";
+import {
+  type Action,
+  type Attempt,
+  closed,
+  failed,
+  INITIAL_STATE,
+  isNotServedHere,
+  kindAppeared,
+  listed,
+  type PlanOptions,
+  type PlanState,
+  refreshed,
+  seen,
+  start,
+} from "./plan.js";
+
+export interface ReflectorOptions {
+  /** Asks for lists as streams where the server can. Defaults to true. */
+  readonly streamsLists?: boolean;
+  /** Objects in a page of a list. By default 500 where pages help. */
+  readonly pageSize?: number;
+  readonly internalErrorRetryMs?: number;
+  /** A stream without a byte for so long is taken for dead; bookmarks come about each minute. Defaults to 100 s. */
+  readonly silenceMs?: number;
+  /** A streamed list without a new object for so long, and without its end, is given up. Defaults to 30 s. */
+  readonly streamListStallMs?: number;
+  /** The server closes a watch after this long, or up to twice that. Defaults to 5 minutes. */
+  readonly watchTimeoutMs?: number;
+}
+
+/** What is remembered of a server by all the informers that use it. */
+export interface ServerMemory {
+  /** False once a streamed list was refused or did not end: lists are then asked for in pages. */
+  streamsLists: boolean;
+}
+
+export interface ReflectorContext {
+  readonly client: Pick<Client, "raw">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly kind: Kind;
+  readonly scope: InformerScope;
+  readonly partition: Partition;
+  readonly accept: string;
+  readonly reader: ObjectReader;
+  readonly deltas: Pick<
+    Deltas<never>,
+    "apply" | "advance" | "beginList" | "stage" | "unstage" | "abandon" | "replace" | "vanish"
+  >;
+  readonly memory: ServerMemory;
+  readonly options: ReflectorOptions;
+  readonly onPhase: (phase: InformerPhase) => void;
+  readonly onSynced: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const DEFAULT_SILENCE_MS = 100_000;
+const DEFAULT_STREAM_LIST_STALL_MS = 30_000;
+const DEFAULT_WATCH_TIMEOUT_MS = 300_000;
+const LIST_HEAD_MS = 75_000;
+const WATCH_HEAD_MS = 45_000;
+
+/** Lists and watches one kind in one namespace or all, for as long as its signal lasts, and tells {@link Deltas}. */
+export class Reflector {
+  readonly #context: ReflectorContext;
+  readonly #plan: () => PlanOptions;
+  readonly #backoff: Backoff;
+  readonly #kindWatch: KindWatch;
+  #state: PlanState = INITIAL_STATE;
+  #attempt: AbortController | undefined;
+  #isRefreshWanted = false;
+
+  constructor(context: ReflectorContext) {
+    const { options, memory, random } = context;
+    this.#context = context;
+    this.#plan = () => ({
+      streamsLists: (options.streamsLists ?? true) && memory.streamsLists,
+      pageSize: options.pageSize ?? 0,
+      internalErrorRetryMs: options.internalErrorRetryMs ?? 0,
+    });
+    this.#backoff = new Backoff(random);
+    this.#kindWatch = new KindWatch(context);
+  }
+
+  /** Lists anew from the newest state; what is there meanwhile stays. */
+  refresh(): void {
+    this.#isRefreshWanted = true;
+    this.#attempt?.abort();
+  }
+
+  /** Never rejects; resolves when `signal` is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    let action = start(this.#state, this.#plan());
+    while (!signal.aborted) {
+      const attempt = new AbortController();
+      const onAbort = (): void => attempt.abort(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#attempt = attempt;
+      try {
+        action = await this.#perform(action, attempt);
+      } catch (error) {
+        // Only an abort leads here: every other failure is an action's outcome.
+        if (!attempt.signal.aborted) this.#context.onError(error);
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+        attempt.abort();
+      }
+      if (this.#isRefreshWanted) {
+        this.#isRefreshWanted = false;
+        action = this.#next(refreshed(this.#state, this.#plan()));
+      }
+    }
+  }
+
+  async #perform(action: Action, attempt: AbortController): Promise<Action> {
+    const { clock, onPhase } = this.#context;
+    if (action.type === "look-for-kind") return this.#lookForKind(attempt.signal);
+    if (action.afterBackoff) {
+      onPhase("backing-off");
+      await clock.sleep(this.#backoff.next(clock.monotonic()), attempt.signal);
+    }
+    switch (action.type) {
+      case "list":
+        onPhase("listing");
+        return this.#list(action, attempt.signal);
+      case "stream-list":
+        onPhase("listing");
+        return this.#stream(action, attempt);
+      case "watch":
+        onPhase("watching");
+        return this.#stream(action, attempt);
+    }
+  }
+
+  #next([state, action]: readonly [PlanState, Action]): Action {
+    this.#state = state;
+    return action;
+  }
+
+  #fail(attempt: Attempt, error: unknown, signal: AbortSignal): Action {
+    if (signal.aborted && isSetpointError(error, "ABORTED")) throw error;
+    if (!isExpired(error) && !isNotServedHere(error)) this.#context.onError(error);
+    return this.#next(failed(this.#state, this.#plan(), attempt, error, this.#context.clock.monotonic()));
+  }
+
+  async #lookForKind(signal: AbortSignal): Promise<Action> {
+    const { deltas, partition, onPhase } = this.#context;
+    const isServed = await this.#kindWatch.isServed(signal);
+    if (isServed !== false) return start(this.#state, this.#plan(), true);
+    onPhase("waiting-for-kind");
+    this.#context.onError(new SetpointError("INFORMER_KIND_NOT_SERVED", `${kindId(this.#context.kind)} is not served`));
+    deltas.vanish(partition);
+    await this.#kindWatch.untilServed(signal);
+    return this.#next(kindAppeared(this.#state, this.#plan()));
+  }
+
+  async #list(action: Action & { type: "list" }, signal: AbortSignal): Promise<Action> {
+    const { deltas, partition } = this.#context;
+    let stage = deltas.beginList();
+    try {
+      const pages = { count: 0, resourceVersion: "", continueToken: "" };
+      let query: Record<string, QueryValue> = {
+        resourceVersion: action.resourceVersion,
+        limit: action.limit || undefined,
+      };
+      do {
+        let page: Awaited<ReturnType<Reflector["page"]>>;
+        try {
+          page = await this.page(query, signal);
+        } catch (error) {
+          if (!isExpired(error) || pages.continueToken === "") throw error;
+          // The snapshot expired between two pages: all of it in one answer then.
+          deltas.abandon(stage);
+          stage = deltas.beginList();
+          pages.continueToken = "";
+          page = await this.page({ resourceVersion: action.resourceVersion }, signal);
+        }
+        this.#stageAll(stage, page);
+        pages.count++;
+        // Later pages are of the first one's snapshot.
+        if (pages.continueToken === "") pages.resourceVersion = page.resourceVersion;
+        pages.continueToken = page.continueToken;
+        query = { limit: action.limit || undefined, continue: page.continueToken };
+      } while (pages.continueToken !== "");
+      deltas.replace(stage, pages.resourceVersion, partition, action.resourceVersion === "");
+      stage = deltas.beginList();
+      this.#context.onSynced();
+      const result = { requested: action.resourceVersion, ...pages, isPaged: pages.count > 1 };
+      return this.#next(listed(this.#state, result));
+    } catch (error) {
+      return this.#fail("list", error, signal);
+    } finally {
+      deltas.abandon(stage);
+    }
+  }
+
+  /** One page of the list. */
+  async page(
+    query: Readonly<Record<string, QueryValue>>,
+    signal: AbortSignal,
+  ): Promise<ReturnType<typeof readListPage>> {
+    const { clock, options } = this.#context;
+    const [request, response] = await this.#request("list", query, LIST_HEAD_MS, signal);
+    const body = withSilenceLimit(response.body, clock, options.silenceMs ?? DEFAULT_SILENCE_MS);
+    return readListPage(request, await readBytes(body));
+  }
+
+  #stageAll(stage: Stage, page: ReturnType<typeof readListPage>): void {
+    const { reader, deltas } = this.#context;
+    for (const [from, to] of page.items) {
+      const read = reader.read(page.bytes, from, to);
+      if ("refused" in read) this.#refuse(read.refused);
+      else deltas.stage(stage, read);
+    }
+  }
+
+  /** A watch; where the action is a streamed list, the list comes first on the same stream. */
+  async #stream(action: Action & { type: "watch" | "stream-list" }, attempt: AbortController): Promise<Action> {
+    const { clock, deltas, partition, reader, options } = this.#context;
+    const { signal } = attempt;
+    const startedMs = clock.monotonic();
+    const silenceMs = options.silenceMs ?? DEFAULT_SILENCE_MS;
+    let stage = action.type === "stream-list" ? deltas.beginList() : undefined;
+    let events = 0;
+    let isOpen = false;
+    const deadline =
+      stage && new BookmarkDeadline(clock, options.streamListStallMs ?? DEFAULT_STREAM_LIST_STALL_MS, attempt);
+    try {
+      const [request, response] = await this.#request("watch", this.#watchQuery(action), WATCH_HEAD_MS, signal);
+      isOpen = true;
+      const decoder = new LineDecoder();
+      const onLine = (bytes: Buffer, from: number, to: number): void => {
+        const line = readEventLine(request, reader, bytes, from, to);
+        events++;
+        switch (line.type) {
+          case "REFUSED":
+            this.#refuse(line.reason);
+            return;
+          case "BOOKMARK":
+            if (!stage) {
+              deltas.advance(partition, line.resourceVersion);
+              this.#state = seen(this.#state, line.resourceVersion);
+            } else if (line.initialEventsEnd) {
+              deadline![Symbol.dispose]();
+              deltas.replace(stage, line.resourceVersion, partition, action.resourceVersion === "");
+              stage = undefined;
+              const result = {
+                requested: action.resourceVersion,
+                resourceVersion: line.resourceVersion,
+                isPaged: false,
+              };
+              this.#next(listed(this.#state, result));
+              this.#context.onPhase("watching");
+              this.#context.onSynced();
+            }
+            return;
+          default:
+            if (stage) {
+              if (line.type === "ADDED") deadline!.progress();
+              if (line.type === "DELETED") deltas.unstage(stage, line.incoming.key);
+              else deltas.stage(stage, line.incoming);
+            } else {
+              deltas.apply(line.type, line.incoming, partition);
+              this.#state = seen(this.#state, line.incoming.resourceVersion);
+            }
+        }
+      };
+      for await (const chunk of withSilenceLimit(response.body, clock, silenceMs)) decoder.push(chunk, onLine);
+      decoder.end();
+      const stream = {
+        attempt: stage ? "stream-list" : "watch",
+        events,
+        durationMs: clock.monotonic() - startedMs,
+      } as const;
+      return this.#next(closed(this.#state, this.#plan(), stream));
+    } catch (error) {
+      return this.#streamFailed(
+        deadline?.isExpired ? stalled(this.#context.kind) : error,
+        stage !== undefined,
+        isOpen,
+        signal,
+      );
+    } finally {
+      deadline?.[Symbol.dispose]();
+      if (stage) deltas.abandon(stage);
+    }
+  }
+
+  #streamFailed(error: unknown, isListing: boolean, isOpen: boolean, signal: AbortSignal): Action {
+    if (!isListing) return this.#fail(isOpen ? "watch" : "watch-open", error, signal);
+    const isUnable =
+      isSetpointError(error, "INFORMER_STREAM_LIST_STALLED") ||
+      isApiError(error, "API_INVALID") ||
+      isApiError(error, "API_BAD_REQUEST");
+    if (isUnable) this.#context.memory.streamsLists = false;
+    return this.#fail("stream-list", error, signal);
+  }
+
+  #watchQuery(action: Action & { type: "watch" | "stream-list" }): Record<string, QueryValue> {
+    const shortestMs = this.#context.options.watchTimeoutMs ?? DEFAULT_WATCH_TIMEOUT_MS;
+    const isList = action.type === "stream-list";
+    return {
+      watch: true,
+      resourceVersion: action.resourceVersion,
+      allowWatchBookmarks: true,
+      sendInitialEvents: isList || undefined,
+      resourceVersionMatch: isList ? "NotOlderThan" : undefined,
+      timeoutSeconds: Math.floor((shortestMs * (1 + this.#context.random.next())) / 1000),
+    };
+  }
+
+  async #request(
+    verb: "list" | "watch",
+    query: Readonly<Record<string, QueryValue>>,
+    headTimeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<[RequestSummary, TransportResponse]> {
+    const { client, clock, kind, scope, partition, accept } = this.#context;
+    const { labelSelector, fieldSelector } = scope;
+    const path = apiPath(kind, { namespace: partition.namespace, query: { labelSelector, fieldSelector, ...query } });
+    const request = { method: "GET" as const, path };
+    const headers = { accept };
+    const response = await client.raw({ ...request, headers, signal, headTimeoutMs, verb, kind, retry: false });
+    if (response.status === 200) return [request, response];
+    throw await apiErrorOf(request, response, retryAfterMs(response, clock.now()));
+  }
+
+  #refuse(reason: string): void {
+    const { kind, onError } = this.#context;
+    onError(new SetpointError("INFORMER_OBJECT_REFUSED", `${kindId(kind)}: the server sent ${reason}`));
+  }
+}
+
+function stalled(kind: Kind): SetpointError {
+  return new SetpointError("INFORMER_STREAM_LIST_STALLED", `${kindId(kind)}: the streamed list did not end`);
+}

@@ -1,0 +1,84 @@
+import { Buffer } from "node:buffer";
+
+/** Cells are whole units, so that a body that grows or shrinks a little is overwritten where it is. */
+const UNIT_BYTES = 32;
+const FIRST_SLAB_BYTES = 16 * 1024;
+const LARGEST_SLAB_BYTES = 256 * 1024;
+/** Units in the largest slab, as a power of two: an address is the slab's number times this, plus the unit. */
+const UNITS_PER_SLAB = LARGEST_SLAB_BYTES / UNIT_BYTES;
+/** How many units too large a free cell may be to be taken all the same. */
+const TOLERATED_WASTE_UNITS = 3;
+
+/**
+ * Memory for bodies of bytes outside the garbage-collected heap: cells of whole 32-byte units, cut from slabs that are
+ * never moved. A freed cell is kept for the next body of about its size, and nothing is ever compacted, so an update
+ * costs a copy of its bytes and no pause.
+ */
+export class Slabs {
+  #slabs: Buffer[] = [];
+  /** Units already cut from the newest shared slab. */
+  #cutUnits = 0;
+  #current = -1;
+  /** Free cells by their size in units. */
+  #free: (number[] | undefined)[] = [];
+  #slabBytes = 0;
+
+  /** Bytes taken from the system. */
+  get bytes(): number {
+    return this.#slabBytes;
+  }
+
+  /** The units of a cell for `length` bytes. */
+  static unitsFor(length: number): number {
+    return Math.max(1, Math.ceil(length / UNIT_BYTES));
+  }
+
+  /** Takes a cell of at least `units`; returns its address. Its real size is then `units` or a little more. */
+  take(units: number): { readonly address: number; readonly units: number } {
+    for (let size = units; size <= units + TOLERATED_WASTE_UNITS; size++) {
+      const address = this.#free[size]?.pop();
+      if (address !== undefined) return { address, units: size };
+    }
+    if (units > UNITS_PER_SLAB) return { address: this.#add(units * UNIT_BYTES) * UNITS_PER_SLAB, units };
+    const room = this.#current < 0 ? 0 : this.#slabs[this.#current]!.length / UNIT_BYTES - this.#cutUnits;
+    if (room < units) {
+      if (room > 0) this.give(this.#current * UNITS_PER_SLAB + this.#cutUnits, room);
+      const wanted = Math.min(LARGEST_SLAB_BYTES, Math.max(FIRST_SLAB_BYTES, this.#slabBytes));
+      this.#current = this.#add(Math.max(wanted, units * UNIT_BYTES));
+      this.#cutUnits = 0;
+    }
+    const address = this.#current * UNITS_PER_SLAB + this.#cutUnits;
+    this.#cutUnits += units;
+    return { address, units };
+  }
+
+  /** Gives a cell back. */
+  give(address: number, units: number): void {
+    const cells = this.#free[units];
+    if (cells) cells.push(address);
+    else this.#free[units] = [address];
+  }
+
+  /** The slab that holds the cell; its bytes begin at {@link offset}. */
+  slab(address: number): Buffer {
+    return this.#slabs[Math.floor(address / UNITS_PER_SLAB)]!;
+  }
+
+  offset(address: number): number {
+    return (address % UNITS_PER_SLAB) * UNIT_BYTES;
+  }
+
+  clear(): void {
+    this.#slabs = [];
+    this.#free = [];
+    this.#current = -1;
+    this.#cutUnits = 0;
+    this.#slabBytes = 0;
+  }
+
+  #add(bytes: number): number {
+    this.#slabs.push(Buffer.allocUnsafeSlow(bytes));
+    this.#slabBytes += bytes;
+    return this.#slabs.length - 1;
+  }
+}
