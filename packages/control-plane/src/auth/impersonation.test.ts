@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import type { StatusError } from "../registry/status-error.js";
+import { resourceAccess } from "./access-request.js";
+import { impersonate, impersonatedUser } from "./impersonation.js";
+import type { AccessAttributes, Authorizer, UserInfo } from "./user.js";
+
+const carl: UserInfo = { name: "carl", groups: ["system:authenticated"] };
+const listPods = resourceAccess(carl, "list", {
+  group: "",
+  version: "v1",
+  resource: "pods",
+  subresource: "",
+  namespace: "",
+  name: "",
+});
+
+/** Allows what is listed: `verb group/resource/subresource namespace/name`. */
+function allowing(...allowed: string[]): Authorizer & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const authorize = (attributes: AccessAttributes) => {
+    if (attributes.type !== "resource") return { allowed: false, reason: "" };
+    const { verb, group, resource, subresource, namespace, name } = attributes;
+    const question = `${verb} ${group}/${resource}${subresource && `/${subresource}`} ${namespace}/${name}`;
+    asked.push(question);
+    return { allowed: allowed.includes("*") || allowed.includes(question), reason: "" };
+  };
+  return { authorize, asked };
+}
+
+function message(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return (error as StatusError).status.message;
+  }
+  return "allowed";
+}
+
+describe("impersonatedUser", () => {
+  it("reads user, uid, groups and escaped extra keys", () => {
+    expect(impersonatedUser({ "content-type": "x" })).toBeUndefined();
+    expect(
+      impersonatedUser({
+        "impersonate-user": "bob",
+        "impersonate-uid": "5",
+        "impersonate-group": ["g", "h"],
+        "impersonate-extra-scopes.a%2fb": ["x", "y"],
+      }),
+    ).toEqual({ name: "bob", uid: "5", groups: ["g", "h"], extra: { "scopes.a/b": ["x", "y"] } });
+  });
+
+  it("refuses headers that name no user, in the real server's words", () => {
+    expect(message(() => impersonatedUser({ "impersonate-group": "g" }))).toBe(
+      'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)} without impersonating a user name',
+    );
+    expect(message(() => impersonatedUser({ "impersonate-uid": "g" }))).toBe(
+      'requested &user.DefaultInfo{Name:"", UID:"g", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name',
+    );
+  });
+});
+
+describe("impersonate", () => {
+  it("completes the groups of the user", () => {
+    const as = (name: string, groups: string[] = []) => impersonate(allowing("*"), { name, groups }, listPods).groups;
+    expect(as("system:serviceaccount:n:bob")).toEqual([
+      "system:serviceaccounts",
+      "system:serviceaccounts:n",
+      "system:authenticated",
+    ]);
+    expect(as("system:node:a")).toEqual(["system:nodes", "system:authenticated"]);
+    expect(as("bob", ["g"])).toEqual(["g", "system:authenticated"]);
+    expect(as("system:anonymous")).toEqual(["system:unauthenticated"]);
+    expect(as("bob", ["system:unauthenticated"])).toEqual(["system:unauthenticated"]);
+  });
+
+  it("takes the bare verb on each part of the user", () => {
+    const wanted = { name: "bob", uid: "5", groups: ["g"], extra: { scopes: ["x"] } };
+    const parts = [
+      "impersonate /users /bob",
+      "impersonate authentication.k8s.io/uids /5",
+      "impersonate /groups /g",
+      "impersonate authentication.k8s.io/userextras/scopes /x",
+    ];
+    expect(impersonate(allowing(...parts), wanted, listPods).name).toBe("bob");
+    for (const left of parts) {
+      const others = parts.filter((part) => part !== left);
+      expect(message(() => impersonate(allowing(...others), wanted, listPods))).toContain("is forbidden");
+    }
+  });
+
+  it("takes the constrained verbs for one action alone", () => {
+    const authorizer = allowing(
+      "impersonate-on:serviceaccount:list /pods /",
+      "impersonate:serviceaccount authentication.k8s.io/serviceaccounts n/bob",
+    );
+    const bob = { name: "system:serviceaccount:n:bob", groups: [] };
+    expect(impersonate(authorizer, bob, listPods).name).toBe(bob.name);
+    expect(message(() => impersonate(authorizer, bob, { ...listPods, verb: "delete" }))).toBe(
+      'pods is forbidden: User "carl" cannot impersonate-on:serviceaccount:delete resource "pods" in API group "" at the cluster scope',
+    );
+  });
+
+  it("names the narrowest way when it refuses", () => {
+    expect(message(() => impersonate(allowing(), { name: "bob", groups: [] }, listPods))).toBe(
+      'pods is forbidden: User "carl" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope',
+    );
+  });
+
+  it("lets nobody into system:masters but with the bare verb", () => {
+    const constrained = allowing(
+      "impersonate-on:user-info:list /pods /",
+      "impersonate:user-info authentication.k8s.io/users /bob",
+      "impersonate:user-info authentication.k8s.io/groups /system:masters",
+    );
+    const wanted = { name: "bob", groups: ["system:masters"] };
+    expect(message(() => impersonate(constrained, wanted, listPods))).toContain("system:masters group is not allowed");
+  });
+});

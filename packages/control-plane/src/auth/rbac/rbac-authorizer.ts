@@ -1,0 +1,49 @@
+import type { AccessAttributes, AccessDecision, Authorizer, UserInfo } from "../user.js";
+import { type PolicyRule, ruleAllows } from "./policy-rule.js";
+import type { RoleIndex } from "./role-index.js";
+
+/** Its members may do anything; no rule is looked at. */
+export const SYSTEM_MASTERS = "system:masters";
+
+/** Role-based access control over the live roles and bindings. */
+export class RbacAuthorizer implements Authorizer {
+  readonly #roles: RoleIndex;
+
+  constructor(roles: RoleIndex) {
+    this.#roles = roles;
+  }
+
+  authorize(attributes: AccessAttributes): AccessDecision {
+    const { user } = attributes;
+    if (user.groups.includes(SYSTEM_MASTERS)) return { allowed: true, reason: "" };
+    const missing: string[] = [];
+    for (const { source, rules } of this.#roles.grants(user, namespaceOf(attributes))) {
+      if (typeof rules === "string") missing.push(rules);
+      else if (rules.some((rule) => ruleAllows(rule, attributes))) {
+        return { allowed: true, reason: `RBAC: allowed by ${source}` };
+      }
+    }
+    return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${aggregated(missing)}` };
+  }
+
+  /** All the rules of a user in a namespace, and what hindered finding more. */
+  rulesFor(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string } {
+    const found: PolicyRule[] = [];
+    const missing: string[] = [];
+    for (const { rules } of this.#roles.grants(user, namespace)) {
+      if (typeof rules === "string") missing.push(rules);
+      else found.push(...rules);
+    }
+    return { rules: found, error: missing.length === 0 ? "" : aggregated(missing) };
+  }
+}
+
+function namespaceOf(attributes: AccessAttributes): string {
+  return attributes.type === "resource" ? attributes.namespace : "";
+}
+
+/** Several errors in one sentence, as Go's aggregate writes them. */
+function aggregated(messages: readonly string[]): string {
+  const distinct = [...new Set(messages)];
+  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(", ")}]`;
+}
