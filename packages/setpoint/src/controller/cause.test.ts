@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { actionOf, type Cause, describeCause, MAX_CAUSES, mergeCauses } from "./cause.js";
+
+const metadata = { name: "a", uid: "1", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+const created: Cause = { type: "created", isInInitialList: false };
+const updated: Cause = { type: "updated" };
+const dependency = (key: string): Cause => ({ type: "dependency", kind: "v1/ConfigMap", key, change: "updated" });
+
+describe("mergeCauses", () => {
+  it("keeps each cause once, and the latest of the retries", () => {
+    const merged = mergeCauses(
+      [created, dependency("a/x"), { type: "retry", attempt: 1, error: "first" }],
+      [updated, dependency("a/x"), dependency("a/y"), { type: "retry", attempt: 2, error: "second" }],
+    );
+    expect(merged).toEqual([
+      created,
+      dependency("a/x"),
+      { type: "retry", attempt: 2, error: "second" },
+      updated,
+      dependency("a/y"),
+    ]);
+  });
+
+  it("counts what it does not keep one by one", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.nat(200))), (batches) => {
+        const merged = batches
+          .map((batch) => batch.map((key) => dependency(`a/${key}`)))
+          .reduce((earlier: readonly Cause[], later) => mergeCauses(earlier, later), []);
+        const distinct = new Set(batches.flat()).size;
+        expect(merged.length).toBe(Math.min(distinct, MAX_CAUSES));
+        const rest = merged.find((cause) => cause.type === "more");
+        expect(rest !== undefined).toBe(distinct > MAX_CAUSES);
+        if (rest) expect(rest.count).toBeGreaterThanOrEqual(distinct - MAX_CAUSES + 1);
+      }),
+    );
+  });
+});
+
+describe("actionOf", () => {
+  it.each<[string, readonly Cause[], string]>([
+    ["created", [created], "created"],
+    ["created, then updated", [created, updated], "created"],
+    ["updated", [updated], "updated"],
+    ["only resyncs", [{ type: "resync" }], "resynced"],
+    ["a resync and an update", [{ type: "resync" }, updated], "updated"],
+  ])("case 5: says of %s", (_, causes, action) => expect(actionOf(causes, { metadata })).toBe(action));
+
+  it("says deleted of whatever is being deleted", () => {
+    const deleting = { metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    expect(actionOf([created], deleting)).toBe("deleted");
+  });
+});
+
+describe("describeCause", () => {
+  it("names what changed", () => {
+    expect(describeCause(dependency("team/settings"))).toBe("dependency v1/ConfigMap team/settings updated");
+    expect(describeCause({ type: "retry", attempt: 3, error: "no" })).toBe("retry 3");
+    expect(describeCause(updated)).toBe("updated");
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../kinds/object.js";
+import { DependencyIndex, identityOf, type ObjectStep, type Read } from "./dependency-index.js";
+
+const configMap = (name: string, labels?: Record<string, string>): KubeObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: "team", uid: name, resourceVersion: "1", creationTimestamp: "", labels },
+});
+const step = (old: KubeObject | undefined, object: KubeObject | undefined): ObjectStep => ({
+  source: "v1/ConfigMap",
+  key: `team/${(old ?? object)!.metadata.name}`,
+  old,
+  object,
+});
+const readersOf = (index: DependencyIndex, of: ObjectStep): string[] => [...index.readersOf(of)].sort();
+
+describe("DependencyIndex", () => {
+  it("knows who looked for an object that was not there", () => {
+    const index = new DependencyIndex();
+    index.add("team/a", { type: "object", source: "v1/ConfigMap", key: "team/settings" });
+    expect(readersOf(index, step(undefined, configMap("settings")))).toEqual(["team/a"]);
+    expect(readersOf(index, step(undefined, configMap("other")))).toEqual([]);
+    expect(readersOf(index, { ...step(undefined, configMap("settings")), source: "v1/Secret" })).toEqual([]);
+  });
+
+  it("wakes the reader of a list for what was, is or is no longer in it", () => {
+    const index = new DependencyIndex();
+    const matches = (labels: Readonly<Record<string, string>>): boolean => labels.app === "web";
+    index.add("team/a", { type: "list", source: "v1/ConfigMap", namespace: "team", labelSelector: "app=web", matches });
+    index.add("other/b", { type: "list", source: "v1/ConfigMap", namespace: "other" });
+    index.add("c", { type: "list", source: "v1/ConfigMap" });
+    expect(readersOf(index, step(undefined, configMap("x", { app: "web" })))).toEqual(["c", "team/a"]);
+    expect(readersOf(index, step(configMap("x", { app: "web" }), configMap("x")))).toEqual(["c", "team/a"]);
+    expect(readersOf(index, step(configMap("x", { app: "web" }), undefined))).toEqual(["c", "team/a"]);
+    expect(readersOf(index, step(configMap("x"), configMap("x")))).toEqual(["c"]);
+  });
+
+  it("wakes the reader of an index value", () => {
+    const index = new DependencyIndex();
+    index.add("team/a", { type: "index", source: "v1/ConfigMap", index: "image", value: "nginx" });
+    const changed = step(configMap("x"), configMap("x"));
+    expect(readersOf(index, { ...changed, indexed: () => ["caddy", "nginx"] })).toEqual(["team/a"]);
+    expect(readersOf(index, { ...changed, indexed: () => ["caddy"] })).toEqual([]);
+  });
+
+  it("forgets what the last run did not read again", () => {
+    const index = new DependencyIndex();
+    const first: Read = { type: "object", source: "v1/ConfigMap", key: "team/first" };
+    const second: Read = { type: "object", source: "v1/ConfigMap", key: "team/second" };
+    index.add("team/a", first);
+    index.add("team/a", second);
+    index.add("team/b", first);
+    index.retain("team/a", new Set([identityOf(second)]));
+    expect([...index.readsOf("team/a")]).toEqual([second]);
+    expect(readersOf(index, step(undefined, configMap("first")))).toEqual(["team/b"]);
+    index.forget("team/b");
+    index.forget("team/a");
+    expect(readersOf(index, step(undefined, configMap("second")))).toEqual([]);
+  });
+});

@@ -1,0 +1,113 @@
+import type { KubeObject } from "../kinds/object.js";
+
+/** What a run read. `source` is the kind in its cluster; a read that found nothing counts as much as one that did. */
+export type Read =
+  | { readonly type: "object"; readonly source: string; readonly key: string }
+  | {
+      readonly type: "list";
+      readonly source: string;
+      /** All namespaces where left out. */
+      readonly namespace?: string;
+      readonly labelSelector?: string;
+      /** Made from `labelSelector`; all objects where left out. */
+      readonly matches?: (labels: Readonly<Record<string, string>>) => boolean;
+    }
+  | { readonly type: "index"; readonly source: string; readonly index: string; readonly value: string };
+
+/** A step of an object of `source`; of an index look-up, `indexed` tells the values before and after. */
+export interface ObjectStep {
+  readonly source: string;
+  readonly key: string;
+  readonly old?: KubeObject | undefined;
+  readonly object?: KubeObject | undefined;
+  readonly indexed?: (index: string) => Iterable<string>;
+}
+
+/**
+ * Which keys read what, both ways: who must run again when an object changes. Pure and synchronous: a read is known
+ * from the moment it happens, so that no change can slip in between.
+ */
+export class DependencyIndex {
+  readonly #readsOf = new Map<string, Map<string, Read>>();
+  /** By read, the keys that made it. */
+  readonly #readers = new Map<string, { readonly read: Read; readonly keys: Set<string> }>();
+  /** By source, its list and index reads: those that cannot be looked up by the key of an object. */
+  readonly #collectiveReads = new Map<string, Set<string>>();
+
+  /** Notes that `key` read something. */
+  add(key: string, read: Read): void {
+    const id = identityOf(read);
+    const reads = this.#readsOf.get(key) ?? new Map<string, Read>();
+    if (reads.has(id)) return;
+    this.#readsOf.set(key, reads.set(id, read));
+    const readers = this.#readers.get(id);
+    if (readers) {
+      readers.keys.add(key);
+      return;
+    }
+    this.#readers.set(id, { read, keys: new Set([key]) });
+    if (read.type === "object") return;
+    const collective = this.#collectiveReads.get(read.source) ?? new Set<string>();
+    this.#collectiveReads.set(read.source, collective.add(id));
+  }
+
+  /** Forgets the reads of `key` that are not among `kept`: those of an earlier run that the last one did not repeat. */
+  retain(key: string, kept: ReadonlySet<string>): void {
+    const reads = this.#readsOf.get(key);
+    if (!reads) return;
+    for (const [id, read] of reads) {
+      if (kept.has(id)) continue;
+      reads.delete(id);
+      this.#removeReader(id, read, key);
+    }
+    if (reads.size === 0) this.#readsOf.delete(key);
+  }
+
+  forget(key: string): void {
+    this.retain(key, new Set());
+  }
+
+  /** The keys whose last run read the object, or would read it now. */
+  *readersOf(step: ObjectStep): Iterable<string> {
+    const direct = this.#readers.get(identityOf({ type: "object", source: step.source, key: step.key }));
+    if (direct) yield* direct.keys;
+    for (const id of this.#collectiveReads.get(step.source) ?? []) {
+      const { read, keys } = this.#readers.get(id)!;
+      if (touches(read, step)) yield* keys;
+    }
+  }
+
+  readsOf(key: string): Iterable<Read> {
+    return this.#readsOf.get(key)?.values() ?? [];
+  }
+
+  #removeReader(id: string, read: Read, key: string): void {
+    const readers = this.#readers.get(id)!;
+    readers.keys.delete(key);
+    if (readers.keys.size > 0) return;
+    this.#readers.delete(id);
+    this.#collectiveReads.get(read.source)?.delete(id);
+  }
+}
+
+export function identityOf(read: Read): string {
+  switch (read.type) {
+    case "object":
+      return `object ${read.source} ${read.key}`;
+    case "list":
+      return `list ${read.source} ${read.namespace ?? "*"} ${read.labelSelector ?? ""}`;
+    case "index":
+      return `index ${read.source} ${read.index} ${read.value}`;
+  }
+}
+
+function touches(read: Read, step: ObjectStep): boolean {
+  if (read.type === "index") return [...(step.indexed?.(read.index) ?? [])].includes(read.value);
+  if (read.type === "object") return false;
+  return [step.old, step.object].some((object) => {
+    if (!object) return false;
+    const { namespace, labels } = object.metadata;
+    if (read.namespace !== undefined && read.namespace !== namespace) return false;
+    return read.matches?.(labels ?? {}) ?? true;
+  });
+}

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { changedPaths, diffToMergePatch, isEqual, mergePatch, splitPath, valueAt, withoutPath } from "./field-paths.js";
+
+describe("changedPaths", () => {
+  it("names what differs, as deep as both sides go", () => {
+    const before = { spec: { replicas: 1, image: "a", ports: [{ port: 1 }] }, metadata: { labels: { "a.b/c": "1" } } };
+    const after = { spec: { replicas: 2, ports: [{ port: 2 }], paused: true }, metadata: { labels: { "a.b/c": "2" } } };
+    expect(changedPaths(before, after)).toEqual([
+      "spec.replicas",
+      "spec.image",
+      "spec.ports[0].port",
+      "spec.paused",
+      "metadata.labels[a.b/c]",
+    ]);
+  });
+
+  it("is empty exactly where values are equal as JSON", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
+        expect(changedPaths(left, right).length === 0).toBe(isEqual(left, right));
+        expect(isEqual(left, JSON.parse(JSON.stringify(left)))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("merge patches", () => {
+  it("make one value of another", () => {
+    const withoutNulls = fc.jsonValue().filter((value) => !JSON.stringify(value).includes("null"));
+    fc.assert(
+      fc.property(withoutNulls, withoutNulls, (source, target) => {
+        expect(isEqual(mergePatch(source, diffToMergePatch(source, target)), target)).toBe(true);
+      }),
+    );
+  });
+
+  it("leave alone what is undefined and take away what is null", () => {
+    expect(mergePatch({ a: 1, b: 2, c: { d: 1, e: 2 } }, { a: undefined, b: null, c: { e: 3 } })).toEqual({
+      a: 1,
+      c: { d: 1, e: 3 },
+    });
+  });
+});
+
+describe("paths", () => {
+  it("lead to a value and take it out", () => {
+    const object = { metadata: { annotations: { "example.com/a.b": "1", x: "2" } } };
+    const steps = splitPath("metadata.annotations[example.com/a.b]");
+    expect(steps).toEqual(["metadata", "annotations", "example.com/a.b"]);
+    expect(valueAt(object, steps)).toBe("1");
+    expect(withoutPath(object, steps)).toEqual({ metadata: { annotations: { x: "2" } } });
+    expect(withoutPath(object, ["spec", "x"])).toBe(object);
+  });
+});

@@ -1,0 +1,93 @@
+type Json = unknown;
+
+/** Equal as JSON: a property that is undefined is as good as absent. */
+export function isEqual(left: Json, right: Json): boolean {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, at) => isEqual(item, right[at]));
+  }
+  const [a, b] = [left as Record<string, Json>, right as Record<string, Json>];
+  for (const field in a) if (a[field] !== undefined && !isEqual(a[field], b[field])) return false;
+  for (const field in b) if (b[field] !== undefined && a[field] === undefined) return false;
+  return true;
+}
+
+/** The paths at which two values differ, as deep as both go: `spec.replicas`, `metadata.labels[example.com/team]`. */
+export function changedPaths(left: Json, right: Json, limit = 20): readonly string[] {
+  const paths: string[] = [];
+  collect(left, right, "", paths, limit);
+  return paths;
+}
+
+function collect(left: Json, right: Json, path: string, paths: string[], limit: number): void {
+  if (paths.length >= limit || isEqual(left, right)) return;
+  if (isRecord(left) && isRecord(right)) {
+    for (const field of new Set([...Object.keys(left), ...Object.keys(right)])) {
+      collect(left[field], right[field], joinPath(path, field), paths, limit);
+    }
+  } else if (Array.isArray(left) && Array.isArray(right) && left.length === right.length) {
+    left.forEach((item, at) => {
+      collect(item, right[at], `${path}[${at}]`, paths, limit);
+    });
+  } else {
+    paths.push(path);
+  }
+}
+
+export function joinPath(path: string, field: string): string {
+  if (!/^[A-Za-z0-9_-]+$/.test(field)) return `${path}[${field}]`;
+  return path === "" ? field : `${path}.${field}`;
+}
+
+/** `spec.template` as its steps; a step that is no plain word stands in brackets: `metadata.labels[example.com/team]`. */
+export function splitPath(path: string): readonly string[] {
+  return [...path.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map((match) => match[1] ?? match[0]);
+}
+
+export function valueAt(value: Json, steps: readonly string[]): Json {
+  let current = value;
+  for (const step of steps) {
+    if (typeof current !== "object" || current === null) return undefined;
+    current = (current as Record<string, Json>)[step];
+  }
+  return current;
+}
+
+/** A copy without the value at the path; the value itself where there is none. */
+export function withoutPath(value: Json, steps: readonly string[]): Json {
+  const [step, ...rest] = steps;
+  if (step === undefined || !isRecord(value) || !(step in value)) return value;
+  const { [step]: inner, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [step]: withoutPath(inner, rest) };
+}
+
+/** RFC 7396, for a draft of a status: what is undefined stays as it was, null takes away. */
+export function mergePatch(target: Json, patch: Json): Json {
+  if (!isRecord(patch)) return patch;
+  const merged: Record<string, Json> = isRecord(target) ? { ...target } : {};
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    if (value === null) delete merged[field];
+    else merged[field] = mergePatch(merged[field], value);
+  }
+  return merged;
+}
+
+/** The merge patch that makes `target` of `source`. Lists are replaced whole. */
+export function diffToMergePatch(source: Json, target: Json): Json {
+  if (!isRecord(source) || !isRecord(target)) return target;
+  const patch: Record<string, Json> = {};
+  for (const field of Object.keys(source)) {
+    if (source[field] !== undefined && target[field] === undefined) patch[field] = null;
+  }
+  for (const [field, value] of Object.entries(target)) {
+    if (value !== undefined && !isEqual(source[field], value)) patch[field] = diffToMergePatch(source[field], value);
+  }
+  return patch;
+}
+
+export function isRecord(value: Json): value is Record<string, Json> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
