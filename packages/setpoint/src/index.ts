@@ -22,6 +22,7 @@ export { type ConnectOptions, connect } from "./client/connect.js";
 export { bearerToken, type Credentials } from "./client/credentials.js";
 export type { TlsMaterial, TlsSource } from "./client/dialer.js";
 export { type HttpTransportOptions, http1Transport } from "./client/http1-transport.js";
+export { type Http2TransportOptions, http2Transport } from "./client/http2-transport.js";
 export { LineDecoder, type LineHandler, type LineOptions, lines } from "./client/lines.js";
 export type { RetryOptions } from "./client/retry.js";
 export { withSilenceLimit } from "./client/silence.js";

@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../clock/clock.js";
 import { ConfigNode } from "./config-node.js";
-import { anonymous, bearerToken, type CredentialHeaders, type Credentials } from "./credentials.js";
+import { anonymous, bearerToken, type Credentials, withHeaders } from "./credentials.js";
+import { type ClientCertificate, ExecPlugin, execConfig } from "./exec-plugin.js";
+import type { Environment } from "./in-cluster.js";
 import { type Kubeconfig, resolvePath } from "./kubeconfig.js";
 import { pemSource } from "./pem-source.js";
 import type { TlsFiles } from "./tls-source.js";
@@ -15,23 +17,32 @@ export interface ClusterAccess {
   /** The namespace of the context; `default` where it names none. */
   readonly namespace: string;
   readonly credentials: Credentials;
+  /** A client certificate that a plugin provides, in place of one in a file. */
+  readonly clientCertificate?: () => Promise<ClientCertificate | undefined>;
 }
 
 /** The context to use: the one asked for, or the current one. Throws `KUBECONFIG_INVALID`, naming file and field. */
-export function clusterAccess(config: Kubeconfig, contextName: string | undefined, clock: Clock): ClusterAccess {
+export function clusterAccess(
+  config: Kubeconfig,
+  contextName: string | undefined,
+  clock: Clock,
+  env: Environment,
+): ClusterAccess {
   const context = contextOf(config, contextName);
   const cluster = referred(context, "cluster", config.clusters);
   const user = referred(context, "user", config.users);
   const server = serverOf(cluster);
-  const isSecure = server.startsWith("https:");
-  return {
-    server,
-    tls: isSecure ? tlsOf(cluster, user) : {},
-    proxyUrl: proxyOf(cluster),
-    namespace: context.string("namespace") ?? "default",
-    // As kubectl does: credentials are not sent where anybody could read them.
-    credentials: isSecure ? impersonating(user, credentialsOf(user, cluster, clock)) : anonymous,
-  };
+  const proxyUrl = proxyOf(cluster);
+  const namespace = context.string("namespace") ?? "default";
+  // As kubectl does: credentials are not sent where anybody could read them.
+  if (!server.startsWith("https:")) return { server, tls: {}, proxyUrl, namespace, credentials: anonymous };
+  const tls = tlsOf(cluster, user);
+  const plugin = pluginOf(user, cluster, clock, env);
+  const own = staticCredentials(user, clock);
+  const usesPlugin = plugin !== undefined && own === undefined && tls.cert === undefined;
+  const credentials = impersonating(user, usesPlugin ? plugin : (own ?? anonymous));
+  const clientCertificate = usesPlugin ? () => plugin.certificate() : undefined;
+  return { server, tls, proxyUrl, namespace, credentials, clientCertificate };
 }
 
 function contextOf(config: Kubeconfig, asked: string | undefined): ConfigNode {
@@ -92,17 +103,23 @@ function proxyOf(cluster: ConfigNode): string | undefined {
   throw cluster.field("proxy-url").invalid(`must be an http, https or socks5 URL, but is "${text}"`);
 }
 
-function credentialsOf(user: ConfigNode, _cluster: ConfigNode, clock: Clock): Credentials {
+/** A plugin is not run where the user has a token, a password or a certificate beside it, as kubectl has it. */
+function pluginOf(user: ConfigNode, cluster: ConfigNode, clock: Clock, env: Environment): ExecPlugin | undefined {
+  const provider = user.field("auth-provider");
+  if (provider.isPresent) {
+    throw provider.invalid("is no longer part of Kubernetes; use your provider's exec plugin (users[].user.exec)");
+  }
+  const exec = user.field("exec");
+  return exec.isPresent ? new ExecPlugin(execConfig(exec, cluster), clock, env) : undefined;
+}
+
+function staticCredentials(user: ConfigNode, clock: Clock): Credentials | undefined {
   const token = user.string("token");
   const file = user.string("tokenFile");
   const username = user.string("username");
   const password = user.string("password");
-  if (user.field("auth-provider").isPresent) {
-    throw user
-      .field("auth-provider")
-      .invalid("is no longer supported by Kubernetes; use an exec plugin of your provider (users[].user.exec)");
-  }
-  if (token !== undefined && (username !== undefined || password !== undefined)) {
+  const hasPassword = username !== undefined || password !== undefined;
+  if (token !== undefined && hasPassword) {
     throw user.field("token").invalid("and username/password are both set; only one is allowed");
   }
   if (file !== undefined) {
@@ -110,11 +127,9 @@ function credentialsOf(user: ConfigNode, _cluster: ConfigNode, clock: Clock): Cr
     return tokenFile(resolvePath(node, file), `${node.file}: ${node.path}`, clock, token);
   }
   if (token !== undefined) return bearerToken(token);
-  if (username !== undefined || password !== undefined) {
-    const pair = Buffer.from(`${username ?? ""}:${password ?? ""}`, "utf8").toString("base64");
-    return { headers: () => ({ authorization: `Basic ${pair}` }) };
-  }
-  return anonymous;
+  if (!hasPassword) return undefined;
+  const pair = Buffer.from(`${username ?? ""}:${password ?? ""}`, "utf8").toString("base64");
+  return { headers: () => ({ authorization: `Basic ${pair}` }) };
 }
 
 function impersonating(user: ConfigNode, credentials: Credentials): Credentials {
@@ -124,13 +139,8 @@ function impersonating(user: ConfigNode, credentials: Credentials): Credentials 
   const extraNode = user.field("as-user-extra");
   const extra = extraNode.isPresent ? extraNode.record() : {};
   if (name === undefined) {
-    const orphan = [
-      ["as-uid", uid] as const,
-      ["as-groups", groups[0]] as const,
-      ["as-user-extra", Object.keys(extra)[0]] as const,
-    ];
-    const field = orphan.find(([, value]) => value !== undefined)?.[0];
-    if (field) throw user.field(field).invalid("needs the user to impersonate in `as`");
+    const orphan = ["as-uid", "as-groups", "as-user-extra"].find((field) => user.field(field).isPresent);
+    if (orphan) throw user.field(orphan).invalid("needs the user to impersonate in `as`");
     return credentials;
   }
   const headers: Record<string, string | readonly string[]> = { "impersonate-user": name };
@@ -139,11 +149,4 @@ function impersonating(user: ConfigNode, credentials: Credentials): Credentials 
   for (const key of Object.keys(extra))
     headers[`impersonate-extra-${encodeURIComponent(key)}`] = extraNode.strings(key);
   return withHeaders(credentials, headers);
-}
-
-function withHeaders(credentials: Credentials, more: CredentialHeaders): Credentials {
-  return {
-    headers: async (signal) => ({ ...(await credentials.headers(signal)), ...more }),
-    rejected: () => credentials.rejected?.() ?? false,
-  };
 }

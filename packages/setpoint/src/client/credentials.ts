@@ -4,9 +4,9 @@ export interface Credentials {
   headers(signal?: AbortSignal): Promise<CredentialHeaders> | CredentialHeaders;
   /**
    * Told that the server answered 401 to these headers. True where another try may go better, because the credentials
-   * can be had anew.
+   * are newer by now or can be had anew.
    */
-  rejected?(): boolean;
+  rejected?(headers: CredentialHeaders): boolean;
 }
 
 export type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>;
@@ -15,4 +15,12 @@ export const anonymous: Credentials = { headers: () => ({}) };
 
 export function bearerToken(token: string): Credentials {
   return { headers: () => ({ authorization: `Bearer ${token}` }) };
+}
+
+/** The same credentials with further headers, as impersonation needs them. */
+export function withHeaders(credentials: Credentials, more: CredentialHeaders): Credentials {
+  return {
+    headers: async (signal) => ({ ...(await credentials.headers(signal)), ...more }),
+    rejected: (headers) => credentials.rejected?.(headers) ?? false,
+  };
 }

@@ -151,6 +151,7 @@ function asTransportError(error: unknown): SetpointError {
 /** What may stand in a request's line or a header: anything else could smuggle in a second request. */
 const PLAIN = /^[\t\x20-\x7e\x80-\xff]*$/;
 const PLAIN_PATH = /^\/[\x21-\x7e]*$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** The bytes of a request up to its body. Throws `REQUEST_INVALID` for what would not be one well-formed request. */
 export function encodeHead(request: TransportRequest, path: string, host: string): string {
@@ -169,6 +170,9 @@ export function encodeHead(request: TransportRequest, path: string, host: string
 }
 
 function headerLine(name: string, value: string): string {
+  if (!HEADER_NAME.test(name)) {
+    throw new SetpointError("REQUEST_INVALID", `${JSON.stringify(name)} cannot be a header's name`);
+  }
   const text = PLAIN.test(value) ? value : utf8AsLatin1(name, value);
   return `${name}: ${text}\r\n`;
 }

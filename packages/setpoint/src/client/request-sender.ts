@@ -3,7 +3,7 @@ import type { Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
 import { drain } from "./body.js";
 import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
-import type { Credentials } from "./credentials.js";
+import type { CredentialHeaders, Credentials } from "./credentials.js";
 import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, transportError } from "./transport-error.js";
@@ -47,8 +47,9 @@ export class RequestSender {
     for (let attempt = 1; ; attempt++) {
       let waitMs: number | undefined;
       try {
-        const response = await this.#attempt(request, attempt);
-        if (response.status === 401 && mayRenew && credentials.rejected?.()) {
+        const identity = await credentials.headers(request.signal);
+        const response = await this.#attempt(request, identity, attempt);
+        if (response.status === 401 && mayRenew && credentials.rejected?.(identity)) {
           mayRenew = false;
           await drain(response);
           continue;
@@ -65,7 +66,7 @@ export class RequestSender {
     }
   }
 
-  async #attempt(request: OutgoingRequest, attempt: number): Promise<TransportResponse> {
+  async #attempt(request: OutgoingRequest, identity: CredentialHeaders, attempt: number): Promise<TransportResponse> {
     const { clock, observer } = this.#options;
     const startedMs = observer ? clock.monotonic() : 0;
     const report = (status: number, error?: string): void =>
@@ -79,7 +80,7 @@ export class RequestSender {
         attempt,
       });
     try {
-      const response = await this.#dispatch(request);
+      const response = await this.#dispatch(request, identity);
       this.#warnings.take(response.headers.warning);
       report(response.status);
       return response;
@@ -90,11 +91,11 @@ export class RequestSender {
   }
 
   /** Sends it once, with a deadline for the response's head. */
-  async #dispatch(request: OutgoingRequest): Promise<TransportResponse> {
-    const { transport, clock, credentials, userAgent } = this.#options;
+  async #dispatch(request: OutgoingRequest, identity: CredentialHeaders): Promise<TransportResponse> {
+    const { transport, clock, userAgent } = this.#options;
     const { method, path, body, signal } = request;
     const limitMs = request.headTimeoutMs ?? this.#options.headTimeoutMs;
-    const headers = { "user-agent": userAgent, ...request.headers, ...(await credentials.headers(signal)) };
+    const headers = { "user-agent": userAgent, ...request.headers, ...identity };
     const outgoing: TransportRequest = { method, path, headers, ...(body ? { body } : {}) };
     if (limitMs <= 0) return transport.request(signal ? { ...outgoing, signal } : outgoing);
     if (signal?.aborted) throw abortedError(signal);

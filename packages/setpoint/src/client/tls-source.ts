@@ -1,5 +1,6 @@
 import type { Clock } from "../clock/clock.js";
 import type { TlsMaterial, TlsSource } from "./dialer.js";
+import type { ClientCertificate } from "./exec-plugin.js";
 import type { PemSource } from "./pem-source.js";
 
 export interface TlsFiles {
@@ -35,6 +36,20 @@ export function rotatingTls(files: TlsFiles, clock: Clock): TlsSource {
     if (current && clock.monotonic() - readAtMs < FRESH_MS) return current;
     reading ??= refresh().finally(() => (reading = undefined));
     return reading;
+  };
+}
+
+/** The same with the client certificate that a plugin provides; a new one is new material. */
+export function withClientCertificate(
+  source: TlsSource,
+  certificate: () => Promise<ClientCertificate | undefined>,
+): TlsSource {
+  let current: TlsMaterial | undefined;
+  return async (signal) => {
+    const [material, pair] = [await source(signal), await certificate()];
+    const next: TlsMaterial = { ...material, ...pair };
+    if (!current || !isSame(current, next)) current = next;
+    return current;
   };
 }
 

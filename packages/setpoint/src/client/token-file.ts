@@ -35,8 +35,8 @@ export function tokenFile(path: string, place: string, clock: Clock, fallback?: 
       }
       return { authorization: `Bearer ${token}` };
     },
-    rejected() {
-      readAtMs = undefined;
+    rejected(headers) {
+      if (headers.authorization === `Bearer ${token}`) readAtMs = undefined;
       return true;
     },
   };
