@@ -45,8 +45,25 @@ function withArrays(database: LibsqlDatabase): DriverDatabase {
         iterate: (...parameters) => statement.iterate(parameters),
       };
     },
-    close: () => database.close(),
+    close: () => {
+      releaseLocks(database);
+      database.close();
+    },
   };
+}
+
+/**
+ * Statements keep the connection alive until they are collected as garbage, and with it its locks: whoever opens the
+ * file next in this process would find it busy. Leaving WAL and exclusive mode gives the locks up at once.
+ */
+function releaseLocks(database: LibsqlDatabase): void {
+  try {
+    database.prepare("PRAGMA journal_mode = DELETE").get([]);
+    database.prepare("PRAGMA locking_mode = NORMAL").get([]);
+    database.prepare("SELECT count(*) FROM sqlite_master").get([]);
+  } catch {
+    // Damaged, or in use by another connection: then there is no lock of ours to give up.
+  }
 }
 
 /** `get` adds a member of its own to the row, and `all` and `iterate` give blobs as bare buffers. */

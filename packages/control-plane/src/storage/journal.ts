@@ -2,11 +2,11 @@ import type { Change, StoredObject } from "./storage.js";
 
 /** What makes a storage durable. Without one it lives as long as its process. */
 export interface Journal extends AsyncDisposable {
-  /** What was kept; called once, before anything else. */
+  /** What was kept; called once, before anything else. Throws a `StorageFailure` where it is damaged. */
   restore(): RestoredState;
   /**
-   * Resolves once the changes are on disk, all of them. Rejects with a `StorageFailure` where none of them is. Called
-   * with one batch at a time, in revision order.
+   * Resolves once the changes are on disk, all of them. Rejects with a `StorageFailure` where they are not; none of
+   * them is there after a restart then, or the journal takes no more. Called with one batch at a time, in revision order.
    */
   append(changes: readonly Change[]): Promise<void>;
   /** Folds the changes at or below `revision` into the kept state, bit by bit, between the batches. */
@@ -19,13 +19,14 @@ export interface RestoredState {
   readonly compactedRevision: number;
   /** The objects as they stood at `compactedRevision`, in any order. */
   readonly objects: Iterable<StoredObject>;
-  /** What came after it, in revision order; `stored` is undefined for a delete, whose last state then follows from before. */
+  /** What came after it, in revision order. */
   readonly changes: Iterable<RestoredChange>;
 }
 
 export interface RestoredChange {
+  readonly resource: string;
+  readonly key: string;
   readonly revision: number;
-  readonly type: Change["type"];
-  /** For a delete: the last state, with the resourceVersion of the delete. */
-  readonly current: StoredObject;
+  /** The new state; undefined for a delete. */
+  readonly stored: StoredObject | undefined;
 }

@@ -317,9 +317,13 @@ export class MemoryStorage implements Storage {
       this.#state(stored.resource).history.restore(stored);
       this.#owners.restore(stored);
     }
-    for (const { type, current, revision } of kept.changes) {
-      const state = this.#state(current.resource);
-      const previous = state.history.get(current.key);
+    for (const { resource, key, revision, stored } of kept.changes) {
+      const state = this.#state(resource);
+      const previous = state.history.get(key);
+      if (!stored && !previous)
+        throw new StorageFailure("STORAGE_DAMAGED", `${resource} ${key} is deleted before it is made`);
+      const current = stored ?? StoredState.of(resource, key, revision, previous!.object);
+      const type = stored ? (previous ? "modified" : "added") : "deleted";
       this.#remember(state, { type, revision, current, ...(previous && { previous }) });
     }
     this.#revision = Math.max(this.#revision, kept.revision);

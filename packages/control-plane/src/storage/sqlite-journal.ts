@@ -1,0 +1,249 @@
+import { closeSync, fdatasync, openSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { type Database, openDatabase, type Row, SqliteError, type Statement } from "@setpoint/sqlite";
+import type { Clock } from "setpoint";
+import type { Journal, RestoredChange, RestoredState } from "./journal.js";
+import { failureToOpen, failureToWrite } from "./journal-failure.js";
+import type { Change, StoredObject } from "./storage.js";
+import { StorageFailure } from "./storage-error.js";
+import { StoredState } from "./stored-state.js";
+
+/** "SPNT": tells a file of ours from any other SQLite database. */
+const APPLICATION_ID = 0x53504e54;
+/** Goes up when the tables change; a newer one than this is refused, an older one would be migrated here. */
+const FORMAT_VERSION = 1;
+
+/** How many changes one step of compaction folds: a few milliseconds, between which batches are written. */
+const FOLD_ROWS = 200;
+const FOLD_PAUSE_MS = 5;
+
+/**
+ * `change` is the journal; `object` the state just before its first row. Compaction moves that line: it folds the
+ * oldest changes into `object` and removes them. A row whose `json` is NULL deletes.
+ */
+const SCHEMA = `
+  CREATE TABLE meta (compacted INTEGER NOT NULL, starts INTEGER NOT NULL);
+  INSERT INTO meta VALUES (0, 0);
+  CREATE TABLE object (
+    resource TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER NOT NULL, json BLOB NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY (resource, key)
+  );
+  CREATE TABLE change (
+    revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, key TEXT NOT NULL, json BLOB, checksum INTEGER NOT NULL
+  );
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${FORMAT_VERSION};
+`;
+
+/**
+ * A journal in a SQLite file, locked for this process alone.
+ *
+ * A batch is one transaction in the write-ahead log. SQLite is told not to sync it (`synchronous = NORMAL` syncs at
+ * checkpoints only); the log is synced here instead, on libuv's threads, so that reads and the next writes go on while
+ * the disk works. Only then are the changes durable.
+ */
+export class SqliteJournal implements Journal {
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #database: Database;
+  readonly #statements: Statements;
+  /** The write-ahead log, for syncing alone. The database file itself must never be opened twice: closing it again would give up SQLite's lock. */
+  readonly #log: number;
+  #compacted = 0;
+  #compactUntil = 0;
+  #foldTimer: Disposable | undefined;
+  /** Set when a sync failed: what the file holds is not known any more, so nothing may be added. */
+  #failure: StorageFailure | undefined;
+  #isClosed = false;
+
+  /** Throws a `StorageFailure` that says what is wrong with the file, and what to do. */
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+    let database: Database | undefined;
+    try {
+      database = openDatabase(path);
+      prepareFile(database, path);
+      this.#statements = prepareStatements(database);
+      this.#log = openSync(`${path}-wal`, "r+");
+      this.#database = database;
+    } catch (error) {
+      database?.close();
+      throw failureToOpen(path, error);
+    }
+  }
+
+  restore(): RestoredState {
+    try {
+      const { quick_check } = this.#database.prepare("PRAGMA quick_check(1)").get() as Row;
+      if (quick_check !== "ok") throw damaged(this.#path, String(quick_check));
+      this.#compacted = Number(this.#statements.compacted.get()?.compacted);
+      const newest = this.#database.prepare("SELECT max(revision) AS revision FROM change").get();
+      return {
+        revision: Math.max(Number(newest?.revision ?? 0), this.#compacted),
+        compactedRevision: this.#compacted,
+        objects: this.#objects(),
+        changes: this.#changes(),
+      };
+    } catch (error) {
+      throw failureToOpen(this.#path, error);
+    }
+  }
+
+  async append(changes: readonly Change[]): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    try {
+      this.#database.transaction(() => {
+        for (const { type, revision, current } of changes) {
+          const json = type === "deleted" ? null : current.json;
+          const checksum = checksumOf(revision, current.resource, current.key, json);
+          this.#statements.insert.run(revision, current.resource, current.key, json, checksum);
+        }
+      });
+    } catch (error) {
+      throw failureToWrite(this.#path, error);
+    }
+    try {
+      await this.#sync();
+    } catch (error) {
+      this.#failure = failureToWrite(this.#path, error);
+      throw this.#failure;
+    }
+  }
+
+  compact(revision: number): void {
+    this.#compactUntil = Math.max(this.#compactUntil, revision);
+    if (this.#compacted < this.#compactUntil) this.#scheduleFold();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#foldTimer?.[Symbol.dispose]();
+    closeSync(this.#log);
+    // The last connection to close moves the log into the file and removes it.
+    this.#database.close();
+  }
+
+  #sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fdatasync(this.#log, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  #scheduleFold(): void {
+    this.#foldTimer ??= this.#clock
+      .timer(FOLD_PAUSE_MS, () => {
+        this.#foldTimer = undefined;
+        this.#fold();
+        if (this.#compacted < this.#compactUntil) this.#scheduleFold();
+      })
+      .unref();
+  }
+
+  /** One step. A failure (a full disk) leaves all as it was; the next compaction tries again. */
+  #fold(): void {
+    const until = this.#compactUntil;
+    const { oldest, put, remove, forget, mark, compacted } = this.#statements;
+    try {
+      this.#compacted = this.#database.transaction(() => {
+        const rows = oldest.all(until, FOLD_ROWS);
+        for (const { revision, isDelete } of rows) (isDelete ? remove : put).run(revision!);
+        const folded = rows.length < FOLD_ROWS ? until : Number(rows.at(-1)?.revision);
+        forget.run(folded);
+        mark.run(folded);
+        return folded;
+      });
+    } catch (error) {
+      if (!(error instanceof SqliteError)) throw error;
+      this.#compactUntil = this.#compacted = Number(compacted.get()?.compacted);
+    }
+  }
+
+  *#objects(): Iterable<StoredObject> {
+    for (const row of this.#rows("SELECT * FROM object")) yield this.#stored(row);
+  }
+
+  *#changes(): Iterable<RestoredChange> {
+    for (const row of this.#rows("SELECT * FROM change ORDER BY revision")) {
+      const { resource, key, revision } = row as unknown as RestoredChange;
+      yield { resource, key, revision, stored: row.json === null ? undefined : this.#stored(row) };
+    }
+  }
+
+  /** Rows whose checksums are right. */
+  *#rows(sql: string): Iterable<Row> {
+    try {
+      for (const row of this.#database.prepare(sql).iterate()) {
+        const { resource, key, revision, json, checksum } = row;
+        const expected = checksumOf(Number(revision), String(resource), String(key), json as Uint8Array | null);
+        if (checksum !== expected) throw damaged(this.#path, `the checksum of ${resource} ${key} is wrong`);
+        yield row;
+      }
+    } catch (error) {
+      throw failureToOpen(this.#path, error);
+    }
+  }
+
+  #stored(row: Row): StoredObject {
+    const { resource, key, revision, json } = row as unknown as StoredObject;
+    return StoredState.parse(resource, key, revision, json);
+  }
+}
+
+interface Statements {
+  readonly insert: Statement;
+  readonly oldest: Statement;
+  readonly put: Statement;
+  readonly remove: Statement;
+  readonly forget: Statement;
+  readonly mark: Statement;
+  readonly compacted: Statement;
+}
+
+function prepareStatements(database: Database): Statements {
+  const columns = "resource, key, revision, json, checksum";
+  return {
+    insert: database.prepare("INSERT INTO change VALUES (?, ?, ?, ?, ?)"),
+    oldest: database.prepare(
+      "SELECT revision, json IS NULL AS isDelete FROM change WHERE revision <= ? ORDER BY revision LIMIT ?",
+    ),
+    put: database.prepare(`INSERT OR REPLACE INTO object SELECT ${columns} FROM change WHERE revision = ?`),
+    remove: database.prepare(
+      "DELETE FROM object WHERE (resource, key) = (SELECT resource, key FROM change WHERE revision = ?)",
+    ),
+    forget: database.prepare("DELETE FROM change WHERE revision <= ?"),
+    mark: database.prepare("UPDATE meta SET compacted = ?"),
+    compacted: database.prepare("SELECT compacted FROM meta"),
+  };
+}
+
+function prepareFile(database: Database, path: string): void {
+  // Locked before anything is read, so that a second process is told at once.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE");
+  database.exec("PRAGMA cell_size_check = ON");
+  database.prepare("PRAGMA journal_mode = WAL").get();
+  database.exec("PRAGMA synchronous = NORMAL");
+  const pragma = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  if (pragma("schema_version") === 0) database.transaction(() => database.exec(SCHEMA));
+  if (pragma("application_id") !== APPLICATION_ID) {
+    throw new StorageFailure("STORAGE_VERSION", `${path} is a SQLite file of another program; choose another folder`);
+  }
+  if (pragma("user_version") !== FORMAT_VERSION) {
+    const found = pragma("user_version");
+    const text = `${path} has format ${found}, this version reads ${FORMAT_VERSION}: use the Setpoint that wrote it`;
+    throw new StorageFailure("STORAGE_VERSION", text);
+  }
+  // A first write: it makes the log, takes the lock and shows that the folder can be written to.
+  database.transaction(() => database.exec("UPDATE meta SET starts = starts + 1"));
+}
+
+function damaged(path: string, detail: string): StorageFailure {
+  const cure = "restore the folder from a copy, or remove it to start empty";
+  return new StorageFailure("STORAGE_DAMAGED", `${path} is damaged: ${detail}; ${cure}`);
+}
+
+function checksumOf(revision: number, resource: string, key: string, json: Uint8Array | null): number {
+  const head = crc32(`${revision}\0${resource}\0${key}\0`);
+  return json ? crc32(json, head) : head;
+}
