@@ -27,9 +27,33 @@ export function goSyntax(value: Json): string {
 
 /** A string as Go prints it with `%q`. */
 export function goQuote(text: string): string {
-  return JSON.stringify(text)
-    .replace(/\\u00([0-9a-f]{2})/g, (_, hex: string) => `\\x${hex}`)
-    .replaceAll("\u007f", "\\x7f");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that need an escape.
+  if (!/[\u0000-\u001f"\\\u007f-\u00a0\u00ad\u2028\u2029\ufeff\ufffd\ud800-\udfff]/.test(text)) return `"${text}"`;
+  let quoted = '"';
+  for (const character of text) quoted += escaped(character);
+  return `${quoted}"`;
+}
+
+const NAMED_ESCAPES = new Map([
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+  ["\u0007", "\\a"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\v", "\\v"],
+]);
+
+function escaped(character: string): string {
+  const named = NAMED_ESCAPES.get(character);
+  if (named !== undefined) return named;
+  const code = character.codePointAt(0)!;
+  if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
+  const isUnprintable =
+    (code >= 0x80 && code <= 0xa0) || code === 0xad || code === 0x2028 || code === 0x2029 || code === 0xfeff;
+  return isUnprintable ? `\\u${code.toString(16).padStart(4, "0")}` : character;
 }
 
 /** The name of the Go type that JSON decodes the value into. */

@@ -1,0 +1,181 @@
+import type { Message } from "../facts/message.js";
+import { invalidValue, required } from "../registry/field-error.js";
+import type { FieldError } from "../registry/status-error.js";
+import { pruneNulls } from "./defaulting.js";
+import { DecodingError, decodePart } from "./go-decoding.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField, withField } from "./json.js";
+import { validateListTypes } from "./list-type.js";
+import { type Pruned, prune } from "./pruning.js";
+import type { Schema } from "./schema.js";
+import { validate } from "./validation.js";
+
+/**
+ * A custom resource as the real server reads it: metadata is an ObjectMeta, unknown fields are gone (and named), and so
+ * are nulls that the schema neither allows nor fills. Throws `DecodingError` where metadata is none.
+ */
+export function coerceCustomResource(schema: Schema | undefined, object: JsonObject, objectMeta: Message): Pruned {
+  const { metadata } = object;
+  const unknown: string[] = [];
+  let result = object;
+  if (metadata !== undefined) {
+    const decoded = decodeMetadata(metadata, objectMeta);
+    unknown.push(...decoded.unknown.map((path) => `metadata.${path}`));
+    result = withField(result, "metadata", decoded.object);
+  }
+  const pruned = prune(schema, result);
+  unknown.push(...pruned.unknown);
+  result = pruneNulls(schema, pruned.object);
+  if (schema !== undefined) result = coerceEmbedded(schema, result, objectMeta, "", unknown, true) as JsonObject;
+  return { object: result, unknown };
+}
+
+/**
+ * Checks a custom resource against its schema: values, embedded resources, sets and list maps. With `old`, what was
+ * wrong before and did not change is forgiven.
+ */
+export function validateCustomResource(schema: Schema, object: JsonObject, old?: JsonObject): FieldError[] {
+  const errors = validate(schema, object, old === undefined ? {} : { old });
+  validateEmbedded(schema, object, "", errors, true);
+  if (old === undefined || validateListTypes(schema, old).length === 0) {
+    errors.push(...validateListTypes(schema, object));
+  }
+  return errors;
+}
+
+const completed = new WeakMap<Schema, Schema>();
+
+/** The schema of a custom resource with what every object has: apiVersion, kind and the ObjectMeta of the built-in ones. */
+export function completeSchema(schema: Schema, objectMeta: Schema): Schema {
+  let complete = completed.get(schema);
+  if (complete === undefined) {
+    complete = completeObject(schema, objectMeta);
+    completed.set(schema, complete);
+  }
+  return complete;
+}
+
+function completeObject(schema: Schema, objectMeta: Schema): Schema {
+  const identity = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: objectMeta } as const;
+  return {
+    ...completeParts(schema, objectMeta),
+    properties: { ...completeParts(schema, objectMeta).properties, ...identity },
+  };
+}
+
+/** Embedded resources have an ObjectMeta too. */
+function completeParts(schema: Schema, objectMeta: Schema): Schema {
+  const complete = (part: Schema): Schema =>
+    part["x-kubernetes-embedded-resource"] ? completeObject(part, objectMeta) : completeParts(part, objectMeta);
+  return {
+    ...schema,
+    ...(schema.properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(schema.properties).map(([key, property]) => [key, complete(property)]),
+          ),
+        }),
+    ...(schema.items === undefined ? {} : { items: complete(schema.items) }),
+    ...(typeof schema.additionalProperties === "object"
+      ? { additionalProperties: complete(schema.additionalProperties) }
+      : {}),
+  };
+}
+
+function decodeMetadata(metadata: Json, objectMeta: Message): Pruned {
+  if (metadata === null) return { object: {}, unknown: [] };
+  if (!isObject(metadata)) {
+    const found = isArray(metadata) ? "array" : typeof metadata === "boolean" ? "bool" : typeof metadata;
+    throw new DecodingError(`json: cannot unmarshal ${found} into Go value of type v1.ObjectMeta`);
+  }
+  return decodePart(objectMeta, metadata);
+}
+
+function coerceEmbedded(
+  schema: Schema,
+  value: Json,
+  objectMeta: Message,
+  path: string,
+  unknown: string[],
+  isRoot: boolean,
+): Json {
+  if (isArray(value)) {
+    const { items } = schema;
+    if (items === undefined || !embeds(items)) return value;
+    return value.map((item, index) => coerceEmbedded(items, item, objectMeta, `${path}[${index}]`, unknown, false));
+  }
+  if (!isObject(value) || !embeds(schema)) return value;
+  const result: MutableJsonObject = { ...value };
+  if (schema["x-kubernetes-embedded-resource"] && !isRoot && value.metadata !== undefined) {
+    const decoded = decodeMetadata(value.metadata, objectMeta);
+    unknown.push(...decoded.unknown.map((name) => `${path}.metadata.${name}`));
+    result.metadata = decoded.object;
+  }
+  for (const key of Object.keys(value)) {
+    const child = childOf(schema, key);
+    const at = path === "" ? key : `${path}.${key}`;
+    if (child !== undefined) setField(result, key, coerceEmbedded(child, result[key]!, objectMeta, at, unknown, false));
+  }
+  return result;
+}
+
+const embedding = new WeakMap<Schema, boolean>();
+
+/** Whether an embedded resource may stand here or below. */
+function embeds(schema: Schema): boolean {
+  let found = embedding.get(schema);
+  if (found === undefined) {
+    const { properties = {}, items, additionalProperties } = schema;
+    const parts = [...Object.values(properties), items, additionalProperties];
+    found =
+      schema["x-kubernetes-embedded-resource"] === true ||
+      parts.some((part) => typeof part === "object" && embeds(part));
+    embedding.set(schema, found);
+  }
+  return found;
+}
+
+function validateEmbedded(schema: Schema, value: Json, path: string, errors: FieldError[], isRoot: boolean): void {
+  if (!embeds(schema)) return;
+  if (isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      if (schema.items !== undefined) validateEmbedded(schema.items, item, `${path}[${index}]`, errors, false);
+    }
+    return;
+  }
+  if (!isObject(value)) return;
+  if (schema["x-kubernetes-embedded-resource"] && !isRoot) validateIdentity(value, path, errors);
+  for (const key of Object.keys(value)) {
+    const isProperty = schema.properties !== undefined && Object.hasOwn(schema.properties, key);
+    const child = childOf(schema, key);
+    if (child === undefined) continue;
+    const at = isProperty ? (path === "" ? key : `${path}.${key}`) : `${path}[${key}]`;
+    validateEmbedded(child, value[key]!, at, errors, false);
+  }
+}
+
+function validateIdentity(resource: JsonObject, path: string, errors: FieldError[]): void {
+  for (const name of ["apiVersion", "kind"]) {
+    if (!Object.hasOwn(resource, name)) errors.push(required(`${path}.${name}`));
+  }
+  for (const name of ["apiVersion", "kind"]) {
+    if (!Object.hasOwn(resource, name)) continue;
+    const value = resource[name]!;
+    const at = `${path}.${name}`;
+    if (typeof value !== "string") errors.push(invalidValue(at, value, "must be a string"));
+    else if (value === "") errors.push(invalidValue(at, value, "must not be empty"));
+    else if (name === "apiVersion" && value.split("/").length > 2) {
+      errors.push(invalidValue(at, value, `unexpected GroupVersion string: ${value}`));
+    } else if (name === "kind" && !/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(value.toLowerCase())) {
+      const rule =
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+      errors.push(invalidValue(at, value, `may have mixed case, but should otherwise match: ${rule}`));
+    }
+  }
+}
+
+function childOf(schema: Schema, key: string): Schema | undefined {
+  const { properties, additionalProperties } = schema;
+  if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key];
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
+}

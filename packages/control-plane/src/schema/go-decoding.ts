@@ -1,0 +1,286 @@
+import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
+import { zeroStruct, zeroValue } from "./go-struct.js";
+import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
+import { deepEqual, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
+import { canonicalQuantity, QuantityError } from "./quantity.js";
+
+export interface Decoded {
+  readonly object: JsonObject;
+  /** Fields that the kind does not have: `spec.zzz`, `spec.containers[0].zzz`. */
+  readonly unknown: readonly string[];
+}
+
+/** A body that Go cannot decode into the kind. The message is what the real server says after the kind's name. */
+export class DecodingError extends Error {}
+
+/**
+ * An object of a built-in kind as the real server would read it and write it again: fields in struct order, unknown ones
+ * dropped, empty ones left out where Go leaves them out, quantities, times and durations in canonical form.
+ */
+export function decodeStruct(message: Message, value: Json): Decoded {
+  if (!isObject(value)) {
+    throw new DecodingError(`json: cannot unmarshal ${jsonType(value)} into Go value of type ${structName(message)}`);
+  }
+  const reader = new StructReader();
+  const { kind, apiVersion } = value;
+  const known = new Set(["kind", "apiVersion"]);
+  const object: MutableJsonObject = {};
+  if (typeof kind === "string") object.kind = kind;
+  if (typeof apiVersion === "string") object.apiVersion = apiVersion;
+  Object.assign(object, reader.struct(message, value, known));
+  return { object, unknown: reader.unknown };
+}
+
+/** Decodes a struct that stands on its own, such as an ObjectMeta. */
+export function decodePart(message: Message, value: JsonObject): Decoded {
+  const reader = new StructReader();
+  const object = reader.struct(message, value, new Set());
+  return { object, unknown: reader.unknown };
+}
+
+interface StructPlan {
+  readonly fields: readonly MessageField[];
+  readonly names: ReadonlySet<string>;
+}
+
+const plans = new WeakMap<Message, StructPlan>();
+
+/** The fields of a struct with those of the structs inlined in it. */
+function planOf(message: Message): StructPlan {
+  let plan = plans.get(message);
+  if (plan === undefined) {
+    const fields = message.fields.flatMap((field) =>
+      field.json === "" && field.type.kind === "message" ? planOf(field.type.message).fields : [field],
+    );
+    plan = { fields, names: new Set(fields.map((field) => field.json)) };
+    plans.set(message, plan);
+  }
+  return plan;
+}
+
+class StructReader {
+  readonly unknown: string[] = [];
+  /** Where the reader is, with indexes and keys, for unknown fields. */
+  readonly #path: string[] = [];
+  /** The names of the struct fields on the way, and the innermost struct, for errors. */
+  readonly #names: string[] = [];
+  #struct: Message | undefined;
+
+  struct(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string>): JsonObject {
+    const outer = this.#struct;
+    this.#struct = message;
+    const { fields, names } = planOf(message);
+    const result: MutableJsonObject = {};
+    for (const field of fields) {
+      const given = Object.hasOwn(value, field.json) ? value[field.json]! : null;
+      if (given === null) {
+        addAbsent(result, field);
+        continue;
+      }
+      this.#path.push(this.#path.length === 0 ? field.json : `.${field.json}`);
+      this.#names.push(field.json);
+      const read = this.value(field.type, given, message);
+      this.#names.pop();
+      this.#path.pop();
+      if (!isOmitted(field, read)) result[field.json] = read;
+    }
+    for (const key of Object.keys(value)) {
+      if (names.has(key) || alsoKnown.has(key)) continue;
+      this.unknown.push(`${this.#path.join("")}${this.#path.length === 0 ? "" : "."}${key}`);
+    }
+    this.#struct = outer;
+    return result;
+  }
+
+  value(type: FieldType, value: Json, owner: Message): Json {
+    if (value === null) return zeroValue(type);
+    switch (type.kind) {
+      case "scalar":
+        return this.#scalar(type.scalar, value);
+      case "special":
+        return this.#special(type.special, value, owner);
+      case "pointer":
+        return this.value(type.to, value, owner);
+      case "message":
+        if (!isObject(value)) throw this.#mismatch(jsonType(value), structName(type.message));
+        return this.struct(type.message, value, new Set());
+      case "list":
+      case "wrapped-list":
+        return this.#list(type, value, owner);
+      case "map":
+        return this.#map(type, value, owner);
+    }
+  }
+
+  #list(type: FieldType & { kind: "list" | "wrapped-list" }, value: Json, owner: Message): Json {
+    if (!isArray(value)) throw this.#mismatch(jsonType(value), typeName(type));
+    return value.map((item, index) => {
+      this.#path.push(`[${index}]`);
+      const read = this.value(type.of, item, owner);
+      this.#path.pop();
+      return read;
+    });
+  }
+
+  #map(type: FieldType & { kind: "map" }, value: Json, owner: Message): Json {
+    if (!isObject(value)) throw this.#mismatch(jsonType(value), typeName(type));
+    const result: MutableJsonObject = {};
+    for (const key of Object.keys(value).sort()) {
+      this.#path.push(`.${key}`);
+      setField(result, key, this.value(type.of, value[key]!, owner));
+      this.#path.pop();
+    }
+    return result;
+  }
+
+  #scalar(scalar: Scalar, value: Json): Json {
+    switch (scalar) {
+      case "string":
+        if (typeof value === "string") return value;
+        throw this.#mismatch(jsonType(value), "string");
+      case "bool":
+        if (typeof value === "boolean") return value;
+        throw this.#mismatch(jsonType(value), "bool");
+      case "float64":
+        if (typeof value === "number") return value;
+        throw this.#mismatch(jsonType(value), "float64");
+      case "int32":
+      case "int64": {
+        if (typeof value !== "number") throw this.#mismatch(jsonType(value), scalar);
+        const limit = scalar === "int32" ? 2 ** 31 : 2 ** 63;
+        if (Number.isInteger(value) && value >= -limit && value < limit) return value;
+        throw this.#mismatch(`number ${value}`, scalar);
+      }
+      case "bytes":
+        if (typeof value !== "string") throw this.#mismatch(jsonType(value), "[]uint8");
+        return canonicalBase64(value);
+    }
+  }
+
+  #special(special: Special, value: Json, owner: Message): Json {
+    switch (special) {
+      case "Quantity":
+        if (typeof value !== "string" && typeof value !== "number") throw new DecodingError(QUANTITY_PATTERN);
+        return translated(() => canonicalQuantity(String(value)));
+      case "IntOrString":
+        if (typeof value === "string") return value;
+        if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
+        throw new DecodingError(
+          `json: cannot unmarshal ${typeof value === "number" ? `number ${value}` : jsonType(value)} into Go value of type int32`,
+        );
+      case "Time":
+      case "MicroTime":
+        if (typeof value !== "string") throw notText(value);
+        return translated(() => canonicalTime(value, special === "Time" ? 0 : 6));
+      case "Duration":
+        if (typeof value !== "string") throw notText(value);
+        return translated(() => canonicalDuration(value));
+      case "SchemaOrBool":
+        return isObject(value) ? this.struct(owner, value, new Set()) : value;
+      case "SchemaOrArray":
+        return isObject(value) ? this.struct(owner, value, new Set()) : value;
+      default:
+        return value;
+    }
+  }
+
+  #mismatch(found: string, type: string): DecodingError {
+    if (this.#struct === undefined) {
+      return new DecodingError(`json: cannot unmarshal ${found} into Go value of type ${type}`);
+    }
+    const struct = this.#struct.name.slice(this.#struct.name.lastIndexOf(".") + 1);
+    return new DecodingError(
+      `json: cannot unmarshal ${found} into Go struct field ${struct}.${this.#names.join(".")} of type ${type}`,
+    );
+  }
+}
+
+const QUANTITY_PATTERN = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/** A field that the body does not have, or has as null. */
+function addAbsent(result: MutableJsonObject, field: MessageField): void {
+  if (field.type.kind === "message" ? field.omit !== "zero" : field.omit === "never") {
+    result[field.json] = zeroValue(field.type);
+  }
+}
+
+function isOmitted(field: MessageField, value: Json): boolean {
+  if (field.omit === "never") return false;
+  switch (field.type.kind) {
+    case "pointer":
+      return value === null;
+    case "message":
+      return field.omit === "zero" && deepEqual(value, zeroStruct(field.type.message));
+    case "special":
+      return value === null || (field.omit === "zero" && deepEqual(value, zeroValue(field.type)));
+    case "list":
+    case "wrapped-list":
+      return value === null || (value as readonly Json[]).length === 0;
+    case "map":
+      return value === null || Object.keys(value as JsonObject).length === 0;
+    case "scalar":
+      return value === "" || value === 0 || value === false || value === null;
+  }
+}
+
+function typeName(type: FieldType): string {
+  switch (type.kind) {
+    case "scalar":
+      return type.scalar === "bytes" ? "[]uint8" : type.scalar;
+    case "special":
+      return SPECIAL_NAMES[type.special];
+    case "message":
+      return structName(type.message);
+    case "pointer":
+      return `*${typeName(type.to)}`;
+    case "map":
+      return `map[string]${typeName(type.of)}`;
+    default:
+      return `[]${typeName(type.of)}`;
+  }
+}
+
+const SPECIAL_NAMES: Readonly<Record<Special, string>> = {
+  Time: "v1.Time",
+  MicroTime: "v1.MicroTime",
+  Duration: "v1.Duration",
+  FieldsV1: "v1.FieldsV1",
+  Quantity: "resource.Quantity",
+  IntOrString: "intstr.IntOrString",
+  RawExtension: "runtime.RawExtension",
+  JSON: "v1.JSON",
+  SchemaOrBool: "v1.JSONSchemaPropsOrBool",
+  SchemaOrArray: "v1.JSONSchemaPropsOrArray",
+  SchemaOrStrings: "v1.JSONSchemaPropsOrStringArray",
+};
+
+/** `v1.PodSpec` for `io.k8s.api.core.v1.PodSpec`. */
+function structName(message: Message): string {
+  return message.name.split(".").slice(-2).join(".");
+}
+
+function jsonType(value: Json): string {
+  if (isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function notText(value: Json): DecodingError {
+  return new DecodingError(`json: cannot unmarshal ${jsonType(value)} into Go value of type string`);
+}
+
+function canonicalBase64(text: string): string {
+  const bytes = Buffer.from(text, "base64");
+  const canonical = bytes.toString("base64");
+  if (canonical === text.replace(/[\r\n]/g, "")) return canonical;
+  const bad = /[^A-Za-z0-9+/\r\n]/.exec(text.replace(/=*$/, ""));
+  throw new DecodingError(`illegal base64 data at input byte ${bad?.index ?? text.replace(/=*$/, "").length}`);
+}
+
+function translated<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof QuantityError || error instanceof TimeError) throw new DecodingError(error.message);
+    throw error;
+  }
+}

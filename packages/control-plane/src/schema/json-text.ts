@@ -1,0 +1,66 @@
+/** Keys that stand twice in one object, as paths: `spec.replicas`, `spec.list[0].name`. Each path once, in text order. */
+export type DuplicateKeys = readonly string[];
+
+/**
+ * Finds keys that stand more than once in an object: JSON.parse keeps the last and says nothing. The text must be valid
+ * JSON; it is read once from start to end.
+ */
+export function duplicateKeys(text: string): DuplicateKeys {
+  const found = new Set<string>();
+  const stack: Frame[] = [];
+  let at = 0;
+  let frame: Frame | undefined;
+  let isKeyNext = false;
+  while (at < text.length) {
+    switch (text.charCodeAt(at)) {
+      case 0x7b: // {
+        stack.push((frame = { keys: new Set(), step: "" }));
+        isKeyNext = true;
+        break;
+      case 0x5b: // [
+        stack.push((frame = { index: 0, step: "[0]" }));
+        isKeyNext = false;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        stack.pop();
+        frame = stack.at(-1);
+        isKeyNext = false;
+        break;
+      case 0x2c: // ,
+        if (frame === undefined) break;
+        if ("keys" in frame) isKeyNext = true;
+        else frame.step = `[${++frame.index}]`;
+        break;
+      case 0x22: {
+        // "
+        const end = endOfString(text, at);
+        if (isKeyNext && frame !== undefined && "keys" in frame) {
+          const raw = text.slice(at + 1, end);
+          const key = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
+          frame.step = stack.length === 1 ? key : `.${key}`;
+          if (frame.keys.has(key)) found.add(stack.map(({ step }) => step).join(""));
+          frame.keys.add(key);
+          isKeyNext = false;
+        }
+        at = end;
+        break;
+      }
+    }
+    at++;
+  }
+  return [...found];
+}
+
+type Frame = { readonly keys: Set<string>; step: string } | { index: number; step: string };
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

@@ -1,0 +1,73 @@
+import { duplicate, invalidValue } from "../registry/field-error.js";
+import type { FieldError } from "../registry/status-error.js";
+import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject } from "./json.js";
+import type { Schema } from "./schema.js";
+
+/** Checks that sets hold each value and list maps each key once, at every depth. */
+export function validateListTypes(schema: Schema, value: Json, path = ""): FieldError[] {
+  const errors: FieldError[] = [];
+  visit(schema, value, path, errors);
+  return errors;
+}
+
+function visit(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
+  if (isArray(value)) {
+    if (schema["x-kubernetes-list-type"] === "set") checkSet(value, path, errors);
+    else if (schema["x-kubernetes-list-type"] === "map") checkMap(schema, value, path, errors);
+    if (schema.items !== undefined) {
+      for (const [index, item] of value.entries()) visit(schema.items, item, `${path}[${index}]`, errors);
+    }
+  } else if (isObject(value)) {
+    const { properties, additionalProperties } = schema;
+    for (const key of Object.keys(value)) {
+      if (typeof additionalProperties === "object") visit(additionalProperties, value[key]!, `${path}[${key}]`, errors);
+      if (properties !== undefined && Object.hasOwn(properties, key)) {
+        visit(properties[key]!, value[key]!, path === "" ? key : `${path}.${key}`, errors);
+      }
+    }
+  }
+}
+
+function checkSet(items: readonly Json[], path: string, errors: FieldError[]): void {
+  for (const index of repeated(items)) errors.push(duplicate(`${path}[${index}]`, items[index]));
+}
+
+function checkMap(schema: Schema, items: readonly Json[], path: string, errors: FieldError[]): void {
+  for (const [index, item] of items.entries()) {
+    if (item === null || isObject(item)) continue;
+    errors.push(invalidValue(`${path}[${index}]`, item, "must be an object for an array of list-type map"));
+    return;
+  }
+  const names = schema["x-kubernetes-list-map-keys"] ?? [];
+  const keys = items.map((item) => keyOf(isObject(item) ? item : {}, names));
+  for (const index of repeated(keys)) errors.push(duplicate(`${path}[${index}]`, keys[index]));
+}
+
+function keyOf(item: JsonObject, names: readonly string[]): JsonObject {
+  const key: MutableJsonObject = {};
+  for (const name of names) {
+    const value = field(item, name);
+    if (value !== undefined) key[name] = value;
+  }
+  return key;
+}
+
+/** The places at which a value stands for the second time. */
+function repeated(values: readonly Json[]): number[] {
+  const counts = new Map<string, number>();
+  const places: number[] = [];
+  for (const [index, value] of values.entries()) {
+    const text = canonical(value);
+    const count = (counts.get(text) ?? 0) + 1;
+    counts.set(text, count);
+    if (count === 2) places.push(index);
+  }
+  return places;
+}
+
+function canonical(value: Json): string {
+  if (isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join()}}`;
+}

@@ -1,0 +1,29 @@
+import { RE2JS } from "re2js";
+
+/** A compiled pattern, or why it is none. */
+export type Regex = { readonly test: (text: string) => boolean } | { readonly error: string };
+
+const MAX_CACHED = 1000;
+const cache = new Map<string, Regex>();
+
+/**
+ * Compiles a pattern of a schema. RE2 syntax, as Go's: it matches in time linear in the text, so no pattern can hang the
+ * server. The most recent patterns are kept.
+ */
+export function regex(pattern: string): Regex {
+  let compiled = cache.get(pattern);
+  if (compiled !== undefined) return compiled;
+  compiled = compile(pattern);
+  if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
+  cache.set(pattern, compiled);
+  return compiled;
+}
+
+function compile(pattern: string): Regex {
+  try {
+    const compiled = RE2JS.compile(pattern);
+    return { test: (text) => compiled.test(text) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
