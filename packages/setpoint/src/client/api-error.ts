@@ -188,7 +188,8 @@ export const isTooManyRequests = (error: unknown): error is ApiError => isApiErr
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   if (!isApiError(error)) return false;
   if (error.causes.some((cause) => cause.reason === "ResourceVersionTooLarge")) return true;
-  return error.code === "API_TIMEOUT" && /too large resource version/i.test(error.message);
+  const words = [error.message, ...error.causes.map((cause) => cause.message ?? "")];
+  return error.code === "API_TIMEOUT" && words.some((text) => /too large resource version/i.test(text));
 }
 
 /** One line for each field that the server found wrong: `spec.replicas: Invalid value: -1: must be …`. */

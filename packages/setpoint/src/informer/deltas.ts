@@ -1,7 +1,7 @@
 import type { KubeObject } from "../kinds/object.js";
 import type { Incoming } from "./incoming.js";
 import type { Step } from "./listener.js";
-import { compareRevisions } from "./revision.js";
+import { isNewer, isOlder } from "./revision.js";
 import type { Slot, Store } from "./store.js";
 import { namespaceOf } from "./store.js";
 
@@ -239,16 +239,4 @@ export class Deltas<T extends KubeObject> {
 
 function isWithin(key: string, partition: Partition): boolean {
   return partition.namespace === undefined || partition.namespace === namespaceOf(key);
-}
-
-/** Where no order is known, nothing is older. */
-function isOlder(a: string, b: string): boolean {
-  const order = compareRevisions(a, b);
-  return order !== undefined && order < 0;
-}
-
-/** Where no order is known, a different one is newer. */
-function isNewer(a: string, b: string): boolean {
-  const order = compareRevisions(a, b);
-  return order === undefined ? a !== b : order > 0;
 }

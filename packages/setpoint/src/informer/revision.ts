@@ -1,18 +1,19 @@
-/**
- * The order of two resourceVersions of one kind: negative where `a` is older. Decimal numbers of any length compare by
- * value; undefined where either is something else, and no order is known.
- */
-export function compareRevisions(a: string, b: string): number | undefined {
-  if (!isRevision(a) || !isRevision(b)) return undefined;
-  if (a.length !== b.length) return a.length - b.length;
-  return a < b ? -1 : a > b ? 1 : 0;
+import { compareResourceVersions } from "../kinds/resource-version.js";
+
+const ORDERED = /^[1-9]\d*$/;
+
+/** The order of two resourceVersions, negative where `a` is older; undefined where a server's are not ordered. */
+function compare(a: string, b: string): number | undefined {
+  return ORDERED.test(a) && ORDERED.test(b) ? compareResourceVersions(a, b) : undefined;
 }
 
-function isRevision(text: string): boolean {
-  if (text.length === 0 || (text.length > 1 && text.charCodeAt(0) === 0x30)) return false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 0x30 || code > 0x39) return false;
-  }
-  return true;
+/** Where no order is known, nothing is older. */
+export function isOlder(a: string, b: string): boolean {
+  return (compare(a, b) ?? 0) < 0;
+}
+
+/** Where no order is known, a different one is newer. */
+export function isNewer(a: string, b: string): boolean {
+  const order = compare(a, b);
+  return order === undefined ? a !== b : order > 0;
 }

@@ -34,8 +34,8 @@ export class ScriptedApi {
     const response = await this.script(call, this.calls.length);
     const { signal } = request;
     if (signal?.aborted) throw transportError("ABORTED", "the request was aborted", signal.reason);
-    if (response.body instanceof BodyQueue) {
-      const body = response.body;
+    if (response instanceof ScriptedStream) {
+      const { body } = response;
       signal?.addEventListener("abort", () => body.abort(transportError("ABORTED", "aborted", signal.reason)), {
         once: true,
       });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
@@ -20,7 +21,8 @@ import { Listener, type Step } from "./listener.js";
 import { Reflector, type ReflectorOptions, type ServerMemory } from "./reflector.js";
 import type { Projection } from "./retention.js";
 import { Retention } from "./retention.js";
-import { compareRevisions } from "./revision.js";
+import { isOlder } from "./revision.js";
+import { isSelected } from "./scope.js";
 import type { Snapshot } from "./snapshot.js";
 import { Store, type StoreOptions } from "./store.js";
 import { StoreIndex } from "./store-index.js";
@@ -87,6 +89,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
       unchanged: (key) => this.#resyncUnchanged(key),
       changed: (key) => this.#changed(key),
     });
+    // One listener for each namespace and waiter is meant, not a leak.
+    setMaxListeners(0, this.#stopped.signal);
     const namespaces = kind.scope === "Namespaced" && scope.namespaces ? [...new Set(scope.namespaces)] : [undefined];
     this.#partitions = namespaces.map((namespace) => this.#partition(namespace));
   }
@@ -230,7 +234,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     const partition = this.#partitionOf(written.metadata.namespace);
     if (!partition) return;
     const read = this.#reader.readObject(written);
-    if (!("refused" in read)) this.#deltas.observe(read, partition, true);
+    if (!("refused" in read)) this.#deltas.observe(read, partition, isSelected(this.scope, written));
   }
 
   async observeDelete(key: string, uid: string, signal?: AbortSignal): Promise<{ readonly expired: boolean }> {
@@ -375,5 +379,5 @@ const PHASES_BY_TROUBLE: readonly InformerPhase[] = [
 ];
 
 function older(a: string, b: string): string {
-  return (compareRevisions(a, b) ?? 0) <= 0 ? a : b;
+  return isOlder(b, a) ? b : a;
 }
