@@ -31,9 +31,12 @@ function targetsOf(manifest) {
   return [...exported, ...Object.values(manifest.bin ?? {})].filter((target) => target?.startsWith("./dist/"));
 }
 
-const folders = ["packages", "operators"].flatMap((group) =>
-  readdirSync(join(root, group)).map((name) => join(root, group, name)),
-);
+const folders = [
+  ...["packages", "operators"].flatMap((group) =>
+    readdirSync(join(root, group)).map((name) => join(root, group, name)),
+  ),
+  join(root, "conformance"),
+];
 for (const folder of folders) {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const sources = [...new Set(targetsOf(manifest).flatMap((target) => entriesOf(folder, target)))];

@@ -1,0 +1,20 @@
+import type { Session } from "./session.js";
+
+/** One behaviour, tried on both servers; what it did and saw is compared. */
+export interface Case {
+  readonly area: string;
+  readonly name: string;
+  readonly run: (session: Session) => Promise<void>;
+  /** Changes what other cases see (cluster-wide webhooks, discovery of everything): runs when no other case does. */
+  readonly alone?: boolean;
+}
+
+/** Declares the cases of one area: `area("apply", { "two managers conflict": async (s) => { … } })`. */
+export function area(
+  name: string,
+  cases: Readonly<Record<string, Case["run"] | Omit<Case, "area" | "name">>>,
+): readonly Case[] {
+  return Object.entries(cases).map(([title, body]) =>
+    typeof body === "function" ? { area: name, name: title, run: body } : { area: name, name: title, ...body },
+  );
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { allCases } from "./areas.js";
+import { compareTranscripts, type Difference } from "./compare.js";
+import type { Step } from "./normalise.js";
+import { judge, type KnownDifference, table } from "./report.js";
+import { runCases, type Transcripts, titleOf } from "./runner.js";
+import { startOurs, startReal } from "./targets.js";
+import { Wire } from "./wire.js";
+
+const HELP = `Runs the conformance suite on a real kube-apiserver and on the embedded control plane and compares the answers.
+
+  npm run conformance                          all of it
+  npm run conformance -- --only apply          the cases whose "area: name" contains a text
+  npm run conformance -- --record FILE         also keeps the real server's transcripts
+  npm run conformance -- --against FILE        compares with kept transcripts instead of starting a real server
+  npm run conformance -- --bin FILE            takes another build of the control plane
+  npm run conformance -- --self                compares two runs of the real server: finds cases that do not repeat
+`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string" },
+    record: { type: "string" },
+    against: { type: "string" },
+    bin: { type: "string" },
+    self: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  },
+});
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+async function realTranscripts(cases: Parameters<typeof runCases>[0]): Promise<Transcripts> {
+  if (options.against) return new Map(JSON.parse(readFileSync(options.against, "utf8")) as [string, readonly Step[]][]);
+  await using target = await startReal();
+  using wire = new Wire(target.endpoint);
+  const transcripts = await runCases(cases, wire, 16);
+  if (options.record) {
+    mkdirSync(dirname(options.record), { recursive: true });
+    writeFileSync(options.record, JSON.stringify([...transcripts]));
+  }
+  return transcripts;
+}
+
+async function ourTranscripts(cases: Parameters<typeof runCases>[0]): Promise<Transcripts> {
+  await using target = await (options.self ? startReal() : startOurs(options.bin));
+  using wire = new Wire(target.endpoint);
+  return await runCases(cases, wire, 8);
+}
+
+async function main(): Promise<number> {
+  if (options.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const cases = allCases.filter((each) => titleOf(each).includes(options.only ?? ""));
+  const theirs = await realTranscripts(cases);
+  const ours = await ourTranscripts(cases);
+  const differences: Difference[] = cases.flatMap((each) => {
+    const title = titleOf(each);
+    return [...compareTranscripts(title, ours.get(title) ?? [], theirs.get(title) ?? [])];
+  });
+  const list = JSON.parse(readFileSync(join(folder, "differences.json"), "utf8")) as KnownDifference[];
+  const inScope = list.filter((entry) => cases.some((each) => titleOf(each) === entry.case));
+  const verdict = judge(differences, inScope);
+  for (const each of verdict.unexpected) {
+    console.log(`${each.case}\n  ${each.at}\n    ours:   ${show(each.ours)}\n    theirs: ${show(each.theirs)}`);
+  }
+  for (const entry of verdict.stale)
+    console.log(`no longer differs, remove it from differences.json: ${entry.case} ${entry.at}`);
+  console.log(table(cases, verdict));
+  const failing = new Set(verdict.unexpected.map((each) => each.case)).size;
+  console.log(`${cases.length - failing} passed, ${failing + verdict.stale.length} failed`);
+  return failing + verdict.stale.length === 0 ? 0 : 1;
+}
+
+const show = (value: unknown): string => (JSON.stringify(value) ?? "(nothing)").slice(0, 600);
+
+process.exitCode = await main();

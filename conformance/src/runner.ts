@@ -1,0 +1,36 @@
+import type { Case } from "./case.js";
+import type { Step } from "./normalise.js";
+import { Session } from "./session.js";
+import type { Wire } from "./wire.js";
+
+/** What each case saw on one server, by `area: name`. */
+export type Transcripts = ReadonlyMap<string, readonly Step[]>;
+
+export const titleOf = (each: Case): string => `${each.area}: ${each.name}`;
+
+/** Runs the cases on one server, several at once; those that must be alone come last, one by one. */
+export async function runCases(cases: readonly Case[], wire: Wire, concurrency: number): Promise<Transcripts> {
+  const transcripts = new Map<string, readonly Step[]>();
+  const queue = cases.filter((each) => !each.alone);
+  const work = async (): Promise<void> => {
+    for (let each = queue.shift(); each; each = queue.shift())
+      transcripts.set(titleOf(each), await runCase(each, wire, cases));
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  for (const each of cases.filter((one) => one.alone)) transcripts.set(titleOf(each), await runCase(each, wire, cases));
+  return transcripts;
+}
+
+/** A thrown error ends a case early and stands in its transcript, so that it shows as a difference. */
+async function runCase(each: Case, wire: Wire, all: readonly Case[]): Promise<readonly Step[]> {
+  const id = `case-${all.indexOf(each) + 1}`;
+  const session = new Session(wire, id);
+  await session.post("/api/v1/namespaces", { metadata: { name: id } }, { silent: true });
+  try {
+    await each.run(session);
+  } catch (error) {
+    session.note("threw", error instanceof Error ? error.message : String(error));
+  }
+  await session.delete(`/api/v1/namespaces/${id}`, undefined, { silent: true });
+  return session.transcript();
+}

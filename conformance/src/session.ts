@@ -1,0 +1,178 @@
+import { Normaliser, type Step } from "./normalise.js";
+import type { Answer, Call, LineStream, Wire } from "./wire.js";
+
+/** The object of an answer, as loosely typed as a stranger's JSON is. */
+// biome-ignore lint/suspicious/noExplicitAny: cases read answers of any shape, and a wrong path is a failing case
+export type Body = any;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Answer["headers"];
+  readonly body: Body;
+  readonly text: string;
+}
+
+export type CallOptions = Pick<Call, "headers" | "token"> & {
+  /** Leaves this step out of the transcript: for waits and set-up that the two servers do differently. */
+  readonly silent?: boolean;
+};
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** One case on one server: sends requests and keeps the transcript that is compared with the other server's. */
+export class Session {
+  /** A namespace of this case's own. */
+  readonly namespace: string;
+  /** An API group of this case's own, for its CRDs. */
+  readonly group: string;
+  readonly #wire: Wire;
+  readonly #steps: Step[] = [];
+  readonly #normaliser = new Normaliser();
+
+  constructor(wire: Wire, id: string) {
+    this.#wire = wire;
+    this.namespace = id;
+    this.group = `${id}.example.com`;
+  }
+
+  get(path: string, options?: CallOptions): Promise<Reply> {
+    return this.send("GET", path, undefined, options);
+  }
+
+  post(path: string, body: Call["body"], options?: CallOptions): Promise<Reply> {
+    return this.send("POST", path, body, options);
+  }
+
+  put(path: string, body: Call["body"], options?: CallOptions): Promise<Reply> {
+    return this.send("PUT", path, body, options);
+  }
+
+  delete(path: string, body?: Call["body"], options?: CallOptions): Promise<Reply> {
+    return this.send("DELETE", path, body, options);
+  }
+
+  patch(type: PatchType, path: string, body: Call["body"], options?: CallOptions): Promise<Reply> {
+    const headers = { "content-type": PATCH_TYPES[type], ...options?.headers };
+    return this.send("PATCH", path, body, { ...options, headers });
+  }
+
+  /** Server-side apply by `manager`. */
+  apply(manager: string, path: string, body: object, query = ""): Promise<Reply> {
+    return this.patch("apply", `${path}?fieldManager=${manager}${query}`, body);
+  }
+
+  async send(method: string, path: string, body?: Call["body"], options: CallOptions = {}): Promise<Reply> {
+    const { silent, ...rest } = options;
+    const answer = await this.#wire.send({ method, path, ...(body === undefined ? {} : { body }), ...rest });
+    const reply = replyOf(answer);
+    if (!silent) this.#record(`${method} ${path}`, reply);
+    return reply;
+  }
+
+  /** Opens a watch; the events are recorded as they are taken. */
+  async watch(path: string, options: CallOptions = {}): Promise<WatchSession> {
+    const stream = await this.#wire.open({ method: "GET", path, ...options });
+    this.#steps.push({ what: `WATCH ${path}`, status: stream.status, headers: stream.headers });
+    return new WatchSession(stream, (step) => this.#steps.push(step), path);
+  }
+
+  /** Asks again and again until `isDone`, then records the last answer alone. For what a controller does in its own time. */
+  async eventually(path: string, isDone: (reply: Reply) => boolean, timeoutMs = 20_000): Promise<Reply> {
+    const deadline = Date.now() + timeoutMs;
+    let reply = await this.get(path, { silent: true });
+    while (!isDone(reply) && Date.now() < deadline) {
+      await pause(50);
+      reply = await this.get(path, { silent: true });
+    }
+    this.#record(`EVENTUALLY ${path}`, reply);
+    return reply;
+  }
+
+  /** Makes a CRD and waits until its resource is served. */
+  async crd(definition: Body): Promise<void> {
+    await this.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition, { silent: true });
+    const { group, versions, names } = definition.spec;
+    for (const version of versions.filter((each: Body) => each.served)) {
+      const path = `/apis/${group}/${version.name}/${names.plural}`;
+      const deadline = Date.now() + 20_000;
+      while ((await this.get(path, { silent: true })).status !== 200 && Date.now() < deadline) await pause(50);
+    }
+  }
+
+  /** Puts a value of the case's own making into the transcript. */
+  note(what: string, body: unknown): void {
+    this.#steps.push({ what, body });
+  }
+
+  /** Tells that the server made this name up. */
+  generated(name: string): void {
+    this.#normaliser.addGenerated(name);
+  }
+
+  transcript(): readonly Step[] {
+    return this.#normaliser.transcript(this.#steps);
+  }
+
+  #record(what: string, reply: Reply): void {
+    this.#steps.push({ what, status: reply.status, headers: reply.headers, body: reply.body });
+  }
+}
+
+const PATCH_TYPES = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+} as const;
+
+export type PatchType = keyof typeof PATCH_TYPES;
+
+function replyOf(answer: Answer): Reply {
+  const text = answer.body.toString("utf8");
+  const isJson = String(answer.headers["content-type"] ?? "").startsWith("application/json");
+  let body: unknown = text;
+  if (isJson && text !== "") {
+    try {
+      body = JSON.parse(text);
+    } catch {
+      body = { notJson: text };
+    }
+  }
+  return { status: answer.status, headers: answer.headers, body, text };
+}
+
+export class WatchSession implements Disposable {
+  readonly #stream: LineStream;
+  readonly #record: (step: Step) => void;
+  readonly #path: string;
+
+  constructor(stream: LineStream, record: (step: Step) => void, path: string) {
+    this.#stream = stream;
+    this.#record = record;
+    this.#path = path;
+  }
+
+  /** Takes the next `count` events, bookmarks left out unless asked for, and records them. */
+  async take(count: number, options: { bookmarks?: boolean; timeoutMs?: number } = {}): Promise<readonly Body[]> {
+    const events: Body[] = [];
+    while (events.length < count) {
+      const line = await this.#stream.next(options.timeoutMs ?? 10_000);
+      if (line === undefined) break;
+      const event = JSON.parse(line) as Body;
+      if (event.type === "BOOKMARK" && !options.bookmarks) continue;
+      events.push(event);
+    }
+    this.#record({ what: `EVENTS ${this.#path}`, body: events });
+    return events;
+  }
+
+  /** Records whether the stream ended by itself, without a further event. */
+  async end(timeoutMs = 10_000): Promise<void> {
+    const line = await this.#stream.next(timeoutMs);
+    this.#record({ what: `END ${this.#path}`, body: line === undefined ? "ended" : JSON.parse(line) });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stream[Symbol.dispose]();
+  }
+}
