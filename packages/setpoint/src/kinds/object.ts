@@ -51,17 +51,25 @@ export interface UntypedObject extends KubeObject {
   readonly [field: string]: unknown;
 }
 
-/** An object of type `T` as a client writes it: the server fills in the rest of the metadata. */
-export type NewObject<T extends KubeObject> = Omit<T, "metadata" | "apiVersion" | "kind" | "status"> & {
+/** Where an object type says what its writers give, if that differs from what readers get; never there at run time. */
+export declare const writtenAs: unique symbol;
+
+type WrittenAs<T> = T extends { readonly [writtenAs]?: infer Written extends object } ? Written : T;
+
+/**
+ * An object of type `T` as a client writes it: the server fills in the rest of the metadata, and what has a default may
+ * be left out.
+ */
+export type NewObject<T extends KubeObject> = Omit<WrittenAs<T>, "metadata" | "apiVersion" | "kind" | "status"> & {
   readonly apiVersion?: T["apiVersion"];
   readonly kind?: T["kind"];
   readonly metadata: Partial<ObjectMeta>;
 } & Partial<Pick<T, Extract<keyof T, "status">>>;
 
-export type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends (...args: never[]) => unknown
-    ? T
+export type DeepReadonly<T> = T extends string | number | boolean | bigint | symbol | null | undefined
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly DeepReadonly<Item>[]
     : T extends object
       ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
       : T;

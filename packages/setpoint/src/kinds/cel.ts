@@ -1,0 +1,30 @@
+import { inexpressible } from "./json-schema.js";
+
+/** Words that CEL keeps to itself; a field of such a name is written between double underscores. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"],
+  ...["let", "loop", "package", "namespace", "return", "var", "void", "while"],
+]);
+
+/** `self.name` in CEL as Kubernetes spells field names; throws for a name that no rule can reach. */
+export function celField(name: string, path: string): string {
+  if (RESERVED.has(name)) return `self.__${name}__`;
+  if (!/^[A-Za-z_][\w./-]*$/.test(name)) {
+    throw inexpressible(path, `no rule can speak of a field named ${JSON.stringify(name)}, which its union needs`);
+  }
+  const escaped = name
+    .replaceAll("__", "__underscores__")
+    .replaceAll(".", "__dot__")
+    .replaceAll("-", "__dash__")
+    .replaceAll("/", "__slash__");
+  return `self.${escaped}`;
+}
+
+/** A field in the `fieldPath` of a rule. */
+export const celFieldPath = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `['${name}']`);
+
+/** `subject == "a"`, or `subject in ["a", "b"]`. */
+export function celOneOf(subject: string, values: readonly unknown[]): string {
+  const literals = values.map((value) => JSON.stringify(value));
+  return literals.length === 1 ? `${subject} == ${literals[0]}` : `${subject} in [${literals.join(", ")}]`;
+}

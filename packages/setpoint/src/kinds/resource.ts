@@ -1,0 +1,197 @@
+import { SetpointError } from "../errors/error.js";
+import { type CrdManifest, type CrdOptions, crdOf } from "./crd.js";
+import {
+  invalidKind,
+  type OlderVersion,
+  type ResourceDeclaration,
+  type ResourceOptions,
+  type VersionOptions,
+} from "./declaration.js";
+import { withDefaults } from "./defaulting.js";
+import { type InputOf, isStandardSchema, type OutputOf, type Schema, type StandardIssue } from "./json-schema.js";
+import type { Kind } from "./kind.js";
+import { type ParseKindId, parseKindId, pluralOf } from "./kind-id.js";
+import type { DeepReadonly, KubeObject, NewObject, writtenAs } from "./object.js";
+import { objectSchema } from "./object-schema.js";
+import { fieldStep } from "./structural-schema.js";
+import { type FieldProblem, validateValue } from "./validation.js";
+
+/** An object of a kind that was declared with {@link resource}. */
+export interface ResourceObject<ApiVersion extends string, KindName extends string, Spec, Status, SpecInput = Spec>
+  extends KubeObject {
+  readonly apiVersion: ApiVersion;
+  readonly kind: KindName;
+  readonly spec: DeepReadonly<Spec>;
+  readonly status?: DeepReadonly<Status>;
+  readonly [writtenAs]?: Record<never, never> extends SpecInput
+    ? { readonly spec?: DeepReadonly<SpecInput> }
+    : { readonly spec: DeepReadonly<SpecInput> };
+}
+
+/** A kind with its schema: it prints its CustomResourceDefinition, fills in defaults and validates. */
+export interface Resource<T extends KubeObject = KubeObject> extends Kind<T> {
+  /** What was declared, checked. */
+  readonly declaration: ResourceDeclaration;
+  /** The object that installs this kind on a server. The same declaration always gives the same. */
+  crd(options?: CrdOptions): CrdManifest;
+  /** The object as the server would store it: apiVersion, kind and the schema's defaults filled in. */
+  withDefaults(object: NewObject<T>): NewObject<T>;
+  /**
+   * What a server would refuse of the object, and what the schema library finds beyond that; empty if nothing.
+   * CEL rules are checked by servers alone.
+   */
+  validate(object: NewObject<T>): readonly FieldProblem[];
+  /** Throws `OBJECT_INVALID`, which lists the problems, unless there are none. */
+  assertValid(object: NewObject<T>): void;
+  /** This kind with an older version beside it. Objects are stored in this one unless the CRD is told otherwise. */
+  withVersion<Old extends KubeObject>(older: Resource<Old>, options?: VersionOptions<Old, T>): Resource<T>;
+  /** The object in another version of this kind: up to the stored one, and down from it. */
+  convert(object: KubeObject, apiVersion: string): KubeObject;
+}
+
+type ResourceOf<Id extends string, SpecSchema, StatusSchema> = Resource<
+  ResourceObject<
+    ParseKindId<Id>["apiVersion"],
+    ParseKindId<Id>["kind"],
+    OutputOf<SpecSchema>,
+    [StatusSchema] extends [never] ? undefined : OutputOf<StatusSchema>,
+    InputOf<SpecSchema>
+  >
+>;
+
+/**
+ * Declares a kind by its schema, from any library with Standard Schema and JSON Schema output, or JSON Schema itself.
+ *
+ * ```ts
+ * const Website = resource("web.example.com/v1/Website", {
+ *   spec: z.object({ image: z.string(), replicas: z.int().min(0).default(1) }),
+ *   status: z.object({ ready: z.int() }),
+ *   columns: { Image: ".spec.image", Ready: ".status.ready" },
+ * });
+ * ```
+ *
+ * Throws `KIND_ID_INVALID`, `KIND_INVALID`, or `SCHEMA_INEXPRESSIBLE` for a schema that no CustomResourceDefinition can
+ * hold; the message names the path.
+ */
+export function resource<
+  const Id extends `${string}/${string}/${string}`,
+  SpecSchema extends Schema,
+  StatusSchema extends Schema = never,
+>(id: Id, options: ResourceOptions<SpecSchema, StatusSchema>): ResourceOf<Id, SpecSchema, StatusSchema> {
+  const { group, version, kind } = parseKindId(id);
+  if (!group.includes(".")) {
+    throw new SetpointError(
+      "KIND_ID_INVALID",
+      `kind "${id}": a group of one's own is a domain such as web.example.com`,
+    );
+  }
+  const { spec, status, ...rest } = options;
+  const declaration: ResourceDeclaration = {
+    group,
+    version,
+    kind,
+    plural: options.plural ?? pluralOf(kind),
+    scope: options.scope ?? "Namespaced",
+    options: rest,
+    hasStatus: status !== undefined,
+    schema: objectSchema(options),
+    versions: [],
+  };
+  const made = makeResource(declaration, { spec, ...(status ? { status } : {}) });
+  made.crd({ conversionWebhook: { url: "https://localhost" } });
+  return made as unknown as ResourceOf<Id, SpecSchema, StatusSchema>;
+}
+
+type Parts = { readonly spec: Schema; readonly status?: Schema };
+
+function makeResource(declaration: ResourceDeclaration, parts: Parts): Resource {
+  const { group, version, kind, plural, scope, schema } = declaration;
+  const apiVersion = `${group}/${version}`;
+  const made: Resource = {
+    group,
+    version,
+    kind,
+    apiVersion,
+    plural,
+    scope,
+    declaration,
+    crd: (options) => crdOf(declaration, options),
+    withDefaults: (object) => withDefaults({ ...object, apiVersion, kind }, schema) as NewObject<KubeObject>,
+    validate: (object) => {
+      const whole = made.withDefaults(object) as unknown as Readonly<Record<string, unknown>>;
+      const found = validateValue(whole, schema, "").map((problem) => ({
+        ...problem,
+        path: problem.path.replace(/^\./, ""),
+      }));
+      return [...found, ...libraryProblems(parts, whole, found)];
+    },
+    assertValid: (object) => {
+      const problems = made.validate(object);
+      if (problems.length === 0) return;
+      const name = object.metadata.name ?? object.metadata.generateName ?? "";
+      const list = problems.map(({ path, message }) => `${path} ${message}`).join("; ");
+      throw new SetpointError("OBJECT_INVALID", `${kind} ${name}: ${list}`);
+    },
+    withVersion: (older, options = {}) => {
+      checkVersion(declaration, older.declaration, options as Partial<OlderVersion>);
+      const added = { ...options, declaration: older.declaration } as OlderVersion;
+      return makeResource({ ...declaration, versions: [...declaration.versions, added] }, parts);
+    },
+    convert: (object, target) => {
+      if (object.apiVersion === target) return object;
+      const stored = object.apiVersion === apiVersion ? object : step(object, apiVersion, "up", object.apiVersion);
+      return target === apiVersion ? stored : step(stored, target, "down", target);
+    },
+  };
+  return made;
+
+  function step(object: KubeObject, target: string, direction: "up" | "down", versionOf: string): KubeObject {
+    const older = declaration.versions.find(
+      (candidate) => candidate.declaration.version === versionOf.slice(group.length + 1),
+    );
+    if (!older) {
+      throw new SetpointError("CONVERSION_MISSING", `${kind}: no version ${versionOf} beside ${apiVersion}`);
+    }
+    const { apiVersion: _from, kind: _kind, metadata, ...body } = object;
+    const converted = older[direction]?.(object) ?? body;
+    return { apiVersion: target, kind, metadata, ...converted };
+  }
+}
+
+/** What the schema library says beyond the server's view (refinements), for fields that had no problem yet. */
+function libraryProblems(
+  parts: Parts,
+  object: Readonly<Record<string, unknown>>,
+  found: readonly FieldProblem[],
+): readonly FieldProblem[] {
+  return Object.entries(parts).flatMap(([name, schema]) => {
+    if (!isStandardSchema(schema) || object[name] === undefined) return [];
+    const result = schema["~standard"].validate(object[name]);
+    if (result instanceof Promise)
+      throw invalidKind(name, "validates asynchronously, which no API server can wait for");
+    return (result.issues ?? [])
+      .map((issue) => ({ path: `${name}${pathOf(issue)}`, message: `is refused: ${issue.message}` }))
+      .filter(({ path }) => !found.some((problem) => problem.path === path || problem.path.startsWith(`${path}.`)));
+  });
+}
+
+function pathOf(issue: StandardIssue): string {
+  return (issue.path ?? [])
+    .map((part) => (typeof part === "object" ? part.key : part))
+    .map((key) => (typeof key === "number" ? `[${key}]` : fieldStep(String(key))))
+    .join("");
+}
+
+function checkVersion(stored: ResourceDeclaration, older: ResourceDeclaration, options: Partial<OlderVersion>): void {
+  const where = `${stored.kind}: version ${older.version}`;
+  for (const field of ["group", "kind", "plural", "scope"] as const) {
+    if (older[field] !== stored[field]) {
+      throw invalidKind(where, `its ${field} is ${older[field]}, but ${stored[field]} in version ${stored.version}`);
+    }
+  }
+  const names = [stored.version, ...stored.versions.map((version) => version.declaration.version)];
+  if (names.includes(older.version)) throw invalidKind(where, "is there already");
+  if ((options.up === undefined) !== (options.down === undefined)) {
+    throw invalidKind(where, "needs both `up` and `down`, or neither");
+  }
+}

@@ -1,0 +1,412 @@
+import { isSetpointError } from "../errors/error.js";
+import type { JSONSchemaProps, ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
+import { inexpressible, type JsonSchema, UNREPRESENTABLE } from "./json-schema.js";
+import type { Marker } from "./k8s.js";
+import type { JsonValue } from "./object.js";
+import { toRe2 } from "./re2.js";
+import { unionOf } from "./schema-union.js";
+
+/** A schema as CustomResourceDefinitions hold it: every value has one type, and all fields are declared in one place. */
+export type StructuralSchema = JSONSchemaProps;
+
+/** A structural schema in the making. */
+export type Draft = { -readonly [Key in keyof JSONSchemaProps]: JSONSchemaProps[Key] };
+
+/** Where in a schema we are, and what is known on the way there. */
+export interface Place {
+  /** `spec.ports[].name`; the values of a map are `spec.labels.*`. */
+  readonly path: string;
+  /** What `$ref`s start from. */
+  readonly root: JsonSchema;
+  /** The `$ref`s that are being followed; one that comes up again never ends. */
+  readonly refs: readonly string[];
+  /** How many lists and maps are around: each multiplies what a CEL rule may cost. */
+  readonly depth: number;
+  readonly markers: Readonly<Record<string, Marker>>;
+  /** The paths of markers that were met. */
+  readonly markersMet: Set<string>;
+  /** A branch of a union is at the path of the union, whose marker is not its own. */
+  readonly isBranch: boolean;
+}
+
+/**
+ * The structural form of a JSON Schema. Throws `SCHEMA_INEXPRESSIBLE`, which names the path, for what has none: the
+ * server would refuse it, or worse, accept something else.
+ */
+export function toStructural(given: unknown, place: Place): StructuralSchema {
+  const { schema, place: here } = resolve(given, place);
+  if (!isOpaque(schema)) return convert(schema, here);
+  try {
+    return convert(schema, here);
+  } catch (error) {
+    if (!isSetpointError(error, "SCHEMA_INEXPRESSIBLE")) throw error;
+    return {
+      ...annotationsOf(schema),
+      ...(schema.type === "object" ? { type: "object" } : {}),
+      ...extensionsOf(schema),
+    };
+  }
+}
+
+/** Marked as unchecked by its author: what cannot be expressed is left out instead of refused. */
+const isOpaque = (schema: JsonSchema): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true;
+
+/** Follows references and adds the marker of the path. */
+function resolve(given: unknown, place: Place): { schema: JsonSchema; place: Place } {
+  if (given === false) throw inexpressible(place.path, "nothing is allowed here; leave the field out of the schema");
+  let schema: JsonSchema = given === true || given === undefined ? {} : (given as JsonSchema);
+  const marker = place.isBranch ? undefined : place.markers[place.path];
+  if (marker) place.markersMet.add(place.path);
+  let refs = place.refs;
+  while (typeof schema.$ref === "string") {
+    const { $ref, ...siblings } = schema;
+    if (refs.includes($ref)) {
+      if (isOpaque({ ...siblings, ...marker })) return { schema: { type: "object", ...siblings, ...marker }, place };
+      throw inexpressible(place.path, "it contains itself, which has no end; mark the field k8s.preserveUnknownFields");
+    }
+    refs = [...refs, $ref];
+    schema = { ...lookUp(place, $ref), ...siblings };
+  }
+  return { schema: { ...schema, ...marker }, place: { ...place, refs } };
+}
+
+function lookUp({ root, path }: Place, ref: string): JsonSchema {
+  const pointer = ref.startsWith("#") ? ref.slice(1).split("/").slice(1) : [""];
+  let found: unknown = root;
+  for (const part of pointer) {
+    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    found = (found as JsonSchema | undefined)?.[key];
+  }
+  if (typeof found !== "object" || found === null) throw inexpressible(path, `there is nothing at ${ref}`);
+  return found as JsonSchema;
+}
+
+/** Keywords that constrain values in ways that no structural schema can. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  prefixItems: "tuples cannot be expressed; use an object with named fields, or a list",
+  contains: "`contains` cannot be expressed; write a CEL rule (k8s.rule)",
+  patternProperties: "fields by pattern cannot be expressed; use a map, or a CEL rule (k8s.rule) over its keys",
+  dependentRequired: "`dependentRequired` cannot be expressed; write a CEL rule (k8s.rule)",
+  dependentSchemas: "`dependentSchemas` cannot be expressed; write a CEL rule (k8s.rule)",
+  dependencies: "`dependencies` cannot be expressed; write a CEL rule (k8s.rule)",
+  if: "`if` cannot be expressed; write a CEL rule (k8s.rule)",
+  not: "`not` cannot be expressed; write a CEL rule (k8s.rule)",
+};
+
+function convert(schema: JsonSchema, place: Place): StructuralSchema {
+  if (schema[UNREPRESENTABLE]) throw inexpressible(place.path, unrepresentable(String(schema[UNREPRESENTABLE])));
+  for (const [keyword, why] of Object.entries(FOREIGN)) {
+    if (schema[keyword] !== undefined) throw inexpressible(place.path, why);
+  }
+  const { bare, isNullable } = withoutNull(schema, place);
+  const core = coreOf(bare, place);
+  const draft: Draft = { ...annotationsOf(schema), ...core };
+  if (isNullable) makeNullable(draft, place);
+  const rules = [...(core["x-kubernetes-validations"] ?? []), ...rulesOf(schema)];
+  Object.assign(draft, extensionsOf(schema));
+  if (rules.length > 0) draft["x-kubernetes-validations"] = rules;
+  checkListType(draft, place);
+  return draft;
+}
+
+function unrepresentable(what: string): string {
+  if (what === "transform") return "a transform changes the value, but objects hold what was written; validate only";
+  if (what === "date") return "a Date is not JSON; use a text, as z.iso.datetime() gives";
+  if (what === "bigint") return "a bigint is not JSON; use an integer, or a text";
+  return `a ${what} is not JSON`;
+}
+
+/** An enum with null in it is refused by servers for null itself; a pattern says the same and is not asked of null. */
+function makeNullable(draft: Draft, place: Place): void {
+  draft.nullable = true;
+  if (!draft.enum) return;
+  if (draft.type !== "string") throw inexpressible(place.path, "only an enum of texts can be nullable");
+  const choices = draft.enum.map((value) => String(value).replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
+  draft.pattern = `^(${choices.join("|")})$`;
+  delete draft.enum;
+}
+
+function withoutNull(schema: JsonSchema, place: Place): { bare: JsonSchema; isNullable: boolean } {
+  let isNullable = schema.nullable === true;
+  const bare: Record<string, unknown> = { ...schema };
+  if (Array.isArray(bare.type) && bare.type.includes("null")) {
+    isNullable = true;
+    const types = bare.type.filter((type) => type !== "null");
+    bare.type = types.length === 1 ? types[0] : types;
+  }
+  for (const junction of ["anyOf", "oneOf"]) {
+    const branches = bare[junction];
+    if (!Array.isArray(branches)) continue;
+    const rest = branches.filter((branch) => (branch as JsonSchema).type !== "null");
+    if (rest.length < branches.length) isNullable = true;
+    bare[junction] = rest;
+  }
+  if (Array.isArray(bare.enum) && bare.enum.includes(null)) {
+    isNullable = true;
+    bare.enum = bare.enum.filter((value) => value !== null);
+  }
+  const isOnlyNull =
+    bare.type === "null" || bare.const === null || (isNullable && Array.isArray(bare.type) && !bare.type.length);
+  if (isOnlyNull) throw inexpressible(place.path, "a value that can only be null cannot be expressed");
+  return { bare, isNullable };
+}
+
+/** The schema without annotations, null and extensions: what its values are. */
+function coreOf(schema: JsonSchema, place: Place): Draft {
+  const branches = (schema.oneOf ?? schema.anyOf) as readonly unknown[] | undefined;
+  const inBranch = { ...place, isBranch: true };
+  if (schema["x-kubernetes-int-or-string"] === true) return validationsOf(schema, place);
+  if (branches?.length === 1)
+    return convert({ ...withoutJunctions(schema), ...resolve(branches[0], inBranch).schema }, inBranch);
+  if (branches) {
+    const isExclusive = schema.oneOf !== undefined;
+    return unionOf(
+      branches.map((branch) => toStructural(branch, inBranch)),
+      place.path,
+      isExclusive,
+    );
+  }
+  if (Array.isArray(schema.allOf)) return intersectionOf(schema, schema.allOf, place);
+  if (Array.isArray(schema.type)) {
+    const types = schema.type as readonly string[];
+    return unionOf(
+      types.map((type) => toStructural({ ...withoutAnnotations(schema), type }, inBranch)),
+      place.path,
+      false,
+    );
+  }
+  if (schema.const !== undefined) return coreOf({ ...schema, const: undefined, enum: [schema.const] }, place);
+  const type = (schema.type as string | undefined) ?? impliedType(schema);
+  switch (type) {
+    case "string":
+    case "number":
+    case "integer":
+    case "boolean":
+      return { type, ...validationsOf(schema, place) };
+    case "array":
+      return listOf(schema, place);
+    case "object":
+      return objectOf(schema, place);
+    case undefined:
+      return { "x-kubernetes-preserve-unknown-fields": true };
+    default:
+      throw inexpressible(place.path, `there is no type "${type}"`);
+  }
+}
+
+function impliedType(schema: JsonSchema): string | undefined {
+  if (Array.isArray(schema.enum)) {
+    const types = new Set(schema.enum.map((value) => (Array.isArray(value) ? "array" : typeof value)));
+    return types.size === 1 ? [...types][0] : undefined;
+  }
+  if (schema.properties !== undefined || schema.additionalProperties !== undefined) return "object";
+  return schema.items === undefined ? undefined : "array";
+}
+
+/** Objects flow into one; constraints without a type of their own stay beside it. */
+function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Place): Draft {
+  const inBranch = { ...place, isBranch: true };
+  const resolved = parts.map((part) => resolve(part, inBranch).schema);
+  const base: JsonSchema = { ...schema, allOf: undefined };
+  const baseType = base.type ?? impliedType(base);
+  if (resolved.every((part) => baseType !== undefined && baseType !== "object" && isConstraint(part))) {
+    return { ...coreOf(base, place), allOf: resolved.map((part) => validationsOf(part, place)) };
+  }
+  const all = baseType === undefined ? resolved : [base, ...resolved];
+  const merged: Record<string, unknown> = {};
+  for (const part of all) {
+    for (const [keyword, value] of Object.entries(part)) {
+      if (value === undefined) continue;
+      if (keyword === "properties") merged.properties = mergeFields(merged.properties, value, place);
+      else if (keyword === "required")
+        merged.required = [...((merged.required as string[]) ?? []), ...(value as string[])];
+      else if (merged[keyword] === undefined || JSON.stringify(merged[keyword]) === JSON.stringify(value)) {
+        merged[keyword] = value;
+      } else if (keyword !== "description" && keyword !== "title") {
+        throw inexpressible(place.path, `the parts of an intersection disagree about \`${keyword}\``);
+      }
+    }
+  }
+  return convert(merged, place);
+}
+
+const isConstraint = (part: JsonSchema): boolean => part.properties === undefined && part.items === undefined;
+
+function mergeFields(into: unknown, from: unknown, place: Place): Record<string, unknown> {
+  const fields = { ...((into as Record<string, unknown> | undefined) ?? {}) };
+  for (const [name, field] of Object.entries(from as JsonSchema)) {
+    if (fields[name] !== undefined && JSON.stringify(fields[name]) !== JSON.stringify(field)) {
+      throw inexpressible(`${place.path}${fieldStep(name)}`, "the parts of an intersection disagree about it");
+    }
+    fields[name] = field;
+  }
+  return fields;
+}
+
+/** Formats that API servers know; they warn of others and check nothing. */
+const FORMATS: ReadonlySet<string> = new Set([
+  ...["bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5"],
+  ...["isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password", "date"],
+  ...["duration", "date-time", "int32", "int64", "float", "double", "k8s-short-name", "k8s-long-name"],
+]);
+
+/** The constraints on scalars that both sides have. */
+function validationsOf(schema: JsonSchema, place: Place): Draft {
+  const draft: Draft = {};
+  if (Array.isArray(schema.enum)) draft.enum = schema.enum as readonly JsonValue[];
+  if (typeof schema.minLength === "number") draft.minLength = schema.minLength;
+  if (typeof schema.maxLength === "number") draft.maxLength = schema.maxLength;
+  if (typeof schema.multipleOf === "number") draft.multipleOf = schema.multipleOf;
+  if (typeof schema.format === "string" && FORMATS.has(schema.format)) draft.format = schema.format;
+  if (typeof schema.pattern === "string") draft.pattern = patternOf(schema.pattern, place);
+  boundOf(schema, "minimum", "exclusiveMinimum", draft);
+  boundOf(schema, "maximum", "exclusiveMaximum", draft);
+  return draft;
+}
+
+function patternOf(pattern: string, place: Place): string {
+  const translation = toRe2(pattern);
+  if ("problem" in translation) throw inexpressible(place.path, `the pattern ${pattern}: ${translation.problem}`);
+  return translation.pattern;
+}
+
+/** Exclusive bounds are numbers in JSON Schema and flags here. The bounds of JavaScript's integers say nothing. */
+function boundOf(
+  schema: JsonSchema,
+  inclusive: "minimum" | "maximum",
+  exclusive: "exclusiveMinimum" | "exclusiveMaximum",
+  draft: Draft,
+): void {
+  const bound = schema[inclusive];
+  if (typeof schema[exclusive] === "number") {
+    draft[inclusive] = schema[exclusive];
+    draft[exclusive] = true;
+  } else if (typeof bound === "number" && Math.abs(bound) !== Number.MAX_SAFE_INTEGER) {
+    draft[inclusive] = bound;
+    if (schema[exclusive] === true) draft[exclusive] = true;
+  }
+}
+
+function listOf(schema: JsonSchema, place: Place): Draft {
+  if (Array.isArray(schema.items)) throw inexpressible(place.path, FOREIGN.prefixItems!);
+  const inside = { ...place, path: `${place.path}[]`, depth: place.depth + 1, isBranch: false };
+  const draft: Draft = { type: "array", items: toStructural(schema.items, inside) };
+  if (typeof schema.minItems === "number") draft.minItems = schema.minItems;
+  if (typeof schema.maxItems === "number") draft.maxItems = schema.maxItems;
+  if (schema.uniqueItems === true) draft["x-kubernetes-list-type"] = "set";
+  return draft;
+}
+
+function objectOf(schema: JsonSchema, place: Place): Draft {
+  const draft: Draft = { type: "object" };
+  if (typeof schema.minProperties === "number") draft.minProperties = schema.minProperties;
+  if (typeof schema.maxProperties === "number") draft.maxProperties = schema.maxProperties;
+  const names = schema.propertyNames as JsonSchema | undefined;
+  const others = schema.additionalProperties;
+  const hasOthers = typeof others === "object" && others !== null && Object.keys(others).length > 0;
+  const fields = schema.properties as JsonSchema | undefined;
+  if (fields === undefined && Array.isArray(names?.enum)) {
+    return { ...draft, ...fieldsOf(Object.fromEntries(names.enum.map((name) => [name, others])), schema, place) };
+  }
+  if (fields !== undefined) {
+    if (hasOthers) throw inexpressible(place.path, "named fields beside a schema for all others cannot be expressed");
+    Object.assign(draft, fieldsOf(fields, schema, place));
+  } else if (hasOthers) {
+    const inside = { ...place, path: `${place.path}.*`, depth: place.depth + 1, isBranch: false };
+    draft.additionalProperties = toStructural(others, inside);
+  }
+  const isOpen = others === true || (typeof others === "object" && !hasOthers);
+  if (isOpen || (fields === undefined && others === undefined)) draft["x-kubernetes-preserve-unknown-fields"] = true;
+  const rules = keyRules(names, draft, place);
+  return rules.length > 0 ? { ...draft, "x-kubernetes-validations": rules } : draft;
+}
+
+function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): Draft {
+  const properties = Object.entries(fields).map(([name, field]) => {
+    const inside = { ...place, path: `${place.path}${fieldStep(name)}`, isBranch: false };
+    return [name, toStructural(field, inside)] as const;
+  });
+  const required = new Set((schema.required as readonly string[] | undefined)?.filter((name) => name in fields));
+  return {
+    ...(properties.length > 0 ? { properties: Object.fromEntries(properties) } : {}),
+    ...(required.size > 0 ? { required: [...required] } : {}),
+  };
+}
+
+export const fieldStep = (name: string): string => (/^[\w-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`);
+
+/** What the keys of a map must be like, as a rule: there is no keyword for it. */
+function keyRules(names: JsonSchema | undefined, draft: Draft, place: Place): ValidationRule[] {
+  const conditions: string[] = [];
+  if (typeof names?.pattern === "string")
+    conditions.push(`key.matches(${JSON.stringify(patternOf(names.pattern, place))})`);
+  if (typeof names?.minLength === "number") conditions.push(`key.size() >= ${names.minLength}`);
+  if (typeof names?.maxLength === "number") conditions.push(`key.size() <= ${names.maxLength}`);
+  if (conditions.length === 0) return [];
+  if (place.depth > 0 && draft.maxProperties === undefined) {
+    throw inexpressible(
+      place.path,
+      "a rule for the keys of a map inside a list or a map costs too much without maxProperties",
+    );
+  }
+  const what = names?.pattern === undefined ? "have the right length" : `match ${names.pattern}`;
+  return [{ rule: `self.all(key, ${conditions.join(" && ")})`, message: `keys must ${what}` }];
+}
+
+/** Server-side apply needs to tell the items of a set or a map-like list apart. */
+function checkListType(draft: Draft, place: Place): void {
+  const type = draft["x-kubernetes-list-type"];
+  if (type === undefined) return;
+  if (draft.type !== "array") throw inexpressible(place.path, `only a list can be marked as ${type}`);
+  const items = draft.items as StructuralSchema;
+  if (type === "set" && (items.type === undefined || items.type === "object" || items.type === "array")) {
+    throw inexpressible(place.path, "only scalars can be told apart as a set; use k8s.listMap for objects");
+  }
+  if (type !== "map") return;
+  for (const key of draft["x-kubernetes-list-map-keys"] ?? []) {
+    const field = items.properties?.[key];
+    if (!field) throw inexpressible(`${place.path}[]`, `it has no field "${key}", which is to tell the items apart`);
+    if (field.default === undefined && !items.required?.includes(key)) {
+      throw inexpressible(
+        `${place.path}[].${key}`,
+        "it tells the items apart, so it must be required or have a default",
+      );
+    }
+  }
+}
+
+const EXTENSIONS = [
+  "x-kubernetes-list-type",
+  "x-kubernetes-list-map-keys",
+  "x-kubernetes-map-type",
+  "x-kubernetes-int-or-string",
+  "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-embedded-resource",
+] as const;
+
+function extensionsOf(schema: JsonSchema): Draft {
+  const found = EXTENSIONS.filter((keyword) => schema[keyword] !== undefined);
+  return Object.fromEntries(found.map((keyword) => [keyword, schema[keyword]])) as Draft;
+}
+
+function rulesOf(schema: JsonSchema): readonly ValidationRule[] {
+  return (schema["x-kubernetes-validations"] as readonly ValidationRule[] | undefined) ?? [];
+}
+
+function annotationsOf(schema: JsonSchema): Draft {
+  const draft: Draft = {};
+  if (typeof schema.title === "string") draft.title = schema.title;
+  if (typeof schema.description === "string") draft.description = schema.description;
+  if (schema.default !== undefined) draft.default = schema.default as JsonValue;
+  return draft;
+}
+
+function withoutAnnotations(schema: JsonSchema): JsonSchema {
+  const { title: _title, description: _description, default: _default, ...rest } = schema;
+  return rest;
+}
+
+function withoutJunctions(schema: JsonSchema): JsonSchema {
+  const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
+  return rest;
+}
