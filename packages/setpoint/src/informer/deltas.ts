@@ -158,7 +158,10 @@ export class Deltas<T extends KubeObject> {
       this.#added(key, this.#store.put(incoming), isInInitialList);
       return;
     }
-    if (this.#store.holds(slot, incoming)) return;
+    if (this.#store.holdsVersion(slot, incoming)) {
+      if (!this.#store.holds(slot, incoming)) this.#store.put(incoming);
+      return;
+    }
     if (!this.#store.hasUid(slot, incoming.uid)) {
       this.#lose(key);
       this.#added(key, this.#store.put(incoming), isInInitialList);
@@ -187,8 +190,10 @@ export class Deltas<T extends KubeObject> {
       this.#added(key, slot, isInInitialList);
       return;
     }
+    const isSameVersion = this.#store.resourceVersionOf(live) === this.#store.resourceVersionOf(slot);
     this.#store.assign(key, slot);
-    this.#updated(key, old, slot);
+    if (isSameVersion) this.#sink.unchanged(key);
+    else this.#updated(key, old, slot);
   }
 
   /** A delete of which the watch told. */

@@ -100,8 +100,13 @@ export class Store<T extends KubeObject = KubeObject> {
   }
 
   /** Whether the slot holds the version that comes in. */
-  holds(slot: Slot, incoming: Incoming): boolean {
+  holdsVersion(slot: Slot, incoming: Incoming): boolean {
     return this.resourceVersionOf(slot) === incoming.resourceVersion && this.hasUid(slot, incoming.uid);
+  }
+
+  /** Whether the slot holds the version that comes in, with what is kept beside it. */
+  holds(slot: Slot, incoming: Incoming): boolean {
+    return (this.#managedFields.get(slot) ?? "") === incoming.managedFields && this.holdsVersion(slot, incoming);
   }
 
   hasUid(slot: Slot, uid: string): boolean {
