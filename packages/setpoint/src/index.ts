@@ -21,6 +21,14 @@ export type * from "./client/client.js";
 export { type ConnectOptions, connect } from "./client/connect.js";
 export { bearerToken, type Credentials } from "./client/credentials.js";
 export type { TlsMaterial, TlsSource } from "./client/dialer.js";
+export type {
+  DiscoveredGroup,
+  DiscoveredResource,
+  DiscoveredSubresource,
+  DiscoveredVersion,
+  Discovery,
+  DiscoveryFailure,
+} from "./client/discovery.js";
 export { type HttpTransportOptions, http1Transport } from "./client/http1-transport.js";
 export { type Http2TransportOptions, http2Transport } from "./client/http2-transport.js";
 export { LineDecoder, type LineHandler, type LineOptions, lines } from "./client/lines.js";

@@ -10,6 +10,7 @@ import { apiPath, queryOf } from "./api-path.js";
 import { readJson } from "./body.js";
 import type {
   ApplyOptions,
+  CallOptions,
   Client,
   DeleteOptions,
   GetOptions,
@@ -26,6 +27,7 @@ import type {
   WriteOptions,
 } from "./client.js";
 import { anonymous, type Credentials } from "./credentials.js";
+import { type Discovery, discover } from "./discovery.js";
 import { type OutgoingRequest, RequestSender } from "./request-sender.js";
 import { type RetryOptions, retryAfterMs } from "./retry.js";
 import { withSilenceLimit } from "./silence.js";
@@ -259,6 +261,10 @@ class ApiClient implements Client {
     }
     const rest = decoder.decode();
     if (rest) yield rest;
+  }
+
+  discover(options?: CallOptions): Promise<Discovery> {
+    return discover(this, options);
   }
 
   raw(request: RawRequest): Promise<TransportResponse> {

@@ -1,5 +1,6 @@
 import type { Kind } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { Discovery } from "./discovery.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
 
 /**
@@ -16,7 +17,11 @@ export interface Client extends AsyncDisposable {
   find<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T | undefined>;
   /** One page, or all where no `limit` is given. */
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<ObjectList<T>>;
-  /** Every object, page by page, on one consistent snapshot. */
+  /**
+   * Every object, page by page, on one consistent snapshot. Where the snapshot expires between two pages (the server
+   * keeps it for some minutes), rejects with `API_EXPIRED`: begin again, since what was read and what is to come no
+   * longer fit together. Pages are of 500 unless `limit` says otherwise.
+   */
   pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<ObjectList<T>>;
   create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options?: WriteOptions): Promise<T>;
   /** Replaces the object; conflicts where its resourceVersion is no longer the newest. */
@@ -51,6 +56,8 @@ export interface Client extends AsyncDisposable {
   /** The text of a pod's log, in chunks; with `follow` until the container ends or the signal is aborted. */
   logs(pod: string, options: LogOptions): AsyncIterable<string>;
 
+  /** What the server serves: groups, versions, resources and their verbs. */
+  discover(options?: CallOptions): Promise<Discovery>;
   /**
    * A request with this client's credentials, retries included unless `retry` is false; an error status is an answer,
    * not a rejection. The body is the caller's to read or to `drain`.
