@@ -1,4 +1,4 @@
-import { goQuote } from "./go-quote.js";
+import { goQuote } from "../schema/go-format.js";
 import type { FieldError } from "./status-error.js";
 
 /** A value as the real server's field errors print it. */

@@ -10,6 +10,8 @@ export type RequestInfo =
       /** Empty for cluster-scoped resources and for all namespaces. */
       readonly namespace: string;
       readonly subresource: string;
+      /** The deprecated `/api/v1/watch/…` paths. */
+      readonly isWatch: boolean;
       /** What follows the subresource (`proxy/a/b`); empty else. */
       readonly rest: string;
     }
@@ -29,6 +31,8 @@ export function parseRequestInfo(path: string): RequestInfo {
   const group = isCore ? "" : parts[1]!;
   const version = isCore ? parts[1]! : parts[2]!;
   let segments = parts.slice(isCore ? 2 : 3);
+  const isWatch = segments[0] === "watch" && segments.length > 1;
+  if (isWatch) segments = segments.slice(1);
   let namespace = "";
   if (segments[0] === "namespaces" && segments.length > 1) {
     namespace = segments[1]!;
@@ -44,6 +48,7 @@ export function parseRequestInfo(path: string): RequestInfo {
     name,
     namespace: isNamespaceItself ? "" : namespace,
     subresource,
+    isWatch,
     rest: rest.join("/"),
   };
 }

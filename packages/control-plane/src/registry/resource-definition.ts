@@ -1,5 +1,7 @@
 import type { KubeObject } from "setpoint";
+import type { Message } from "../facts/message.js";
 import type { Schema } from "../schema/schema.js";
+import type { FieldError } from "./status-error.js";
 import type { Strategy } from "./strategy.js";
 
 /**
@@ -25,14 +27,35 @@ export interface ResourceDefinition {
   readonly storageVersion: string;
   /** The schema of this version; undefined where everything is kept as it comes. */
   readonly schema: Schema | undefined;
+  /** The Go struct of a built-in kind. */
+  readonly message: Message | undefined;
+  /** What the schema makes of an object that a client sent. */
+  readonly shape: ObjectShape;
   readonly strategy: Strategy;
   readonly columns: readonly Column[];
   /** Field selectors beyond metadata.name and metadata.namespace: JSON paths such as `spec.nodeName`. */
   readonly selectableFields: readonly string[];
   /** From the storage version to this one and back; undefined where they are the same but for the apiVersion. */
   readonly convert?: Conversion;
+  /** Brings an object that was stored under an earlier schema up to date (pruning, defaults); itself where it is. */
+  readonly refresh?: (object: KubeObject) => KubeObject;
+  /** Of the objects' storage, as discovery shows it. */
+  readonly storageVersionHash?: string;
   /** Warnings for every request to this version (deprecation). */
   readonly warning?: string;
+}
+
+/** The schema at work. Functions are pure and return the object itself where there is nothing to do. */
+export interface ObjectShape {
+  /**
+   * Without the fields that the schema does not know, whose paths are reported: `spec.zzz`. Throws a 400 for what
+   * cannot be read as this kind at all.
+   */
+  prune(object: KubeObject): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
+  /** With the schema's defaults filled in. */
+  applyDefaults(object: KubeObject): KubeObject;
+  /** `old` is the state before, for ratcheting: what was wrong already may stay. */
+  validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[];
 }
 
 export interface Subresource {

@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import type { NameRule } from "./metadata/name-rules.js";
 import type { FieldError } from "./status-error.js";
 
 /**
@@ -10,6 +11,12 @@ export interface Strategy {
   readonly hasGeneration: boolean;
   /** The main endpoint ignores `status`, and `/status` ignores everything else. */
   readonly hasStatus: boolean;
+  /** Metadata that `/status` cannot change. */
+  readonly statusKeeps?: readonly ("labels" | "annotations" | "finalizers" | "ownerReferences")[];
+  /** Annotations count as part of the desired state: changing them bumps the generation. */
+  readonly generationCountsAnnotations?: boolean;
+  /** Rule for names; default: a DNS subdomain. */
+  readonly nameRule?: NameRule;
   /** A PUT without resourceVersion is accepted. */
   readonly allowsUnconditionalUpdate: boolean;
   /** A PUT on a missing object creates it. */
@@ -17,7 +24,7 @@ export interface Strategy {
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
   /** Seconds of grace for a delete; undefined: none, the object goes at once. */
-  readonly gracePeriodSeconds?: (object: KubeObject) => number;
+  readonly gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
   readonly defaultPropagation?: "Background" | "Foreground" | "Orphan";
   /** Fills in what the real server's defaulting does (verified against it). */
   readonly applyDefaults?: (object: KubeObject) => KubeObject;

@@ -1,0 +1,173 @@
+import { accessDenied, pathAccess, resourceAccess } from "../auth/access-request.js";
+import type { AccessAttributes, Authorizer, UserInfo } from "../auth/user.js";
+import type { ApiHandler, ApiRequest, ApiResponse } from "../http/api-request.js";
+import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
+import { type Endpoint, headerOf, type RegistryEnvironment, type ResourceCall } from "./endpoint.js";
+import { JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
+import { answer, answerError, pageNotFound, text, withWarnings } from "./negotiation/answer.js";
+import { isWatchQuery } from "./query/list-options.js";
+import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
+import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
+import type { ResourceDefinition } from "./resource-definition.js";
+import { methodNotAllowed, StatusError, unknownResource } from "./status-error.js";
+import { patchObject } from "./write/patch-endpoint.js";
+import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
+
+type ResourceInfo = Extract<RequestInfo, { type: "resource" }>;
+
+export interface ApiHandlerOptions {
+  readonly environment: RegistryEnvironment;
+  /** Who makes a request, impersonation included. Throws 401 and 403. */
+  readonly authenticate: (request: ApiRequest) => Promise<UserInfo>;
+  readonly authorizer: Authorizer;
+  /** Endpoints beyond the generic ones: `group/plural` for whole resources, `group/plural/subresource` for the rest. */
+  readonly endpoints?: ReadonlyMap<string, Endpoint>;
+  /** Paths that are no resources: `/openapi/v3`, `/metrics`. The longest prefix wins. */
+  readonly paths?: ReadonlyMap<string, (request: ApiRequest) => Promise<ApiResponse> | ApiResponse>;
+}
+
+const GENERIC: Readonly<Record<Verb, Endpoint>> = {
+  get: getObject,
+  list: listObjects,
+  watch: watchObjects,
+  create: createObject,
+  update: updateObject,
+  patch: patchObject,
+  delete: deleteObject,
+  deletecollection: deleteObjects,
+};
+
+/** The generic API server: everything between a request and the storage. */
+export function apiHandler(options: ApiHandlerOptions): ApiHandler {
+  const { environment, authorizer, endpoints = new Map(), paths = new Map() } = options;
+  const { catalog, facts } = environment;
+  const discovery = new DiscoveryEndpoints(catalog);
+
+  async function handle(request: ApiRequest): Promise<ApiResponse> {
+    const info = parseRequestInfo(request.path);
+    const user = await options.authenticate(request);
+    return info.type === "path" ? handlePath(request, user) : handleResource(request, user, info);
+  }
+
+  async function handlePath(request: ApiRequest, user: UserInfo): Promise<ApiResponse> {
+    const { path } = request;
+    authorize(pathAccess(user, request.method, path));
+    const known = discovery.answer(request) ?? (await ownPath(path, paths)?.(request));
+    if (known !== undefined) return known;
+    if (path === "/version" || path === "/version/")
+      return answer(200, versionDocument(facts.version), { ...JSON_ANSWER, isPretty: true });
+    if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))
+      return text(200, "ok", { "content-type": "text/plain; charset=utf-8" });
+    if (path === "/") return answer(200, { paths: rootPaths(environment) }, { ...JSON_ANSWER, isPretty: true });
+    return pageNotFound();
+  }
+
+  async function handleResource(request: ApiRequest, user: UserInfo, info: ResourceInfo): Promise<ApiResponse> {
+    const isWatch = info.isWatch || isWatchQuery(request.query);
+    const verb = info.isWatch ? "watch" : verbOf(request.method, info.name !== "", isWatch);
+    authorize(resourceAccess(user, verb ?? request.method.toLowerCase(), info));
+    const definition = catalog.find(info.group, info.version, info.resource);
+    if (definition === undefined) {
+      if (!catalog.hasGroup(info.group)) return pageNotFound();
+      throw unknownResource();
+    }
+    const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];
+    const endpoint = endpointOf(definition, info, verb, request.method);
+    const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
+    const representation = negotiate(headerOf(request, "accept"), definition.isBuiltIn, true, isPretty);
+    const call: ResourceCall = {
+      environment,
+      request,
+      user,
+      definition,
+      namespace: info.namespace,
+      name: info.name,
+      subresource: definition.subresources.find(({ name }) => name === info.subresource),
+      representation,
+      warn: (warning) => warnings.push(warning),
+    };
+    try {
+      return withWarnings(await endpoint(call), warnings);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      return withWarnings(answerError(error, representation), warnings);
+    }
+  }
+
+  function authorize(attributes: AccessAttributes): void {
+    const { allowed, reason } = authorizer.authorize(attributes);
+    if (!allowed) throw accessDenied(attributes, reason);
+  }
+
+  function endpointOf(
+    definition: ResourceDefinition,
+    info: ResourceInfo,
+    verb: Verb | undefined,
+    method: string,
+  ): Endpoint {
+    const { namespaced, group, plural, verbs } = definition;
+    if (!namespaced && info.namespace !== "") throw unknownResource();
+    if (info.subresource !== "") {
+      const subresource = definition.subresources.find(({ name }) => name === info.subresource);
+      if (subresource === undefined) throw unknownResource();
+      if (verb === undefined || !subresource.verbs.includes(verb)) throw methodNotAllowed();
+      const special = endpoints.get(`${group}/${plural}/${info.subresource}`) ?? endpoints.get(`*/${info.subresource}`);
+      if (special !== undefined) return special;
+      if (info.rest !== "") throw unknownResource();
+      return GENERIC[verb];
+    }
+    const isCollection = info.name === "";
+    const isPost = method === "POST";
+    if (verb === undefined || !verbs.includes(verb) || isPost !== (isPost && isCollection)) throw methodNotAllowed();
+    if (isCollection && (verb === "update" || verb === "patch")) throw methodNotAllowed();
+    if (isPost && namespaced && info.namespace === "") throw methodNotAllowed();
+    if (!isCollection && namespaced && info.namespace === "") throw unknownResource();
+    return endpoints.get(`${group}/${plural}`) ?? GENERIC[verb];
+  }
+
+  return async (request) => {
+    try {
+      return await handle(request);
+    } catch (error) {
+      if (error instanceof StatusError) return answerError(error);
+      throw error;
+    }
+  };
+}
+
+function ownPath<Handler>(path: string, paths: ReadonlyMap<string, Handler>): Handler | undefined {
+  for (let prefix = path; prefix !== ""; prefix = prefix.slice(0, prefix.lastIndexOf("/"))) {
+    const found = paths.get(prefix);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function versionDocument(version: object): object {
+  return {
+    ...version,
+    gitCommit: "",
+    gitTreeState: "",
+    buildDate: "1970-01-01T00:00:00Z",
+    goVersion: "",
+    compiler: "",
+    platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
+  };
+}
+
+function rootPaths({ catalog }: RegistryEnvironment): readonly string[] {
+  const groups = catalog.groups.flatMap(({ name, versions }) =>
+    name === "" ? ["/api", "/api/v1"] : [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)],
+  );
+  return [
+    ...groups,
+    "/apis",
+    "/healthz",
+    "/livez",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/readyz",
+    "/version",
+  ].sort();
+}

@@ -1,0 +1,140 @@
+import { isMap, LineCounter, parseDocument, visit } from "yaml";
+import type { Facts } from "../../facts/facts.js";
+import type { ApiRequest } from "../../http/api-request.js";
+import { decodeProtobufBody } from "../../protobuf/request-body.js";
+import { checkDepth } from "../../schema/depth.js";
+import { isObject, type Json, type JsonObject } from "../../schema/json.js";
+import { duplicateKeys } from "../../schema/json-text.js";
+import { mediaTypesOf } from "../negotiation/accept.js";
+import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
+import { goSyntaxError } from "./json-syntax.js";
+
+/** A request body as data. */
+export interface RequestDocument {
+  readonly value: Json;
+  /** Paths of the fields that the text names twice. */
+  readonly duplicates: readonly string[];
+}
+
+/** Bounds on what one document may hold, so that walking it stays cheap. */
+const MAX_NODES = 1_000_000;
+const SHOWN_BYTES = 30;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The media type of the body, without its parameters. JSON where the client does not say. */
+export function contentTypeOf(request: ApiRequest): string {
+  const header = request.headers["content-type"];
+  const value = typeof header === "string" ? header : (header?.[0] ?? "");
+  return value.split(";", 1)[0]!.trim().toLowerCase();
+}
+
+/** The object that a create or an update sends. */
+export function readObject(
+  request: ApiRequest,
+  facts: Facts,
+  expected: { readonly apiVersion: string; readonly kind: string; readonly isBuiltIn: boolean },
+): { readonly object: JsonObject; readonly duplicates: readonly string[] } {
+  const type = contentTypeOf(request);
+  if (type === "application/vnd.kubernetes.protobuf" && expected.isBuiltIn) {
+    return { object: decodeProtobufBody(facts, request.body, expected), duplicates: [] };
+  }
+  if (type !== "" && type !== "application/json" && type !== "application/yaml") {
+    throw unsupportedMediaType(mediaTypesOf(expected.isBuiltIn));
+  }
+  const refuse = (why: string): StatusError =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(request.body)})`,
+    );
+  const { value, duplicates } = readDocument(request.body, type === "application/yaml", refuse);
+  if (isObject(value)) return { object: value, duplicates };
+  if (value === null) return { object: {}, duplicates };
+  throw refuse(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  );
+}
+
+/** Parses JSON or YAML; `refuse` words the answer to what is neither. */
+export function readDocument(body: Uint8Array, isYaml: boolean, refuse: (why: string) => StatusError): RequestDocument {
+  const text = decodeText(body);
+  const document = isYaml && !looksLikeJson(text) ? readYaml(text, refuse) : readJson(text, refuse);
+  checkDepth(document.value);
+  return document;
+}
+
+/** Bytes that are no UTF-8 become replacement characters, as in Go. */
+function decodeText(body: Uint8Array): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}
+
+function looksLikeJson(text: string): boolean {
+  return /^\s*\{/.test(text);
+}
+
+function readJson(text: string, refuse: (why: string) => StatusError): RequestDocument {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof RangeError) throw badRequest("exceeded max depth");
+    throw refuse(`couldn't get version/kind; json parse error: ${goSyntaxError(text)}`);
+  }
+  return { value, duplicates: duplicateKeys(text) };
+}
+
+function readYaml(text: string, refuse: (why: string) => StatusError): RequestDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true });
+  const [problem] = document.errors;
+  if (problem !== undefined) {
+    const line = problem.linePos?.[0].line ?? 1;
+    throw refuse(`yaml: line ${line}: ${problem.message.split("\n", 1)[0]!.replace(/ at line \d+.*$/, "")}`);
+  }
+  const duplicates: string[] = [];
+  let nodes = 0;
+  visit(document, {
+    Node: () => {
+      if (++nodes > MAX_NODES) throw refuse("the document has too many nodes");
+    },
+    Map: (_key, map) => {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        const name = String(key);
+        if (seen.has(name)) duplicates.push(name);
+        seen.add(name);
+      }
+    },
+  });
+  if (document.contents !== null && !isMap(document.contents)) {
+    const value = document.toJS() as Json;
+    throw refuse(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
+  }
+  // Aliases are bounded: a few bytes must not become gigabytes.
+  const value = document.toJS({ maxAliasCount: 100, mapAsMap: false }) as Json;
+  return { value: plain(value), duplicates };
+}
+
+/** Dates and the like back to what JSON has. */
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value ?? null)) as Json;
+}
+
+export function jsonTypeOf(value: Json): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** The start of a body, as the real server's errors show it. */
+function summary(body: Uint8Array): string {
+  if (body.byteLength === 0) return "<empty>";
+  const start = Buffer.from(body.subarray(0, SHOWN_BYTES));
+  const shown = body[0] === 0x7b ? start.toString("utf8") : start.toString("hex");
+  return body.byteLength > SHOWN_BYTES ? `${shown} ...` : shown;
+}

@@ -1,0 +1,149 @@
+import type { ResourceDefinition } from "./resource-definition.js";
+
+/** One API group as discovery shows it. */
+export interface CatalogGroup {
+  readonly name: string;
+  /** The preferred version first. */
+  readonly versions: readonly CatalogVersion[];
+}
+
+export interface CatalogVersion {
+  readonly version: string;
+  readonly resources: readonly ResourceDefinition[];
+}
+
+/**
+ * Every resource that is served now: the built-in ones, fixed, and those of CRDs, which come and go. Discovery, OpenAPI
+ * and routes are derived from it, and ask `generation` whether they are still true.
+ */
+export class ResourceCatalog {
+  readonly #builtIn: readonly ResourceDefinition[];
+  /** By name of the CRD, in the order of their installation. */
+  readonly #custom = new Map<string, readonly ResourceDefinition[]>();
+  readonly #byPath = new Map<string, ResourceDefinition>();
+  readonly #byKind = new Map<string, ResourceDefinition>();
+  readonly #byStorage = new Map<string, ResourceDefinition>();
+  #groups: readonly CatalogGroup[] | undefined;
+  #generation = 1;
+
+  constructor(builtIn: readonly ResourceDefinition[]) {
+    this.#builtIn = builtIn;
+    for (const definition of builtIn) this.#index(definition);
+  }
+
+  /** Grows with every change of what is served. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  find(group: string, version: string, plural: string): ResourceDefinition | undefined {
+    return this.#byPath.get(`${group}/${version}/${plural}`);
+  }
+
+  findKind(apiVersion: string, kind: string): ResourceDefinition | undefined {
+    return this.#byKind.get(`${apiVersion}/${kind}`);
+  }
+
+  /** The resource in the version in which the storage keeps it. */
+  stored(storageId: string): ResourceDefinition | undefined {
+    return this.#byStorage.get(storageId);
+  }
+
+  /** Whether some version of the group is served; an unknown group answers with a bare 404. */
+  hasGroup(group: string): boolean {
+    return this.groups.some(({ name }) => name === group);
+  }
+
+  hasVersion(group: string, version: string): boolean {
+    return this.groups.some(
+      ({ name, versions }) => name === group && versions.some((each) => each.version === version),
+    );
+  }
+
+  get groups(): readonly CatalogGroup[] {
+    return (this.#groups ??= groupsOf(this.definitions()));
+  }
+
+  *definitions(): Iterable<ResourceDefinition> {
+    yield* this.#builtIn;
+    for (const definitions of this.#custom.values()) yield* definitions;
+  }
+
+  /** Serves the versions of a CRD, in the place of those served for it so far. */
+  install(crd: string, definitions: readonly ResourceDefinition[]): void {
+    this.#unindex(crd);
+    this.#custom.set(crd, definitions);
+    for (const definition of definitions) this.#index(definition);
+    this.#changed();
+  }
+
+  uninstall(crd: string): void {
+    if (!this.#custom.has(crd)) return;
+    this.#unindex(crd);
+    this.#custom.delete(crd);
+    this.#changed();
+  }
+
+  #index(definition: ResourceDefinition): void {
+    const { group, version, plural, kind, storageId, storageVersion } = definition;
+    this.#byPath.set(`${group}/${version}/${plural}`, definition);
+    this.#byKind.set(`${apiVersionOf(definition)}/${kind}`, definition);
+    const isStored = version === storageVersion && storageId === `${group}/${plural}`;
+    if (isStored) this.#byStorage.set(storageId, definition);
+  }
+
+  #unindex(crd: string): void {
+    for (const definition of this.#custom.get(crd) ?? []) {
+      const { group, version, plural, kind, storageId } = definition;
+      this.#byPath.delete(`${group}/${version}/${plural}`);
+      this.#byKind.delete(`${apiVersionOf(definition)}/${kind}`);
+      this.#byStorage.delete(storageId);
+    }
+  }
+
+  #changed(): void {
+    this.#generation++;
+    this.#groups = undefined;
+  }
+}
+
+export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+function groupsOf(definitions: Iterable<ResourceDefinition>): readonly CatalogGroup[] {
+  const groups = new Map<string, Map<string, ResourceDefinition[]>>();
+  const custom = new Set<string>();
+  for (const definition of definitions) {
+    const { group, version } = definition;
+    const versions = groups.get(group) ?? new Map<string, ResourceDefinition[]>();
+    groups.set(group, versions);
+    const resources = versions.get(version);
+    if (resources) resources.push(definition);
+    else versions.set(version, [definition]);
+    if (!definition.isBuiltIn) custom.add(group);
+  }
+  return [...groups].map(([name, versions]) => {
+    const listed = [...versions].map(([version, resources]) => ({ version, resources }));
+    return { name, versions: custom.has(name) ? listed.sort((a, b) => compareVersions(a.version, b.version)) : listed };
+  });
+}
+
+/** Kubernetes' order of versions, the best first: v2, v1, v1beta2, v1alpha1, then the rest by name. */
+export function compareVersions(a: string, b: string): number {
+  const [first, second] = [parseVersion(a), parseVersion(b)];
+  if (first && second) {
+    for (let index = 0; index < 3; index++) if (first[index] !== second[index]) return second[index]! - first[index]!;
+    return 0;
+  }
+  if (first || second) return first ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Stability, major, minor. */
+function parseVersion(version: string): readonly number[] | undefined {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  if (match === null) return undefined;
+  const stability = match[2] === undefined ? 2 : match[2] === "beta" ? 1 : 0;
+  return [stability, Number(match[1]), Number(match[3] ?? 0)];
+}

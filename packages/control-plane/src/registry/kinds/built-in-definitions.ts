@@ -1,0 +1,68 @@
+import type { Facts, ResourceFacts } from "../../facts/facts.js";
+import { apiVersionOf } from "../catalog.js";
+import type { ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
+import { builtInShape } from "./built-in-shape.js";
+import { conversionOf, storageOf } from "./built-in-storage.js";
+import { builtInStrategy } from "./built-in-strategies.js";
+
+/** Every resource that the harvested server serves out of the box, in the order of its discovery. */
+export function builtInDefinitions(facts: Facts): readonly ResourceDefinition[] {
+  return facts.groups.flatMap(({ group, versions }) =>
+    versions.flatMap(({ version, resources }) =>
+      resources.map((resource) => builtInDefinition(facts, group, version, resource)),
+    ),
+  );
+}
+
+function builtInDefinition(facts: Facts, group: string, version: string, resource: ResourceFacts): ResourceDefinition {
+  const { plural, kind } = resource;
+  const known = facts.strategy(group, version, plural) ?? {};
+  const conversion = conversionOf(group, version, plural);
+  let shape: ObjectShape | undefined;
+  return {
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: resource.singular,
+    shortNames: resource.shortNames ?? [],
+    categories: resource.categories ?? [],
+    namespaced: resource.namespaced,
+    verbs: resource.verbs,
+    isBuiltIn: true,
+    subresources: (resource.subresources ?? []).map((subresource) => ({
+      group: subresource.group ?? group,
+      version: subresource.version ?? version,
+      name: subresource.name,
+      kind: subresource.kind,
+      verbs: subresource.verbs,
+      ...(subresource.name === "scale" && { scale: WORKLOAD_SCALE }),
+    })),
+    ...storageOf(group, version, plural),
+    // Resolved at first use: a server that starts need not know every kind.
+    get schema() {
+      return facts.schemaOf(group, version, kind);
+    },
+    get message() {
+      return facts.messageOf(apiVersionOf({ group, version }), kind);
+    },
+    get shape() {
+      return (shape ??= builtInShape(facts, group, version, kind));
+    },
+    strategy: builtInStrategy(group, plural, known),
+    get columns() {
+      return facts.columns(group, version, plural);
+    },
+    selectableFields: known.selectableFields ?? [],
+    ...(conversion && { convert: conversion }),
+    ...(resource.storageVersionHash !== undefined && { storageVersionHash: resource.storageVersionHash }),
+    ...(known.warning !== undefined && { warning: known.warning }),
+  };
+}
+
+const WORKLOAD_SCALE: NonNullable<Subresource["scale"]> = {
+  specReplicasPath: ".spec.replicas",
+  statusReplicasPath: ".status.replicas",
+  labelSelectorPath: ".spec.selector",
+};

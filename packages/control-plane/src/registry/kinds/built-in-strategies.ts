@@ -1,0 +1,92 @@
+import type { KubeObject, UntypedObject } from "setpoint";
+import type { StrategyFacts } from "../../facts/facts.js";
+import { label1035Name, labelName, pathSegmentName } from "../metadata/name-rules.js";
+import type { Strategy } from "../strategy.js";
+
+type Extras = Partial<Strategy>;
+
+const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+/** What the harvest cannot see, by `group/plural`. */
+const EXTRAS: Readonly<Record<string, Extras>> = {
+  "/namespaces": {
+    nameRule: labelName,
+    applyDefaults: withNameLabel,
+    prepareCreate: (object) =>
+      ({ ...object, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }) as KubeObject,
+    prepareUpdate: (object, old, { subresource }) =>
+      subresource === "finalize" ? object : ({ ...object, spec: (old as UntypedObject).spec } as KubeObject),
+  },
+  "/services": { nameRule: label1035Name },
+  "/secrets": { applyDefaults: withSecretDefaults },
+  "/pods": {
+    statusKeeps: ["ownerReferences"],
+    gracePeriodSeconds: podGracePeriod,
+    prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) as KubeObject,
+  },
+  "apps/deployments": { statusKeeps: ["labels"], generationCountsAnnotations: true },
+  "apps/statefulsets": { nameRule: labelName },
+  "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
+  "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },
+  "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },
+  "admissionregistration.k8s.io/validatingadmissionpolicies": { statusKeeps: ALL_METADATA },
+  "apiextensions.k8s.io/customresourcedefinitions": { statusKeeps: ALL_METADATA },
+  "rbac.authorization.k8s.io/roles": { nameRule: pathSegmentName },
+  "rbac.authorization.k8s.io/clusterroles": { nameRule: pathSegmentName },
+  "rbac.authorization.k8s.io/rolebindings": { nameRule: pathSegmentName },
+  "rbac.authorization.k8s.io/clusterrolebindings": { nameRule: pathSegmentName },
+};
+
+/** The strategy of a built-in kind: what was seen of the real server, and a few lines of what was not. */
+export function builtInStrategy(group: string, plural: string, known: StrategyFacts): Strategy {
+  const extras = EXTRAS[`${group}/${plural}`] ?? {};
+  const { finalizers } = known;
+  return {
+    hasGeneration: known.hasGeneration ?? false,
+    hasStatus: known.hasStatus ?? false,
+    allowsUnconditionalUpdate: known.allowsUnconditionalUpdate ?? true,
+    allowsCreateOnUpdate: known.allowsCreateOnUpdate ?? false,
+    returnsDeletedObject: known.returnsDeletedObject ?? false,
+    ...(known.defaultPropagation !== undefined && { defaultPropagation: known.defaultPropagation }),
+    ...extras,
+    ...(finalizers !== undefined && {
+      prepareCreate: (object, context) => withFinalizers(extras.prepareCreate?.(object, context) ?? object, finalizers),
+    }),
+  };
+}
+
+function withFinalizers(object: KubeObject, finalizers: readonly string[]): KubeObject {
+  const present = object.metadata.finalizers ?? [];
+  const missing = finalizers.filter((finalizer) => !present.includes(finalizer));
+  return { ...object, metadata: { ...object.metadata, finalizers: [...present, ...missing] } };
+}
+
+function withNameLabel(namespace: KubeObject): KubeObject {
+  const { name, labels } = namespace.metadata;
+  if (!name || labels?.["kubernetes.io/metadata.name"] === name) return namespace;
+  return {
+    ...namespace,
+    metadata: { ...namespace.metadata, labels: { ...labels, "kubernetes.io/metadata.name": name } },
+  };
+}
+
+/** Plain `stringData` goes into `data`, and wins. */
+function withSecretDefaults(object: KubeObject): KubeObject {
+  const { stringData, ...secret } = object as UntypedObject & { stringData?: Readonly<Record<string, string>> | null };
+  const typed = secret.type ? secret : { ...secret, type: "Opaque" };
+  if (!stringData) return typed as KubeObject;
+  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
+  return { ...typed, data: { ...(typed.data as object | undefined), ...Object.fromEntries(encoded) } } as KubeObject;
+}
+
+interface PodLike {
+  readonly spec?: { readonly nodeName?: string; readonly terminationGracePeriodSeconds?: number };
+  readonly status?: { readonly phase?: string };
+}
+
+/** A pod that never ran, or runs no more, needs no grace. */
+function podGracePeriod(object: KubeObject, requested: number | undefined): number {
+  const { spec, status } = object as KubeObject & PodLike;
+  if (!spec?.nodeName || status?.phase === "Failed" || status?.phase === "Succeeded") return 0;
+  return requested ?? spec.terminationGracePeriodSeconds ?? 30;
+}

@@ -1,0 +1,94 @@
+import { notAcceptable, StatusError } from "../status-error.js";
+
+/** What an answer looks like. */
+export interface Representation {
+  readonly mediaType: "application/json" | "application/yaml";
+  /** The object itself where left out. */
+  readonly as?: {
+    readonly kind: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+    readonly version: string;
+  };
+  readonly isPretty: boolean;
+}
+
+export const JSON_ANSWER: Representation = { mediaType: "application/json", isPretty: false };
+
+const BUILT_IN_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const CUSTOM_TYPES = ["application/json", "application/yaml"];
+
+/** The media types in which a resource is spoken. */
+export function mediaTypesOf(isBuiltIn: boolean): readonly string[] {
+  return isBuiltIn ? BUILT_IN_TYPES : CUSTOM_TYPES;
+}
+
+interface Clause {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/** The clauses of an Accept header, the most wanted first. */
+export function parseAccept(header: string): readonly Clause[] {
+  return header
+    .split(",")
+    .map((part) => {
+      const [type = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+      const pairs = parameters.map((parameter): [string, string] => {
+        const equals = parameter.indexOf("=");
+        return equals < 0 ? [parameter, ""] : [parameter.slice(0, equals), parameter.slice(equals + 1)];
+      });
+      const map = new Map(pairs);
+      const quality = Number(map.get("q") ?? "1");
+      return { type, parameters: map, quality: Number.isNaN(quality) ? 1 : quality };
+    })
+    .filter(({ type }) => type !== "")
+    .sort((a, b) => b.quality - a.quality);
+}
+
+/**
+ * Chooses the representation for an Accept header. Where a client asks for protobuf, JSON is answered and labelled as
+ * such: every client decodes by the answer's own type.
+ */
+export function negotiate(
+  header: string | undefined,
+  isBuiltIn: boolean,
+  allowsTransform: boolean,
+  isPretty: boolean,
+): Representation {
+  if (header === undefined || header === "" || header === "application/json")
+    return isPretty ? { ...JSON_ANSWER, isPretty } : JSON_ANSWER;
+  const supported = mediaTypesOf(isBuiltIn);
+  let isTypeKnown = false;
+  for (const { type, parameters } of parseAccept(header)) {
+    const matched = supported.find((candidate) => matchesType(type, candidate));
+    if (matched === undefined) continue;
+    isTypeKnown = true;
+    const stream = parameters.get("stream");
+    if (stream !== undefined && stream !== "" && stream !== "watch") continue;
+    const mediaType = matched === "application/yaml" ? "application/yaml" : "application/json";
+    if (!["as", "g", "v"].some((key) => parameters.has(key))) return { mediaType, isPretty };
+    const as = allowsTransform ? transformOf(parameters) : undefined;
+    if (as !== undefined) return { mediaType, as, isPretty };
+  }
+  if (isTypeKnown) throw notAcceptable(supported);
+  const message = `406: Not Acceptable\n\nAvailable representations: ${supported.join(", ")}`;
+  throw new StatusError(406, "NotAcceptable", message, {});
+}
+
+function matchesType(wanted: string, candidate: string): boolean {
+  return wanted === candidate || wanted === "*/*" || wanted === "application/*";
+}
+
+function transformOf(parameters: ReadonlyMap<string, string>): Representation["as"] {
+  const kind = parameters.get("as");
+  const version = parameters.get("v") ?? "";
+  if (parameters.get("g") !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
+  if (kind !== "Table" && kind !== "PartialObjectMetadata" && kind !== "PartialObjectMetadataList") return undefined;
+  return { kind, version };
+}
+
+/** People read what browsers and command-line tools fetch. */
+export function wantsPretty(pretty: string | null, userAgent: string | undefined): boolean {
+  if (pretty !== null && pretty !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(pretty);
+  return userAgent !== undefined && /^(?:curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+}

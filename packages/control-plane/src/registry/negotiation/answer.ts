@@ -1,0 +1,81 @@
+import { stringify } from "yaml";
+import type { ApiResponse } from "../../http/api-request.js";
+import type { StatusError } from "../status-error.js";
+import { JSON_ANSWER, type Representation } from "./accept.js";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const NEWLINE = encoder.encode("\n");
+
+export const COMMON_HEADERS: Readonly<Record<string, string>> = { "cache-control": "no-cache, private" };
+
+/** A value in the representation that was negotiated. */
+export function answer(status: number, value: unknown, representation: Representation = JSON_ANSWER): ApiResponse {
+  const { mediaType, isPretty } = representation;
+  const headers = { ...COMMON_HEADERS, "content-type": mediaType };
+  if (mediaType === "application/yaml") return { status, headers, body: encoder.encode(toYaml(value)) };
+  const text = isPretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`;
+  return { status, headers, body: encoder.encode(text) };
+}
+
+/** A value that is JSON bytes already: what the storage keeps goes out as it is. */
+export function answerBytes(
+  status: number,
+  json: Uint8Array,
+  representation: Representation = JSON_ANSWER,
+): ApiResponse {
+  if (representation.mediaType !== "application/json" || representation.isPretty) {
+    return answer(status, JSON.parse(decoder.decode(json)), representation);
+  }
+  const headers = { ...COMMON_HEADERS, "content-type": "application/json" };
+  return { status, headers, body: Buffer.concat([json, NEWLINE]) };
+}
+
+/** YAML as the real server writes it: keys in order, quoted only where needed. */
+function toYaml(value: unknown): string {
+  return stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
+}
+
+export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): ApiResponse {
+  return {
+    status,
+    headers: {
+      ...COMMON_HEADERS,
+      "content-type": "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      ...headers,
+    },
+    body: encoder.encode(body),
+  };
+}
+
+/** The answer to a path that nothing serves. */
+export function pageNotFound(): ApiResponse {
+  return text(404, "404 page not found\n");
+}
+
+export function answerError(error: StatusError, representation: Representation = JSON_ANSWER): ApiResponse {
+  const { status, continueToken } = error;
+  const body = continueToken === undefined ? status : { ...status, metadata: { continue: continueToken } };
+  const response = answer(status.code, body, {
+    mediaType: representation.mediaType,
+    isPretty: representation.isPretty,
+  });
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter === undefined) return response;
+  return { ...response, headers: { ...response.headers, "retry-after": String(retryAfter) } };
+}
+
+/** Adds a `Warning` header for each text. */
+export function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
+  if (warnings.length === 0) return response;
+  const unique = [...new Set(warnings)];
+  const values = unique.map((warning) => `299 - ${quotedHeader(warning)}`);
+  return { ...response, headers: { ...response.headers, warning: values } };
+}
+
+/** A quoted-string of RFC 7230, without what a header must not hold. */
+function quotedHeader(warning: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a header.
+  return `"${warning.replace(/[\u0000-\u001f\u007f]+/g, " ").replace(/["\\]/g, "\\$&")}"`;
+}

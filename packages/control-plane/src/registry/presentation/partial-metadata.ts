@@ -1,0 +1,27 @@
+import type { KubeObject } from "setpoint";
+import { bytesOf, CLOSING_BRACE, EVENT_HEADS, type Presentation } from "./presentation.js";
+
+export function partialObjectMetadata(object: KubeObject, version: string): object {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+}
+
+/** Metadata alone: what the informers of garbage collectors and the like ask for. */
+export function metadataPresentation(version: string): Presentation {
+  const encoded = (object: KubeObject): Uint8Array => bytesOf(JSON.stringify(partialObjectMetadata(object, version)));
+  return {
+    single: ({ object }) => encoded(object),
+    *list(metadata, items) {
+      yield bytesOf(
+        `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)},"items":[`,
+      );
+      let separator = "";
+      for (const { object } of items) {
+        yield bytesOf(separator + JSON.stringify(partialObjectMetadata(object, version)));
+        separator = ",";
+      }
+      yield bytesOf("]}");
+    },
+    event: (type, { object }) => [EVENT_HEADS[type], encoded(object), CLOSING_BRACE],
+    bookmark: (metadata) => ({ kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata }),
+  };
+}

@@ -1,0 +1,40 @@
+import { apiVersionOf } from "../catalog.js";
+import { headOf } from "../read/served-form.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { bytesOf, CLOSING_BRACE, EVENT_HEADS, type Presentation } from "./presentation.js";
+
+const OPENING_BRACE = bytesOf("{");
+const COMMA = bytesOf(",");
+const LIST_END = bytesOf("]}");
+
+/** Objects as themselves, straight from the bytes that the storage keeps. */
+export function plainPresentation(definition: ResourceDefinition): Presentation {
+  const apiVersion = apiVersionOf(definition);
+  const head = headOf(definition);
+  return {
+    single: ({ json }) => json,
+    *list(metadata, items) {
+      const start = `{"kind":"${definition.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
+      yield bytesOf(start);
+      let isFirst = true;
+      for (const { json } of items) {
+        if (!isFirst) yield COMMA;
+        isFirst = false;
+        // Built-in kinds leave out what the list's own kind says.
+        if (definition.isBuiltIn && startsWith(json, head)) {
+          yield OPENING_BRACE;
+          yield json.subarray(head.byteLength);
+        } else yield json;
+      }
+      yield LIST_END;
+    },
+    event: (type, { json }) => [EVENT_HEADS[type], json, CLOSING_BRACE],
+    bookmark: (metadata) => ({ kind: definition.kind, apiVersion, metadata }),
+  };
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  if (bytes.byteLength < prefix.byteLength) return false;
+  for (let index = 0; index < prefix.byteLength; index++) if (bytes[index] !== prefix[index]) return false;
+  return true;
+}

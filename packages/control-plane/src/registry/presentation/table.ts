@@ -1,0 +1,71 @@
+import type { KubeObject } from "setpoint";
+import type { ServedObject } from "../read/served-form.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { cellsOf } from "../table/cells.js";
+import { partialObjectMetadata } from "./partial-metadata.js";
+import { bytesOf, CLOSING_BRACE, EVENT_HEADS, type Presentation } from "./presentation.js";
+
+export type IncludeObject = "Metadata" | "Object" | "None";
+
+/** A table for people: one row for each object, the columns described once. */
+export function tablePresentation(
+  definition: ResourceDefinition,
+  version: string,
+  includeObject: IncludeObject,
+  nowMs: () => number,
+): Presentation {
+  const columnDefinitions = definition.columns.map(({ name, type, format, description, priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+  const head = { kind: "Table", apiVersion: `meta.k8s.io/${version}` };
+  const row = (object: KubeObject): object => ({
+    cells: cellsOf(definition, object, nowMs()),
+    object: rowObject(object, version, includeObject),
+  });
+  const table = ({ object }: ServedObject, columns: unknown): object => ({
+    ...head,
+    metadata: { resourceVersion: object.metadata.resourceVersion },
+    columnDefinitions: columns,
+    rows: [row(object)],
+  });
+  /** A watch describes its columns in its first event alone. */
+  let hasDescribedColumns = false;
+  return {
+    single: (served) => bytesOf(JSON.stringify(table(served, columnDefinitions))),
+    *list(metadata, items) {
+      const start = JSON.stringify({ ...head, metadata, columnDefinitions });
+      yield bytesOf(`${start.slice(0, -1)},"rows":[`);
+      let separator = "";
+      for (const { object } of items) {
+        yield bytesOf(separator + JSON.stringify(row(object)));
+        separator = ",";
+      }
+      yield bytesOf("]}");
+    },
+    event: (type, served) => {
+      const columns = hasDescribedColumns ? null : columnDefinitions;
+      hasDescribedColumns = true;
+      return [EVENT_HEADS[type], bytesOf(JSON.stringify(table(served, columns))), CLOSING_BRACE];
+    },
+    bookmark: (metadata) => {
+      const columns = hasDescribedColumns ? null : columnDefinitions;
+      hasDescribedColumns = true;
+      return { ...head, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: columns, rows: [] };
+    },
+  };
+}
+
+function rowObject(object: KubeObject, version: string, includeObject: IncludeObject): unknown {
+  switch (includeObject) {
+    case "None":
+      return undefined;
+    case "Object":
+      return object;
+    case "Metadata":
+      return partialObjectMetadata(object, version);
+  }
+}

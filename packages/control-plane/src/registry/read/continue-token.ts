@@ -1,0 +1,52 @@
+import { badRequest } from "../status-error.js";
+
+/** Where a paged list goes on: the first key not yet shown, and the revision that all its pages are read at. */
+export interface ContinueToken {
+  /** -1: whatever is newest, the pages before are no longer consistent with it. */
+  readonly revision: number;
+  readonly start: string;
+}
+
+const VERSION = "meta.k8s.io/v1";
+
+/** The real server's format: base64url of `{"v":"meta.k8s.io/v1","rv":317,"start":"/name\u0000"}`. */
+export function encodeContinue({ revision, start }: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: `/${start}` })).toString("base64url");
+}
+
+export function decodeContinue(text: string): ContinueToken {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) {
+    const at = text.search(/[^A-Za-z0-9_-]/);
+    throw invalidToken(`illegal base64 data at input byte ${at}`);
+  }
+  const json = Buffer.from(text, "base64url").toString();
+  let value: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown };
+  try {
+    value = JSON.parse(json);
+  } catch {
+    const first = json.trimStart()[0];
+    throw invalidToken(
+      first === undefined
+        ? "unexpected end of JSON input"
+        : `invalid character '${first}' looking for beginning of value`,
+    );
+  }
+  const { v, rv, start } = value;
+  if (v !== VERSION) {
+    throw badRequest(`invalid continue token: unrecognized encoded version ${typeof v === "string" ? v : ""}`);
+  }
+  if (typeof rv !== "number" || rv === 0) {
+    throw badRequest("invalid continue token: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (typeof start !== "string" || start === "") {
+    throw badRequest("invalid continue token: encoded start key empty (version meta.k8s.io/v1)");
+  }
+  // A key that climbs out of its prefix is refused: it could read another resource.
+  const key = start.startsWith("/") ? start.slice(1) : start;
+  if (key.split("/").some((segment) => segment === "." || segment === "..")) throw invalidToken(start);
+  return { revision: rv, start: key };
+}
+
+function invalidToken(why: string): Error {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
+}

@@ -1,0 +1,76 @@
+import type { KubeObject, UntypedObject } from "setpoint";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { type FieldTerm, parseFieldSelector } from "../selectors/field-selector.js";
+import { everything, type LabelSelector, parseLabelSelector } from "../selectors/label-selector.js";
+import { badRequest } from "../status-error.js";
+
+/** Which objects of a resource a list, watch or deletecollection is about, its namespace apart. */
+export interface ObjectFilter {
+  /** Everything passes: counts need no look at the objects. */
+  readonly isEmpty: boolean;
+  /** The one object that can pass; undefined where there may be several. */
+  readonly name: string | undefined;
+  /** The one namespace that a field selector leaves. */
+  readonly namespace: string | undefined;
+  matches(object: KubeObject): boolean;
+}
+
+export const ALL_OBJECTS: ObjectFilter = { isEmpty: true, name: undefined, namespace: undefined, matches: () => true };
+
+export function objectFilter(definition: ResourceDefinition, labels: string, fields: string): ObjectFilter {
+  const labelSelector = labels === "" ? everything : parseLabelSelector(labels);
+  const terms = fields === "" ? [] : parseFieldSelector(fields);
+  checkFields(definition, terms);
+  return filterOf(labelSelector, terms);
+}
+
+function filterOf(labels: LabelSelector, terms: readonly FieldTerm[]): ObjectFilter {
+  if (labels.requirements.length === 0 && terms.length === 0) return ALL_OBJECTS;
+  const exact = (field: string): string | undefined =>
+    terms.find((term) => term.field === field && !term.isNegated)?.value;
+  return {
+    isEmpty: false,
+    name: exact("metadata.name"),
+    namespace: exact("metadata.namespace"),
+    matches: (object) =>
+      labels.matches(object.metadata.labels) &&
+      terms.every(({ field, value, isNegated }) => (selectableValue(object, field) === value) !== isNegated),
+  };
+}
+
+/** Two kinds of answers: custom resources name the unsupported field alone, built-in ones each in its own words. */
+function checkFields(definition: ResourceDefinition, terms: readonly FieldTerm[]): void {
+  for (const { field } of terms) {
+    if (field === "metadata.name") continue;
+    if (field === "metadata.namespace") continue;
+    if (definition.selectableFields.includes(field)) continue;
+    if (!definition.isBuiltIn || definition.selectableFields.length > 0) {
+      throw badRequest(`field label not supported: ${field}`);
+    }
+    throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  }
+}
+
+/** The text that a field selector compares with: absent fields are empty, numbers and booleans are printed. */
+export function selectableValue(object: KubeObject, path: string): string {
+  let value: unknown = object as UntypedObject;
+  for (const key of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return absentValue(path);
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null || typeof value === "object") return absentValue(path);
+  return String(value);
+}
+
+/** Booleans and counters of built-in kinds print their zero where they are absent. */
+const ZERO_VALUES: ReadonlyMap<string, string> = new Map([
+  ["spec.unschedulable", "false"],
+  ["spec.hostNetwork", "false"],
+  ["status.replicas", "0"],
+  ["status.successful", "0"],
+]);
+
+function absentValue(path: string): string {
+  return ZERO_VALUES.get(path) ?? "";
+}

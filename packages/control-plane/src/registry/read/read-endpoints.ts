@@ -1,0 +1,142 @@
+import type { ApiResponse } from "../../http/api-request.js";
+import { headerOf, type ResourceCall } from "../endpoint.js";
+import { answerBytes, COMMON_HEADERS } from "../negotiation/answer.js";
+import { metadataPresentation } from "../presentation/partial-metadata.js";
+import { plainPresentation } from "../presentation/plain.js";
+import type { Presentation } from "../presentation/presentation.js";
+import { type IncludeObject, tablePresentation } from "../presentation/table.js";
+import { type ListOptions, parseListOptions, unparsableResourceVersion } from "../query/list-options.js";
+import { badRequest, notFound, StatusError, unexpected } from "../status-error.js";
+import { storageKey } from "../write/write-request.js";
+import { atLeast, type ListPage, list } from "./list.js";
+import { objectFilter } from "./object-filter.js";
+import { type ServedObject, served } from "./served-form.js";
+import { watch } from "./watch.js";
+
+/** How this call wants its objects to look. */
+export function presentationOf(call: ResourceCall, isList: boolean): Presentation {
+  const { definition, representation, request, environment } = call;
+  const { as } = representation;
+  if (as === undefined) return plainPresentation(definition);
+  if (as.kind === "Table") {
+    const includeObject = includeObjectOf(request.query);
+    return tablePresentation(definition, as.version, includeObject, () => environment.clock.now());
+  }
+  if (isList !== (as.kind === "PartialObjectMetadataList")) {
+    const what = isList ? "is a list" : "is not a list";
+    const goType = definition.isBuiltIn
+      ? `*core.${definition.kind}${isList ? "List" : ""}`
+      : "*unstructured.Unstructured";
+    throw new StatusError(
+      406,
+      "NotAcceptable",
+      `you requested ${as.kind}, but the requested object ${what} (${goType})`,
+    );
+  }
+  return metadataPresentation(as.version);
+}
+
+function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const value = query.get("includeObject") ?? "";
+  if (value === "") return "Metadata";
+  if (value === "Metadata" || value === "Object" || value === "None") return value;
+  const why = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`;
+  throw badRequest(`Unable to convert to Table as requested: ${why}`);
+}
+
+export function presentObject(call: ResourceCall, status: number, object: ServedObject): ApiResponse {
+  const presentation = presentationOf(call, false);
+  return answerBytes(status, presentation.single(object), call.representation);
+}
+
+export async function getObject(call: ResourceCall): Promise<ApiResponse> {
+  return presentObject(call, 200, await readObjectOf(call));
+}
+
+/** The object that a call names, not older than it asks for. */
+export async function readObjectOf(call: ResourceCall): Promise<ServedObject> {
+  const { definition, namespace, name, request, environment } = call;
+  const { storage, clock } = environment;
+  const version = request.query.get("resourceVersion") ?? "";
+  if (version !== "" && !/^\d+$/.test(version)) throw unexpected(unparsableResourceVersion(version));
+  if (version !== "") await atLeast(storage, clock, Number(version), request.signal);
+  const stored = storage.get(definition.storageId, storageKey(namespace, name));
+  if (stored === undefined) throw notFound({ group: definition.group, resource: definition.plural }, name);
+  return served(stored, definition, request.signal);
+}
+
+export async function listObjects(call: ResourceCall): Promise<ApiResponse> {
+  const { request } = call;
+  const options = parseListOptions(request.query);
+  const presentation = presentationOf(call, true);
+  const page = await listPage(call, options);
+  return listAnswer(call, presentation, page);
+}
+
+export function listPage(call: ResourceCall, options: ListOptions): Promise<ListPage> {
+  const { definition, namespace, request, environment } = call;
+  const filter = objectFilter(definition, options.labelSelector, options.fieldSelector);
+  return list(environment.storage, environment.clock, {
+    definition,
+    namespace,
+    filter,
+    options,
+    signal: request.signal,
+  });
+}
+
+/** Larger lists are sent piece by piece. */
+const STREAMED_ITEMS = 500;
+const PIECE_BYTES = 256 * 1024;
+
+export function listAnswer(call: ResourceCall, presentation: Presentation, page: ListPage): ApiResponse {
+  const { representation } = call;
+  const pieces = presentation.list(page.metadata, page.items);
+  const isPlain = representation.mediaType === "application/json" && !representation.isPretty;
+  if (!isPlain || page.items.length < STREAMED_ITEMS) {
+    return answerBytes(200, Buffer.concat([...pieces]), representation);
+  }
+  return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body: inPieces(pieces) };
+}
+
+async function* inPieces(parts: Iterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    waiting.push(part);
+    bytes += part.byteLength;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(waiting, bytes);
+    waiting = [];
+    bytes = 0;
+  }
+  yield Buffer.concat([...waiting, Buffer.from("\n")]);
+}
+
+export async function watchObjects(call: ResourceCall): Promise<ApiResponse> {
+  const { definition, namespace, request, environment } = call;
+  // A watch of one object is a watch of the collection with a selector.
+  const options = { ...parseListOptions(request.query), isWatch: true };
+  if (options.resourceVersion !== "" && !/^\d+$/.test(options.resourceVersion)) {
+    throw unexpected(unparsableResourceVersion(options.resourceVersion));
+  }
+  const fields =
+    call.name === "" ? options.fieldSelector : [options.fieldSelector, `metadata.name=${call.name}`].join(",");
+  const filter = objectFilter(definition, options.labelSelector, fields);
+  const { as } = call.representation;
+  const presentation =
+    as !== undefined && as.kind !== "Table" ? metadataPresentation(as.version) : presentationOf(call, true);
+  const body = await watch(environment, {
+    definition,
+    namespace,
+    filter,
+    options,
+    presentation,
+    signal: request.signal,
+  });
+  return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
+}
+
+export function userAgentOf(call: ResourceCall): string | undefined {
+  return headerOf(call.request, "user-agent");
+}

@@ -1,0 +1,106 @@
+import type { KubeObject } from "setpoint";
+import type { StoredObject } from "../../storage/storage.js";
+import { apiVersionOf } from "../catalog.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+
+/** An object as one version of its resource shows it. */
+export interface ServedObject {
+  readonly object: KubeObject;
+  /** Compact JSON that starts with the kind and the apiVersion. */
+  readonly json: Uint8Array;
+}
+
+const encoder = new TextEncoder();
+
+/** How a resource version's objects begin in JSON. The storage keeps the order of fields, so this is a prefix. */
+export interface Head {
+  readonly bytes: Uint8Array;
+}
+
+const heads = new WeakMap<ResourceDefinition, Uint8Array>();
+
+/** The first bytes of every object of this version: `{"kind":"Pod","apiVersion":"v1",`. */
+export function headOf(definition: ResourceDefinition): Uint8Array {
+  let head = heads.get(definition);
+  if (head === undefined) {
+    head = encoder.encode(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":"${apiVersionOf(definition)}",`);
+    heads.set(definition, head);
+  }
+  return head;
+}
+
+/** Converted forms, made once for each state of an object and version of its resource. */
+const converted = new WeakMap<
+  StoredObject,
+  { readonly definition: ResourceDefinition; readonly served: ServedObject }
+>();
+
+/**
+ * States that already passed this definition's pruning and defaulting, so that reading them needs neither. What was
+ * written under an earlier schema is brought up to date when it is read.
+ */
+const current = new WeakMap<StoredObject, ResourceDefinition>();
+
+export function markCurrent(stored: StoredObject, definition: ResourceDefinition): void {
+  current.set(stored, definition);
+}
+
+/** The object in the definition's version, where that needs no webhook; undefined where it does. */
+export function servedNow(stored: StoredObject, definition: ResourceDefinition): ServedObject | undefined {
+  const isStoredVersion = isStorageVersion(definition);
+  if (isStoredVersion && (definition.isBuiltIn || current.get(stored) === definition)) return stored;
+  const known = converted.get(stored);
+  if (known?.definition === definition) return known.served;
+  if (definition.convert !== undefined && !isStoredVersion) return undefined;
+  const object = isStoredVersion
+    ? stored.object
+    : { ...stored.object, apiVersion: apiVersionOf(definition), kind: definition.kind };
+  const refreshed = definition.refresh === undefined ? object : definition.refresh(object);
+  if (refreshed === stored.object) {
+    current.set(stored, definition);
+    return stored;
+  }
+  return remember(stored, definition, refreshed);
+}
+
+/** As {@link servedNow}, a conversion webhook included. */
+export async function served(
+  stored: StoredObject,
+  definition: ResourceDefinition,
+  signal: AbortSignal,
+): Promise<ServedObject> {
+  const [only] = await servedAll([stored], definition, signal);
+  return only!;
+}
+
+/** Converts many objects with one call of the webhook. */
+export async function servedAll(
+  stored: readonly StoredObject[],
+  definition: ResourceDefinition,
+  signal: AbortSignal,
+): Promise<readonly ServedObject[]> {
+  const ready = stored.map((each) => servedNow(each, definition));
+  const waiting = stored.filter((_, index) => ready[index] === undefined);
+  if (waiting.length === 0) return ready as readonly ServedObject[];
+  const objects = await definition.convert!.toServed(
+    waiting.map(({ object }) => object),
+    signal,
+  );
+  const made = new Map(
+    waiting.map((each, index) => {
+      const object = objects[index]!;
+      return [each, remember(each, definition, definition.refresh?.(object) ?? object)] as const;
+    }),
+  );
+  return stored.map((each, index) => ready[index] ?? made.get(each)!);
+}
+
+function remember(stored: StoredObject, definition: ResourceDefinition, object: KubeObject): ServedObject {
+  const served = { object, json: encoder.encode(JSON.stringify(object)) };
+  converted.set(stored, { definition, served });
+  return served;
+}
+
+export function isStorageVersion({ group, version, plural, storageId, storageVersion }: ResourceDefinition): boolean {
+  return version === storageVersion && storageId === `${group}/${plural}`;
+}

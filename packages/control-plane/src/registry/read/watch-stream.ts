@@ -1,0 +1,75 @@
+/**
+ * The body of a watch: bytes that are queued as they come and taken by whoever writes them out. Nothing is dropped;
+ * who reads too slowly is ended by the storage, which asks for {@link backlogBytes}.
+ */
+export class WatchStream implements AsyncIterable<Uint8Array> {
+  #queued: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #isEnded = false;
+  #waiting: (() => void) | undefined;
+  readonly #release: () => void;
+
+  /** `release` is called once, when the reader is gone or has read the end. */
+  constructor(release: () => void) {
+    this.#release = release;
+  }
+
+  get backlogBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  push(...pieces: readonly Uint8Array[]): void {
+    if (this.#isEnded) return;
+    for (const piece of pieces) {
+      this.#queued.push(piece);
+      this.#queuedBytes += piece.byteLength;
+    }
+    this.#wake();
+  }
+
+  /** What is queued is still read; then the body ends. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#release();
+    this.#wake();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return {
+      next: async () => {
+        while (this.#queued.length === 0) {
+          if (this.#isEnded) return { done: true, value: undefined };
+          await new Promise<void>((resolve) => {
+            this.#waiting = resolve;
+          });
+        }
+        return { done: false, value: this.#take() };
+      },
+      return: async () => {
+        this.#queued = [];
+        this.#queuedBytes = 0;
+        this.end();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  /** Everything queued at once: many events of one tick cost one write. */
+  #take(): Uint8Array {
+    const taken = this.#queued.length === 1 ? this.#queued[0]! : Buffer.concat(this.#queued, this.#queuedBytes);
+    this.#queued = [];
+    this.#queuedBytes = 0;
+    return taken;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
+  }
+}

@@ -1,0 +1,206 @@
+import type { Clock, Random } from "setpoint";
+import type { Change, Storage, StoredObject } from "../../storage/storage.js";
+import { StorageExpired } from "../../storage/storage-error.js";
+import { bytesOf, type EventType, type Presentation } from "../presentation/presentation.js";
+import type { ListOptions } from "../query/list-options.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { expired, internalError, type Status, StatusError } from "../status-error.js";
+import { atLeast } from "./list.js";
+import type { ObjectFilter } from "./object-filter.js";
+import { type ServedObject, served, servedNow } from "./served-form.js";
+import { WatchStream } from "./watch-stream.js";
+
+export interface WatchRequest {
+  readonly definition: ResourceDefinition;
+  /** Empty for all namespaces. */
+  readonly namespace: string;
+  readonly filter: ObjectFilter;
+  readonly options: Pick<ListOptions, "resourceVersion" | "timeoutSeconds" | "allowsBookmarks" | "sendInitialEvents">;
+  readonly presentation: Presentation;
+  readonly signal: AbortSignal;
+}
+
+export interface WatchEnvironment {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const BOOKMARK_INTERVAL_MS = 60_000;
+/** A last bookmark before the timeout lets the client go on from there. */
+const LAST_BOOKMARK_BEFORE_MS = 2000;
+const SHORTEST_DEFAULT_TIMEOUT_MS = 1_800_000;
+const INITIAL_EVENTS_END = { "k8s.io/initial-events-end": "true" };
+const NEWLINE = bytesOf("\n");
+
+/** Starts a watch. Whatever goes wrong from here on is told by an ERROR event in the stream. */
+export async function watch(environment: WatchEnvironment, request: WatchRequest): Promise<WatchStream> {
+  const { storage, clock } = environment;
+  const revision = Number(request.options.resourceVersion || "0");
+  if (request.options.sendInitialEvents === true && revision > 0) {
+    await atLeast(storage, clock, revision, request.signal);
+  }
+  return new Watch(environment, request).start(revision);
+}
+
+class Watch {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #request: WatchRequest;
+  readonly #stream: WatchStream;
+  readonly #lifetime: Disposable[] = [];
+  /** Events wait here for a conversion webhook, in order; undefined while nothing is converted. */
+  #converting: Promise<void> | undefined;
+  #fromRevision = 0;
+
+  constructor({ storage, clock, random }: WatchEnvironment, request: WatchRequest) {
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#random = random;
+    this.#request = request;
+    this.#stream = new WatchStream(() => this.#dispose());
+  }
+
+  start(revision: number): WatchStream {
+    const { options, definition, signal } = this.#request;
+    const onAbort = (): void => this.#stream.end();
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#lifetime.push({ [Symbol.dispose]: () => signal.removeEventListener("abort", onAbort) });
+    const isFromNow = options.sendInitialEvents === false && revision === 0;
+    const startsWithState = options.sendInitialEvents ?? revision === 0;
+    this.#fromRevision = startsWithState || isFromNow ? this.#storage.revision : revision;
+    if (startsWithState) this.#sendState();
+    try {
+      const subscription = this.#storage.subscribe(definition.storageId, this.#fromRevision, {
+        changes: (changes) => {
+          for (const change of changes) this.#onChange(change);
+        },
+        backlogBytes: () => this.#stream.backlogBytes,
+        ended: () => this.#inOrder(() => this.#stream.end()),
+      });
+      this.#lifetime.push(subscription);
+    } catch (error) {
+      if (!(error instanceof StorageExpired)) throw error;
+      this.#fail(expired(`too old resource version: ${revision} (${this.#storage.compactedRevision})`).status);
+      return this.#stream;
+    }
+    this.#startTimers();
+    if (signal.aborted) this.#stream.end();
+    return this.#stream;
+  }
+
+  /** The state now, as if every object had just been added. */
+  #sendState(): void {
+    const { definition, namespace, filter, options } = this.#request;
+    const snapshot = this.#storage.snapshot(definition.storageId, this.#fromRevision)!;
+    for (const stored of snapshot.entries(namespace === "" ? {} : { namespace })) {
+      this.#withServed(stored, (object) => {
+        if (filter.matches(object.object)) this.#send("ADDED", object);
+      });
+    }
+    if (options.sendInitialEvents === true && options.allowsBookmarks) {
+      this.#inOrder(() => this.#sendBookmark(this.#fromRevision, INITIAL_EVENTS_END));
+    }
+  }
+
+  #onChange(change: Change): void {
+    const { namespace, filter } = this.#request;
+    const { type, current, previous } = change;
+    if (namespace !== "" && !current.key.startsWith(`${namespace}/`)) return;
+    const eventType = EVENT_TYPES[type];
+    if (filter.isEmpty || type === "added" || type === "deleted") {
+      this.#withServed(current, (object) => {
+        if (filter.matches(object.object)) this.#send(eventType, object);
+      });
+      return;
+    }
+    this.#withServed(previous!, (before) =>
+      this.#withServed(current, (after) => {
+        const [wasIn, isIn] = [filter.matches(before.object), filter.matches(after.object)];
+        if (isIn) this.#send(wasIn ? "MODIFIED" : "ADDED", after);
+        else if (wasIn) this.#send("DELETED", stamped(before, current.revision));
+      }),
+    );
+  }
+
+  #send(type: EventType, object: ServedObject): void {
+    this.#stream.push(...this.#request.presentation.event(type, object), NEWLINE);
+  }
+
+  #sendBookmark(revision: number, annotations?: Readonly<Record<string, string>>): void {
+    const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
+    const event = { type: "BOOKMARK", object: this.#request.presentation.bookmark(metadata) };
+    this.#stream.push(bytesOf(`${JSON.stringify(event)}\n`));
+  }
+
+  #fail(status: Status): void {
+    this.#stream.push(bytesOf(`${JSON.stringify({ type: "ERROR", object: status })}\n`));
+    this.#stream.end();
+  }
+
+  /** Calls `use` with the object in the version asked for: at once, or after those that wait for a webhook. */
+  #withServed(stored: StoredObject, use: (object: ServedObject) => void): void {
+    const ready = servedNow(stored, this.#request.definition);
+    if (ready !== undefined) this.#inOrder(() => use(ready));
+    else this.#inOrder(async () => use(await served(stored, this.#request.definition, this.#request.signal)));
+  }
+
+  #inOrder(step: () => void | Promise<void>): void {
+    if (this.#converting === undefined) {
+      const pending = step();
+      if (pending !== undefined) this.#waitFor(pending);
+    } else this.#waitFor(this.#converting.then(step));
+  }
+
+  #waitFor(pending: Promise<void>): void {
+    const converting = pending.catch((error: unknown) => {
+      this.#fail(error instanceof StatusError ? error.status : internalError(String(error)).status);
+    });
+    this.#converting = converting;
+    void converting.then(() => {
+      if (this.#converting === converting) this.#converting = undefined;
+    });
+  }
+
+  #startTimers(): void {
+    const { timeoutSeconds, allowsBookmarks } = this.#request.options;
+    const timeoutMs =
+      timeoutSeconds !== undefined && timeoutSeconds > 0
+        ? timeoutSeconds * 1000
+        : SHORTEST_DEFAULT_TIMEOUT_MS * (1 + this.#random.next());
+    this.#after(timeoutMs, () => this.#stream.end());
+    if (!allowsBookmarks) return;
+    const bookmark = (): void => {
+      // Everything up to the published revision has been queued: changes are announced before time goes on.
+      const { revision } = this.#storage;
+      if (revision >= this.#fromRevision) this.#inOrder(() => this.#sendBookmark(revision));
+    };
+    const repeat = (): void => {
+      bookmark();
+      this.#after(BOOKMARK_INTERVAL_MS, repeat);
+    };
+    this.#after(BOOKMARK_INTERVAL_MS, repeat);
+    if (timeoutMs > LAST_BOOKMARK_BEFORE_MS) this.#after(timeoutMs - LAST_BOOKMARK_BEFORE_MS, bookmark);
+  }
+
+  #after(delayMs: number, callback: () => void): void {
+    this.#lifetime.push(this.#clock.timer(delayMs, callback).unref());
+  }
+
+  #dispose(): void {
+    for (const part of this.#lifetime.splice(0)) part[Symbol.dispose]();
+  }
+}
+
+const EVENT_TYPES: Readonly<Record<Change["type"], EventType>> = {
+  added: "ADDED",
+  modified: "MODIFIED",
+  deleted: "DELETED",
+};
+
+/** The last state that passed a selector, with the revision at which the object left it. */
+function stamped({ object }: ServedObject, revision: number): ServedObject {
+  const left = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+  return { object: left, json: bytesOf(JSON.stringify(left)) };
+}

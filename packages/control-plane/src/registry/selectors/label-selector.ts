@@ -1,0 +1,218 @@
+import { invalidValue } from "../field-error.js";
+import { labelValue, qualifiedName } from "../metadata/name-rules.js";
+import { aggregate, badRequest, type FieldError } from "../status-error.js";
+
+type Labels = Readonly<Record<string, string>>;
+
+export type LabelOperator = "in" | "notin" | "exists" | "!" | "gt" | "lt";
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  readonly values: readonly string[];
+}
+
+/** Which objects a `labelSelector` wants. */
+export interface LabelSelector {
+  readonly requirements: readonly LabelRequirement[];
+  matches(labels: Labels | undefined): boolean;
+}
+
+const NO_LABELS: Labels = {};
+
+export const everything: LabelSelector = { requirements: [], matches: () => true };
+
+export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
+  if (requirements.length === 0) return everything;
+  return { requirements, matches: (labels = NO_LABELS) => requirements.every((each) => holds(each, labels)) };
+}
+
+function holds({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case "in":
+      return value !== undefined && values.includes(value);
+    case "notin":
+      return value === undefined || !values.includes(value);
+    case "exists":
+      return value !== undefined;
+    case "!":
+      return value === undefined;
+    case "gt":
+    case "lt": {
+      if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
+      const bound = BigInt(values[0]!);
+      return operator === "gt" ? BigInt(value) > bound : BigInt(value) < bound;
+    }
+  }
+}
+
+/** Parses a query parameter; throws the real server's 400. */
+export function parseLabelSelector(text: string): LabelSelector {
+  if (text === "") return everything;
+  return labelSelector(new Parser(text).parse());
+}
+
+type Token = { readonly type: "identifier" | "symbol" | "error" | "end"; readonly text: string };
+
+const SYMBOLS: ReadonlySet<string> = new Set([")", ",", "!", "==", "=", ">", "<", "!=", "("]);
+const BINARY_OPERATORS = "in, notin, =, ==, !=, gt, lt";
+
+function scan(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < text.length; ) {
+    const character = text[at]!;
+    if (/[ \t\r\n]/.test(character)) at++;
+    else if (/[=!(),><]/.test(character)) {
+      const token = scanSymbol(text, at);
+      tokens.push(token);
+      at += token.type === "error" ? text.length : token.text.length;
+    } else {
+      const end = text.slice(at).search(/[=!(),>< \t\r\n]/);
+      const word = end < 0 ? text.slice(at) : text.slice(at, at + end);
+      tokens.push({ type: "identifier", text: word });
+      at += word.length;
+    }
+  }
+  tokens.push({ type: "end", text: "" });
+  return tokens;
+}
+
+/** The longest operator that starts here. */
+function scanSymbol(text: string, at: number): Token {
+  const two = text.slice(at, at + 2);
+  return { type: "symbol", text: SYMBOLS.has(two) ? two : text[at]! };
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #position = 0;
+
+  constructor(text: string) {
+    this.#tokens = scan(text);
+  }
+
+  parse(): readonly LabelRequirement[] {
+    const requirements: LabelRequirement[] = [];
+    for (;;) {
+      const token = this.#peek();
+      if (token.type === "end") return requirements;
+      if (token.type !== "identifier" && token.text !== "!") {
+        throw badRequest(`found '${token.text}', expected: !, identifier, or 'end of string'`);
+      }
+      requirements.push(this.#requirement());
+      const next = this.#next();
+      if (next.type === "end") return requirements;
+      if (next.text !== ",") throw badRequest(`found '${next.text}', expected: ',' or 'end of string'`);
+      const after = this.#peek();
+      if (after.type !== "identifier" && after.text !== "!") {
+        throw badRequest(`found '${after.text}', expected: identifier after ','`);
+      }
+    }
+  }
+
+  #requirement(): LabelRequirement {
+    let token = this.#next();
+    const isNegated = token.text === "!" && token.type === "symbol";
+    if (isNegated) token = this.#next();
+    if (token.type !== "identifier") throw unparsable(`found '${token.text}', expected: identifier`);
+    const key = token.text;
+    const keyComplaints = qualifiedName(key);
+    if (keyComplaints.length > 0) {
+      throw unparsable(aggregate([invalidKey(key, keyComplaints)]));
+    }
+    const following = this.#peek();
+    const isLast = following.type === "end" || following.text === ",";
+    if (isNegated) return { key, operator: "!", values: [] };
+    if (isLast) return { key, operator: "exists", values: [] };
+    return this.#comparison(key);
+  }
+
+  #comparison(key: string): LabelRequirement {
+    const operator = this.#next().text;
+    switch (operator) {
+      case "in":
+      case "notin":
+        return checked({ key, operator, values: this.#values() });
+      case "=":
+      case "==":
+        return checked({ key, operator: "in", values: [this.#exactValue()] });
+      case "!=":
+        return checked({ key, operator: "notin", values: [this.#exactValue()] });
+      case ">":
+      case "<":
+        return checked({ key, operator: operator === ">" ? "gt" : "lt", values: [this.#exactValue()] });
+      default:
+        throw unparsable(`found '${operator}', expected: ${BINARY_OPERATORS}`);
+    }
+  }
+
+  #exactValue(): string {
+    const token = this.#peek();
+    if (token.type === "end" || token.text === ",") return "";
+    this.#position++;
+    if (token.type !== "identifier") throw unparsable(`found '${token.text}', expected: identifier`);
+    return token.text;
+  }
+
+  #values(): readonly string[] {
+    const open = this.#next();
+    if (open.text !== "(") throw unparsable(`found '${open.text}' expected: '('`);
+    const first = this.#peek();
+    if (first.text === ")") {
+      this.#position++;
+      return [""];
+    }
+    if (first.type !== "identifier" && first.text !== ",") {
+      throw unparsable(`found '${first.text}', expected: ',', ')' or identifier`);
+    }
+    const values = new Set<string>();
+    for (;;) {
+      const token = this.#next();
+      const following = this.#peek();
+      if (token.type === "identifier") {
+        values.add(token.text);
+        if (following.text === ")") break;
+        if (following.text !== ",") throw unparsable(`found '${following.text}', expected: ',' or ')'`);
+      } else if (token.text === ",") {
+        if (values.size === 0 || following.text === ")" || following.text === ",") values.add("");
+        if (following.text === ")") break;
+      } else throw unparsable(`found '${token.text}', expected: ',', or identifier`);
+    }
+    this.#position++;
+    return [...values].sort();
+  }
+
+  #peek(): Token {
+    return this.#tokens[this.#position]!;
+  }
+
+  #next(): Token {
+    const token = this.#peek();
+    if (token.type !== "end") this.#position++;
+    return token;
+  }
+}
+
+function unparsable(why: string): Error {
+  return badRequest(`unable to parse requirement: ${why}`);
+}
+
+function invalidKey(key: string, complaints: readonly string[]): FieldError {
+  return { ...invalidValue("<nil>", key, complaints.join("; ")) };
+}
+
+function checked(requirement: LabelRequirement): LabelRequirement {
+  const { key, operator, values } = requirement;
+  const errors: FieldError[] = [];
+  values.forEach((value, index) => {
+    if ((operator === "gt" || operator === "lt") && !/^[+-]?\d+$/.test(value)) {
+      const detail = "for 'Gt', 'Lt' operators, the value must be an integer";
+      errors.push(invalidValue(`values[${index}]`, value, detail));
+    }
+    const complaints = labelValue(value);
+    if (complaints.length > 0) errors.push(invalidValue(`values[${index}][${key}]`, value, complaints.join("; ")));
+  });
+  if (errors.length > 0) throw unparsable(aggregate(errors));
+  return requirement;
+}

@@ -1,0 +1,98 @@
+import { seededRandom } from "setpoint";
+import { VirtualClock } from "setpoint/testing";
+import type { AdmissionPlugin } from "../admission/admission.js";
+import { loadFacts } from "../facts/facts.js";
+import type { ApiResponse } from "../http/api-request.js";
+import { MemoryStorage } from "../storage/memory-storage.js";
+import { Registry } from "./registry.js";
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: ApiResponse["headers"];
+  /** The parsed JSON, or the text. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind.
+  readonly body: any;
+}
+
+export interface TestRequest {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A registry on memory storage and a virtual clock, called without a socket. Everybody may do everything. */
+export class TestPlane implements AsyncDisposable {
+  readonly clock: VirtualClock;
+  readonly storage: MemoryStorage;
+  readonly registry: Registry;
+
+  private constructor(clock: VirtualClock, storage: MemoryStorage, registry: Registry) {
+    this.clock = clock;
+    this.storage = storage;
+    this.registry = registry;
+  }
+
+  static async start(options: { readonly admission?: readonly AdmissionPlugin[] } = {}): Promise<TestPlane> {
+    const clock = new VirtualClock();
+    const storage = new MemoryStorage({ clock });
+    const registry = new Registry({
+      storage,
+      clock,
+      random: seededRandom(1),
+      facts: await loadFacts(),
+      admission: options.admission ?? [],
+      authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
+      authorizer: { authorize: () => ({ allowed: true, reason: "" }) },
+    });
+    return new TestPlane(clock, storage, registry);
+  }
+
+  /** Sends a request; `target` is path and query. */
+  async request(method: string, target: string, request: TestRequest = {}): Promise<TestAnswer> {
+    const response = await this.open(method, target, request);
+    const chunks: Uint8Array[] = [];
+    if (response.body instanceof Uint8Array) chunks.push(response.body);
+    else for await (const chunk of response.body) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const type = String(response.headers["content-type"] ?? "");
+    const isJson = type.startsWith("application/json") && text !== "";
+    return { status: response.status, headers: response.headers, body: isJson ? parsed(text) : text };
+  }
+
+  /** Sends a request and leaves the body unread. */
+  open(method: string, target: string, { body, headers, contentType, signal }: TestRequest = {}): Promise<ApiResponse> {
+    const url = new URL(target, "http://plane");
+    const bytes = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+    return this.registry.handler({
+      method,
+      path: decodeURIComponent(url.pathname),
+      query: url.searchParams,
+      headers: {
+        "user-agent": "test",
+        ...(bytes !== "" && { "content-type": contentType ?? "application/json" }),
+        ...headers,
+      },
+      body: Buffer.from(bytes),
+      isInProcess: true,
+      signal: signal ?? new AbortController().signal,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.registry[Symbol.asyncDispose]();
+    await this.storage[Symbol.asyncDispose]();
+  }
+}
+
+/** One document, or the lines of a watch. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as unknown);
+  }
+}

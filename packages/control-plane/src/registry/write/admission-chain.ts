@@ -1,0 +1,59 @@
+import type { KubeObject } from "setpoint";
+import type { AdmissionAttributes } from "../../admission/admission.js";
+import type { WriteEnvironment, WriteRequest } from "./write-request.js";
+
+type Operation = AdmissionAttributes["operation"];
+
+function attributesOf(
+  request: WriteRequest,
+  operation: Operation,
+  name: string,
+  object: KubeObject | undefined,
+  oldObject: KubeObject | undefined,
+): AdmissionAttributes {
+  const { definition, subresource, namespace, options, user, isDryRun, signal } = request;
+  return {
+    operation,
+    definition,
+    subresource,
+    namespace,
+    name,
+    object,
+    oldObject,
+    options,
+    user,
+    dryRun: isDryRun,
+    signal,
+  };
+}
+
+/** Lets the mutating plugins change the object, each seeing what those before it made of it. */
+export async function admit(
+  { admission }: WriteEnvironment,
+  request: WriteRequest,
+  operation: Operation,
+  name: string,
+  object: KubeObject | undefined,
+  oldObject: KubeObject | undefined,
+): Promise<KubeObject | undefined> {
+  let current = object;
+  for (const plugin of admission) {
+    if (plugin.mutate === undefined) continue;
+    current =
+      (await plugin.mutate(attributesOf(request, operation, name, current, oldObject), request.warn)) ?? current;
+  }
+  return current;
+}
+
+/** Asks the validating plugins; one refusal is enough. */
+export async function validateAdmission(
+  { admission }: WriteEnvironment,
+  request: WriteRequest,
+  operation: Operation,
+  name: string,
+  object: KubeObject | undefined,
+  oldObject: KubeObject | undefined,
+): Promise<void> {
+  const attributes = attributesOf(request, operation, name, object, oldObject);
+  for (const plugin of admission) await plugin.validate?.(attributes, request.warn);
+}

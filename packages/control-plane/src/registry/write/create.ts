@@ -1,0 +1,137 @@
+import type { KubeObject, ObjectMeta } from "setpoint";
+import { StorageConflict } from "../../storage/storage-error.js";
+import { apiVersionOf } from "../catalog.js";
+import { subdomainName } from "../metadata/name-rules.js";
+import { validateObjectMeta } from "../metadata/object-meta-validation.js";
+import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { alreadyExists, badRequest, generateNameConflict, invalid, unexpected } from "../status-error.js";
+import { admit, validateAdmission } from "./admission-chain.js";
+import { defaulted } from "./decoded-object.js";
+import { tracked } from "./field-ownership.js";
+import { generatedName, newUid } from "./identity.js";
+import { laidOut, timestamp } from "./object-layout.js";
+import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
+
+const NAME_ATTEMPTS = 8;
+
+/** Creates an object that was decoded, pruned and defaulted already. */
+export async function create(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  object: KubeObject,
+): Promise<ServedObject> {
+  const { definition } = request;
+  const attempts = object.metadata.generateName && !object.metadata.name ? NAME_ATTEMPTS : 1;
+  for (let attempt = 1; ; attempt++) {
+    const named = withSystemFields(environment, request, object);
+    const owned = tracked(environment, request, undefined, named);
+    const admitted = await admit(environment, request, "CREATE", named.metadata.name, owned, undefined);
+    const prepared = await preparedForCreate(environment, request, admitted!);
+    const { name } = prepared.metadata;
+    const taken = environment.storage.head(definition.storageId, storageKey(request.namespace, name));
+    if (taken === undefined) {
+      const result = await store(environment, request, prepared);
+      if (result !== undefined) return result;
+    }
+    const of = { group: definition.group, resource: definition.plural };
+    if (attempts === 1) throw alreadyExists(of, name);
+    if (attempt === attempts) throw generateNameConflict(of, name);
+  }
+}
+
+/** Name, namespace, uid and creation time; what a client may not set is cleared. */
+export function withSystemFields(
+  { clock, random }: WriteEnvironment,
+  request: WriteRequest,
+  object: KubeObject,
+): KubeObject {
+  const { definition, namespace } = request;
+  const given: Partial<ObjectMeta> = object.metadata ?? {};
+  if (definition.namespaced && given.namespace && given.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (given.resourceVersion && !request.isDryRun) {
+    throw unexpected("resourceVersion should not be set on objects to be created");
+  }
+  const metadata = {
+    ...given,
+    name: given.name || (given.generateName ? generatedName(given.generateName, random) : ""),
+    namespace: definition.namespaced ? namespace : undefined,
+    uid: newUid(random),
+    generation: undefined,
+    creationTimestamp: timestamp(clock.now()),
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+  } as unknown as ObjectMeta;
+  return laidOut({ ...object, metadata }, apiVersionOf(definition), definition.kind);
+}
+
+/** The strategy's preparation and every validation, ours first, then that of the admission plugins. */
+export async function preparedForCreate(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  object: KubeObject,
+): Promise<KubeObject> {
+  const { definition } = request;
+  const { strategy, shape } = definition;
+  const context = { nowMs: environment.clock.now(), subresource: "", user: request.user };
+  const complete = defaulted(definition, object);
+  const { status: _status, ...rest } = complete as KubeObject & { status?: unknown };
+  const withoutStatus = strategy.hasStatus ? rest : complete;
+  const counted = strategy.hasGeneration
+    ? { ...withoutStatus, metadata: { ...withoutStatus.metadata, generation: 1 } }
+    : withoutStatus;
+  const chosen = strategy.prepareCreate?.(counted, context) ?? counted;
+  const prepared = laidOut(chosen, apiVersionOf(definition), definition.kind);
+  const errors = [
+    ...validateObjectMeta(prepared, definition.namespaced, strategy.nameRule ?? subdomainName),
+    ...shape.validate(prepared, undefined),
+    ...(strategy.validate?.(prepared, context) ?? []),
+  ];
+  const { name } = prepared.metadata;
+  if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, name ?? "", errors);
+  for (const warning of strategy.warnings?.(prepared) ?? []) request.warn(warning);
+  await validateAdmission(environment, request, "CREATE", name, prepared, undefined);
+  return prepared;
+}
+
+/** Undefined where the name was taken in the meantime. */
+async function store(
+  { storage }: WriteEnvironment,
+  request: WriteRequest,
+  object: KubeObject,
+): Promise<ServedObject | undefined> {
+  const { definition, signal } = request;
+  if (request.isDryRun) return { object, json: Buffer.from(JSON.stringify(object)) };
+  const key = storageKey(request.namespace, object.metadata.name);
+  const atStorageVersion = await toStored(definition, object, signal);
+  try {
+    const stored = await storage.commit({
+      resource: definition.storageId,
+      key,
+      expected: undefined,
+      object: atStorageVersion,
+    });
+    if (isStorageVersion(definition)) markCurrent(stored, definition);
+    return await served(stored, definition, signal);
+  } catch (error) {
+    if (error instanceof StorageConflict) return undefined;
+    throw error;
+  }
+}
+
+/** The object at the version in which the storage keeps its resource. */
+export async function toStored(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  if (isStorageVersion(definition)) return object;
+  if (definition.convert !== undefined) {
+    const [converted] = await definition.convert.toStored([object], signal);
+    return converted!;
+  }
+  const group = definition.storageId.slice(0, definition.storageId.indexOf("/"));
+  return { ...object, apiVersion: apiVersionOf({ group, version: definition.storageVersion }) };
+}

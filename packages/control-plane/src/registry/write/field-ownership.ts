@@ -1,0 +1,80 @@
+import type { KubeObject } from "setpoint";
+import type { WriteContext } from "../../apply/field-manager.js";
+import { trackUpdate } from "../../apply/field-manager.js";
+import { type FieldSet, setOf } from "../../apply/field-set.js";
+import { deepEqual, type Json, type JsonObject } from "../../schema/json.js";
+import { apiVersionOf, type ResourceCatalog } from "../catalog.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import type { WriteEnvironment, WriteRequest } from "./write-request.js";
+
+/** What server-side apply and the tracking of updates need to know of a write. */
+export function ownershipContext({ catalog, clock }: WriteEnvironment, request: WriteRequest): WriteContext {
+  const { definition, subresource, fieldManager } = request;
+  const reset = resetFields(definition, subresource);
+  return {
+    apiVersion: apiVersionOf(definition),
+    kind: definition.kind,
+    subresource,
+    manager: fieldManager,
+    nowMs: clock.now(),
+    message: definition.message,
+    schemaOf: (apiVersion) => schemaOf(catalog, apiVersion, definition),
+    ...(reset && { resetFields: () => reset }),
+  };
+}
+
+function schemaOf(
+  catalog: ResourceCatalog,
+  apiVersion: string,
+  { kind }: ResourceDefinition,
+): ReturnType<WriteContext["schemaOf"]> {
+  const served = catalog.findKind(apiVersion, kind);
+  return served === undefined ? undefined : (served.schema ?? null);
+}
+
+const STATUS = setOf(["f:status"]);
+const SPEC = setOf(["f:spec"]);
+const SPEC_AND_METADATA = setOf(["f:spec"], ["f:metadata"]);
+
+/** Fields that the endpoint ignores, and so nobody comes to own through it. */
+function resetFields({ strategy, isBuiltIn }: ResourceDefinition, subresource: string): FieldSet | undefined {
+  if (subresource === "status") {
+    if (!isBuiltIn) return SPEC_AND_METADATA;
+    const kept = (strategy.statusKeeps ?? []).map((field) => ["f:metadata", `f:${field}`]);
+    return kept.length === 0 ? SPEC : setOf(["f:spec"], ...kept);
+  }
+  return strategy.hasStatus ? STATUS : undefined;
+}
+
+/** Brings managedFields up to date with an update by the request's manager. */
+export function tracked(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  live: KubeObject | undefined,
+  object: KubeObject,
+): KubeObject {
+  const context = ownershipContext(environment, request);
+  return trackUpdate(context, asJson(live), asJson(object)!) as unknown as KubeObject;
+}
+
+/** A write that would change nothing but the times in managedFields changes nothing. */
+export function withoutIdleTimes(object: KubeObject, old: KubeObject): KubeObject {
+  const entries = object.metadata.managedFields;
+  const before = old.metadata.managedFields;
+  if (entries === undefined || before === undefined || entries.length !== before.length) return object;
+  const isIdle = entries.every((entry, index) => {
+    const { time: _time, ...fields } = entry;
+    const { time: _before, ...fieldsBefore } = before[index]!;
+    return deepEqual(fields as unknown as Json, fieldsBefore as unknown as Json);
+  });
+  if (!isIdle) return object;
+  const settled = { ...object, metadata: { ...object.metadata, managedFields: before } };
+  return deepEqual(asJson(settled), asJson(old)) ? settled : object;
+}
+
+/** Objects are JSON; their types merely say more. */
+export function asJson<Value extends KubeObject | undefined>(
+  object: Value,
+): Value extends undefined ? undefined : JsonObject {
+  return object as unknown as Value extends undefined ? undefined : JsonObject;
+}

@@ -1,0 +1,54 @@
+import type { KubeObject, ObjectMeta } from "setpoint";
+
+/** An object under construction. */
+export type Draft = { -readonly [Field in keyof KubeObject]: KubeObject[Field] } & { [field: string]: unknown };
+export type MetaDraft = { -readonly [Field in keyof ObjectMeta]?: ObjectMeta[Field] };
+
+const META_FIELDS = [
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
+
+/**
+ * The object with its fields in the order of the wire, kind and apiVersion first: lists and conversions rely on these
+ * being a fixed prefix. Metadata is reduced to what ObjectMeta has; empty parts are left out, as Go does.
+ */
+export function laidOut(object: KubeObject, apiVersion: string, kind: string): Draft {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  return { kind, apiVersion, metadata: laidOutMetadata(metadata ?? {}), ...rest };
+}
+
+export function laidOutMetadata(metadata: Partial<ObjectMeta>): ObjectMeta {
+  const ordered: Record<string, unknown> = {};
+  for (const field of META_FIELDS) {
+    const value = metadata[field];
+    if (value !== undefined && !isEmpty(value)) ordered[field] = value;
+  }
+  return ordered as unknown as ObjectMeta;
+}
+
+/** What `omitempty` leaves out. A grace period of zero is a pointer's and stays; a generation of zero is none. */
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === "") return true;
+  if (typeof value !== "object") return false;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _key in value) return false;
+  return true;
+}
+
+/** `2026-01-02T03:04:05Z`: Kubernetes keeps whole seconds. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

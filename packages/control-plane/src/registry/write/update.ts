@@ -1,0 +1,280 @@
+import type { KubeObject, ObjectMeta, UntypedObject } from "setpoint";
+import { goQuote } from "../../schema/go-format.js";
+import { deepEqual, type Json } from "../../schema/json.js";
+import type { StoredObject } from "../../storage/storage.js";
+import { StorageConflict } from "../../storage/storage-error.js";
+import { apiVersionOf } from "../catalog.js";
+import { invalidValue } from "../field-error.js";
+import { validateObjectMetaUpdate } from "../metadata/object-meta-validation.js";
+import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { badRequest, conflict, invalid, notFound, unexpected } from "../status-error.js";
+import { admit, validateAdmission } from "./admission-chain.js";
+import { preparedForCreate, toStored, withSystemFields } from "./create.js";
+import { defaulted } from "./decoded-object.js";
+import { asJson, withoutIdleTimes } from "./field-ownership.js";
+import { laidOut } from "./object-layout.js";
+import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
+
+export interface UpdateResult {
+  readonly object: ServedObject;
+  readonly isCreated: boolean;
+}
+
+export interface Update {
+  readonly name: string;
+  /**
+   * The new object made from the one there is, with its fields' ownership; called again after a lost race. `old` is
+   * undefined where there is none, which only happens where that may create it.
+   */
+  readonly transform: (old: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+  /** Server-side apply creates what is missing, whatever the kind. */
+  readonly forcesCreate?: boolean;
+  /** The uid that the object must have. */
+  readonly expectedUid?: string;
+  /** In-plane writes are beyond admission. */
+  readonly skipsAdmission?: boolean;
+}
+
+/** Replaces an object; starts over when somebody else was faster. */
+export async function update(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  change: Update,
+): Promise<UpdateResult> {
+  const { storage } = environment;
+  const { definition, namespace, signal } = request;
+  const key = storageKey(namespace, change.name);
+  for (;;) {
+    signal.throwIfAborted();
+    const head = storage.head(definition.storageId, key);
+    try {
+      if (head !== undefined) return await replace(environment, request, change, head);
+      if (change.forcesCreate || definition.strategy.allowsCreateOnUpdate) {
+        return await createMissing(environment, request, change);
+      }
+    } catch (error) {
+      if (error instanceof StorageConflict) continue;
+      throw error;
+    }
+    throw notFound({ group: definition.group, resource: definition.plural }, change.name);
+  }
+}
+
+async function createMissing(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  { name, transform, expectedUid }: Update,
+): Promise<UpdateResult> {
+  const { definition, namespace, signal } = request;
+  const of = { group: definition.group, resource: definition.plural };
+  if (request.subresource !== "") throw notFound(of, name);
+  const object = await transform(undefined);
+  if (object.metadata.resourceVersion && object.metadata.resourceVersion !== "0") throw notFound(of, name);
+  if (expectedUid) throw conflict(of, name, uidPrecondition(definition, namespace, name, expectedUid, ""));
+  const complete = withSystemFields(environment, request, object);
+  const admitted = (await admit(environment, request, "CREATE", name, complete, undefined))!;
+  const prepared = await preparedForCreate(environment, request, admitted);
+  if (request.isDryRun) return { object: encoded(prepared), isCreated: true };
+  const stored = await environment.storage.commit({
+    resource: definition.storageId,
+    key: storageKey(namespace, name),
+    expected: undefined,
+    object: await toStored(definition, prepared, signal),
+  });
+  if (isStorageVersion(definition)) markCurrent(stored, definition);
+  return { object: await served(stored, definition, signal), isCreated: true };
+}
+
+async function replace(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  change: Update,
+  head: StoredObject,
+): Promise<UpdateResult> {
+  const { definition, namespace, subresource, signal } = request;
+  const { name } = change;
+  const current = await served(head, definition, signal);
+  const old = current.object;
+  checkUid(definition, namespace, name, change.expectedUid, old);
+  const proposed = await change.transform(old);
+  const admitted = change.skipsAdmission
+    ? proposed
+    : (await admit(environment, request, "UPDATE", name, proposed, old))!;
+  const versioned = withResourceVersion(definition, name, admitted, old);
+  const prepared = preparedForUpdate(environment, request, versioned, old);
+  const settled = withoutIdleTimes(prepared, old);
+  if (!change.skipsAdmission) await validateAdmission(environment, request, "UPDATE", name, settled, old);
+  const isGone = isReadyToGo(settled, old);
+  if (request.isDryRun) return { object: encoded(settled), isCreated: false };
+  if (isGone && subresourceMayRemove(subresource)) {
+    await environment.storage.commit({ resource: head.resource, key: head.key, expected: head, object: undefined });
+    return { object: encoded(settled), isCreated: false };
+  }
+  if (deepEqual(asJson(settled), asJson(old))) return { object: current, isCreated: false };
+  const stored = await environment.storage.commit({
+    resource: head.resource,
+    key: head.key,
+    expected: head,
+    object: await toStored(definition, settled, signal),
+  });
+  if (isStorageVersion(definition)) markCurrent(stored, definition);
+  return { object: await served(stored, definition, signal), isCreated: false };
+}
+
+/** An object that waits for its last finalizer goes when that is taken off. */
+function isReadyToGo({ metadata }: KubeObject, old: KubeObject): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    (metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+    (metadata.finalizers ?? []).length === 0 &&
+    (old.metadata.finalizers ?? []).length > 0
+  );
+}
+
+function subresourceMayRemove(subresource: string): boolean {
+  return subresource === "" || subresource === "finalize" || subresource === "status";
+}
+
+function encoded(object: KubeObject): ServedObject {
+  return { object, json: Buffer.from(JSON.stringify(object)) };
+}
+
+function checkUid(
+  definition: ResourceDefinition,
+  namespace: string,
+  name: string,
+  expected: string | undefined,
+  { metadata }: KubeObject,
+): void {
+  if (!expected || expected === metadata.uid) return;
+  const of = { group: definition.group, resource: definition.plural };
+  throw conflict(of, name, uidPrecondition(definition, namespace, name, expected, metadata.uid));
+}
+
+/** The real server leaks its storage key here, and clients have seen it for years. */
+function uidPrecondition(
+  { group, plural, isBuiltIn }: ResourceDefinition,
+  namespace: string,
+  name: string,
+  expected: string,
+  actual: string,
+): string {
+  const resource = isBuiltIn ? plural : `${group}/${plural}`;
+  const key = `/${resource}/${storageKey(namespace, name)}`;
+  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
+}
+
+function withResourceVersion(
+  definition: ResourceDefinition,
+  name: string,
+  object: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  const { group, plural } = definition;
+  const given: string | undefined = object.metadata.resourceVersion;
+  if (given === old.metadata.resourceVersion) return object;
+  if (given && !/^\d+$/.test(given)) {
+    throw unexpected(`strconv.ParseUint: parsing ${goQuote(given)}: invalid syntax`);
+  }
+  if (!given || given === "0") {
+    if (!definition.strategy.allowsUnconditionalUpdate) {
+      const error = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+      throw invalid({ group, resource: plural }, name, [error]);
+    }
+    return { ...object, metadata: { ...object.metadata, resourceVersion: old.metadata.resourceVersion } };
+  }
+  throw conflict({ group, resource: plural }, name);
+}
+
+/** What clients cannot change is put back; the generation is counted; everything is validated. */
+function preparedForUpdate(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  object: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  const { definition, namespace, subresource, user } = request;
+  const { strategy, shape } = definition;
+  const given: Partial<ObjectMeta> = object.metadata;
+  if (definition.namespaced && given.namespace && given.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  const was = old.metadata;
+  const metadata = {
+    ...given,
+    namespace: definition.namespaced ? namespace : undefined,
+    uid: given.uid || was.uid,
+    generation: was.generation,
+    creationTimestamp: was.creationTimestamp,
+    deletionTimestamp: was.deletionTimestamp ?? given.deletionTimestamp,
+    deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? was.deletionGracePeriodSeconds,
+  } as ObjectMeta;
+  const complete = defaulted(definition, { ...object, metadata });
+  const limited = limitedToEndpoint(definition, subresource, complete, old);
+  const context = { nowMs: environment.clock.now(), subresource, user };
+  const chosen = strategy.prepareUpdate?.(limited, old, context) ?? limited;
+  const counted = withGeneration(definition, subresource, chosen, old);
+  const prepared = laidOut(counted, apiVersionOf(definition), definition.kind);
+  const errors = [
+    ...validateObjectMetaUpdate(prepared, old),
+    ...shape.validate(prepared, old),
+    ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
+  ];
+  if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, was.name, errors);
+  for (const warning of strategy.warnings?.(prepared) ?? []) request.warn(warning);
+  return prepared;
+}
+
+/** The main endpoint cannot write status, and the status endpoint cannot write anything else. */
+function limitedToEndpoint(
+  { strategy, isBuiltIn }: ResourceDefinition,
+  subresource: string,
+  object: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  if (subresource === "status") {
+    const { status } = object as UntypedObject;
+    const kept = isBuiltIn
+      ? Object.fromEntries((strategy.statusKeeps ?? []).map((field) => [field, old.metadata[field]]))
+      : {
+          ...old.metadata,
+          resourceVersion: object.metadata.resourceVersion,
+          managedFields: object.metadata.managedFields,
+        };
+    const metadata = isBuiltIn ? { ...object.metadata, ...kept } : (kept as unknown as ObjectMeta);
+    return withField({ ...old, metadata }, "status", status);
+  }
+  if (subresource !== "" || !strategy.hasStatus) return object;
+  return withField(object, "status", (old as UntypedObject).status);
+}
+
+function withField(object: KubeObject, field: string, value: unknown): KubeObject {
+  if (value !== undefined) return { ...object, [field]: value } as KubeObject;
+  if (!(field in object)) return object;
+  const { [field]: _dropped, ...rest } = object as UntypedObject;
+  return rest as unknown as KubeObject;
+}
+
+function withGeneration(
+  { strategy }: ResourceDefinition,
+  subresource: string,
+  object: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  if (!strategy.hasGeneration || subresource === "status") return object;
+  const isChanged =
+    !deepEqual(desiredPart(object, strategy.hasStatus), desiredPart(old, strategy.hasStatus)) ||
+    (strategy.generationCountsAnnotations === true &&
+      !deepEqual((object.metadata.annotations ?? {}) as Json, (old.metadata.annotations ?? {}) as Json));
+  if (!isChanged) return object;
+  return { ...object, metadata: { ...object.metadata, generation: (old.metadata.generation ?? 0) + 1 } };
+}
+
+/** All but the metadata, and but the status where that has an endpoint of its own. */
+function desiredPart(object: KubeObject, hasStatus: boolean): Json {
+  const { metadata: _metadata, apiVersion: _apiVersion, kind: _kind, ...rest } = object as UntypedObject;
+  if (!hasStatus) return rest as unknown as Json;
+  const { status: _status, ...desired } = rest;
+  return desired as unknown as Json;
+}
