@@ -1,0 +1,56 @@
+import type { ParseArgsConfig } from "node:util";
+
+/** One option of a command, as `util.parseArgs` reads it and `--help` shows it. */
+export interface CommandOption {
+  readonly type: "string" | "boolean";
+  /** One letter. */
+  readonly short?: string;
+  /** What stands for the value in the help: `DIR`. */
+  readonly placeholder?: string;
+  readonly description: string;
+  readonly default?: string | boolean;
+  /** May be given more than once. */
+  readonly multiple?: boolean;
+}
+
+export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+/** What a command may use of the process. */
+export interface CommandContext {
+  readonly values: OptionValues;
+  /** What is left of the arguments. */
+  readonly positionals: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: (line: string) => void;
+  readonly stderr: (line: string) => void;
+  /** Aborted by SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** A row of the command table. */
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** What follows `setpoint NAME` in the usage: `[options] FILE...` */
+  readonly usage: string;
+  readonly options: Readonly<Record<string, CommandOption>>;
+  readonly allowsPositionals?: boolean;
+  readonly examples: readonly { readonly text: string; readonly command: string }[];
+  /** Further lines of the help: exit codes, files. */
+  readonly notes?: readonly string[];
+  /** Loaded when it is needed. Resolves to the exit code; a rejection is printed, with its error code. */
+  readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
+}
+
+/** Thrown for arguments that make no sense: exit code 2 and a pointer to the help. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export function parseArgsOptions(options: Command["options"]): NonNullable<ParseArgsConfig["options"]> {
+  const entries = Object.entries(options).map(([name, { type, short, multiple }]) => {
+    return [name, { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) }];
+  });
+  return { ...Object.fromEntries(entries), help: { type: "boolean", short: "h" } };
+}
