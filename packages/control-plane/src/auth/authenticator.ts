@@ -1,0 +1,55 @@
+import type { ApiRequest } from "../http/api-request.js";
+import { unauthorized } from "../registry/status-error.js";
+import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "./groups.js";
+import { SYSTEM_MASTERS } from "./rbac/rbac-authorizer.js";
+import type { TokenAuthenticator } from "./token-authenticator.js";
+import type { UserInfo } from "./user.js";
+
+/** The caller of the in-process transport, and of the kubeconfig that the server writes. */
+export const ADMIN: UserInfo = { name: "admin", groups: [SYSTEM_MASTERS, AUTHENTICATED] };
+
+const NOBODY: UserInfo = { name: ANONYMOUS, groups: [UNAUTHENTICATED] };
+
+export interface AuthenticatorOptions {
+  readonly tokens: TokenAuthenticator;
+  /** For whom a bearer token must be meant. */
+  readonly audiences: readonly string[];
+}
+
+/** Finds out who makes a request. */
+export class RequestAuthenticator {
+  readonly #options: AuthenticatorOptions;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * By client certificate (common name and organizations), else by bearer token. Without either, the in-process caller
+   * is the administrator and anybody else is anonymous. Throws 401 for a token that is not good.
+   */
+  authenticate(request: ApiRequest): UserInfo {
+    const { clientCertificate, isInProcess } = request;
+    if (clientCertificate?.commonName) {
+      const { commonName, organizations } = clientCertificate;
+      return authenticated({ name: commonName, groups: organizations });
+    }
+    const token = bearerToken(request.headers.authorization);
+    if (token === undefined) return isInProcess ? ADMIN : NOBODY;
+    const answer = this.#options.tokens.authenticate(token, this.#options.audiences);
+    if (answer.type !== "user") throw unauthorized();
+    return authenticated(answer.user);
+  }
+}
+
+/** Whoever proved an identity is a member of system:authenticated. */
+export function authenticated(user: UserInfo): UserInfo {
+  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+}
+
+/** Undefined where there is none: another scheme is as good as no header, an empty token too. */
+function bearerToken(header: string | readonly string[] | undefined): string | undefined {
+  const value = typeof header === "string" ? header : header?.[0];
+  const [scheme = "", token = ""] = (value ?? "").trim().split(" ");
+  return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
+}
