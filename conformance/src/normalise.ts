@@ -2,7 +2,9 @@
 const COMPARED_HEADERS = ["content-type", "warning", "retry-after", "location", "allow", "www-authenticate"];
 
 /** Values that differ between two servers though they mean the same. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+/** A resourceVersion within a text that quotes an object. */
+const QUOTED_VERSION = /(resourceVersion\W{1,12})\d+/g;
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** One step of a case as both servers' transcripts show it. */
@@ -16,8 +18,16 @@ export interface Step {
 /** Lists and bookmarks carry the moment of the whole server, which other cases move on: only that there is one counts. */
 function isMomentary(value: object): boolean {
   if ("items" in value || "rows" in value) return true;
-  const metadata = (value as { metadata?: { name?: unknown; annotations?: Record<string, string> } }).metadata;
-  return typeof metadata === "object" && metadata?.name === undefined && "creationTimestamp" in (metadata ?? {});
+  const metadata = (value as { metadata?: { name?: unknown; resourceVersion?: unknown } }).metadata;
+  return metadata?.resourceVersion !== undefined && metadata.name === undefined;
+}
+
+/** The real server collects the problems of an object in the order of a hash map: which there are counts, not their order. */
+function sortCauses(shown: Record<string, unknown>): void {
+  const details = shown.details as { causes?: unknown[] } | undefined;
+  if (!Array.isArray(details?.causes) || details.causes.length < 2) return;
+  details.causes.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  shown.message = String(shown.message).replace(/\[.*\]/s, "[…]");
 }
 
 function markVersion(shown: Record<string, unknown>): void {
@@ -74,21 +84,24 @@ export class Normaliser {
       if (key === "resourceVersion") return ranks.get(value) ?? value;
       if (key === "continue") return value === "" ? "" : "<continue>";
       if (key === "token") return "<token>";
-      if (TIME.test(value)) return "<time>";
       return this.#text(value);
     }
     if (Array.isArray(value)) return value.map((item) => this.#value(item, key, ranks));
     if (typeof value === "object" && value !== null) {
       const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-      const shown = Object.fromEntries(sorted.map(([name, item]) => [name, this.#value(item, name, ranks)]));
+      const shown = Object.fromEntries(
+        sorted.map(([name, item]) => [this.#text(name), this.#value(item, name, ranks)]),
+      );
       if (isMomentary(value)) markVersion(shown);
+      sortCauses(shown);
       return shown;
     }
     return value;
   }
 
   #text(text: string): string {
-    let shown = text.replace(UID, (uid) => {
+    let shown = text.replace(TIME, "<time>").replace(QUOTED_VERSION, "$1<version>");
+    shown = shown.replace(UID, (uid) => {
       if (!this.#uids.has(uid)) this.#uids.set(uid, `<uid-${this.#uids.size + 1}>`);
       return this.#uids.get(uid)!;
     });

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { systemRandom } from "setpoint";
 import { allCases } from "./areas.js";
 import { compareTranscripts, type Difference } from "./compare.js";
 import type { Step } from "./normalise.js";
@@ -17,6 +18,7 @@ const HELP = `Runs the conformance suite on a real kube-apiserver and on the emb
   npm run conformance -- --record FILE         also keeps the real server's transcripts
   npm run conformance -- --against FILE        compares with kept transcripts instead of starting a real server
   npm run conformance -- --bin FILE            takes another build of the control plane
+  npm run conformance -- --seed N [--seed M]   random cases with these seeds instead of new ones
   npm run conformance -- --self                compares two runs of the real server: finds cases that do not repeat
 `;
 
@@ -26,6 +28,7 @@ const { values: options } = parseArgs({
     record: { type: "string" },
     against: { type: "string" },
     bin: { type: "string" },
+    seed: { type: "string", multiple: true },
     self: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   },
@@ -56,7 +59,11 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const cases = allCases.filter((each) => titleOf(each).includes(options.only ?? ""));
+  const seeds = options.against
+    ? []
+    : (options.seed?.map(Number) ?? [1, 2, 3, 4].map(() => Math.floor(systemRandom.next() * 2 ** 31)));
+  console.log(`seeds: ${seeds.join(" ") || "the fixed ones alone"}`);
+  const cases = allCases(seeds).filter((each) => titleOf(each).includes(options.only ?? ""));
   const theirs = await realTranscripts(cases);
   const ours = await ourTranscripts(cases);
   const differences: Difference[] = cases.flatMap((each) => {

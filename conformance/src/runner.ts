@@ -1,6 +1,7 @@
 import type { Case } from "./case.js";
 import type { Step } from "./normalise.js";
 import { Session } from "./session.js";
+import { WebhookServer } from "./webhook-server.js";
 import type { Wire } from "./wire.js";
 
 /** What each case saw on one server, by `area: name`. */
@@ -10,21 +11,23 @@ export const titleOf = (each: Case): string => `${each.area}: ${each.name}`;
 
 /** Runs the cases on one server, several at once; those that must be alone come last, one by one. */
 export async function runCases(cases: readonly Case[], wire: Wire, concurrency: number): Promise<Transcripts> {
+  await using hooks = await WebhookServer.start();
   const transcripts = new Map<string, readonly Step[]>();
   const queue = cases.filter((each) => !each.alone);
   const work = async (): Promise<void> => {
     for (let each = queue.shift(); each; each = queue.shift())
-      transcripts.set(titleOf(each), await runCase(each, wire, cases));
+      transcripts.set(titleOf(each), await runCase(each, wire, cases, hooks));
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  for (const each of cases.filter((one) => one.alone)) transcripts.set(titleOf(each), await runCase(each, wire, cases));
+  for (const each of cases.filter((one) => one.alone))
+    transcripts.set(titleOf(each), await runCase(each, wire, cases, hooks));
   return transcripts;
 }
 
 /** A thrown error ends a case early and stands in its transcript, so that it shows as a difference. */
-async function runCase(each: Case, wire: Wire, all: readonly Case[]): Promise<readonly Step[]> {
+async function runCase(each: Case, wire: Wire, all: readonly Case[], hooks: WebhookServer): Promise<readonly Step[]> {
   const id = `case-${all.indexOf(each) + 1}`;
-  const session = new Session(wire, id);
+  const session = new Session(wire, id, hooks);
   await session.post("/api/v1/namespaces", { metadata: { name: id } }, { silent: true });
   try {
     await each.run(session);

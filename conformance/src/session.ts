@@ -1,4 +1,5 @@
 import { Normaliser, type Step } from "./normalise.js";
+import type { WebhookServer } from "./webhook-server.js";
 import type { Answer, Call, LineStream, Wire } from "./wire.js";
 
 /** The object of an answer, as loosely typed as a stranger's JSON is. */
@@ -25,12 +26,15 @@ export class Session {
   readonly namespace: string;
   /** An API group of this case's own, for its CRDs. */
   readonly group: string;
+  /** Where the case's webhooks are served. */
+  readonly hooks: WebhookServer;
   readonly #wire: Wire;
   readonly #steps: Step[] = [];
   readonly #normaliser = new Normaliser();
 
-  constructor(wire: Wire, id: string) {
+  constructor(wire: Wire, id: string, hooks: WebhookServer) {
     this.#wire = wire;
+    this.hooks = hooks;
     this.namespace = id;
     this.group = `${id}.example.com`;
   }

@@ -31,12 +31,14 @@ function targetsOf(manifest) {
   return [...exported, ...Object.values(manifest.bin ?? {})].filter((target) => target?.startsWith("./dist/"));
 }
 
-const folders = [
+const all = [
   ...["packages", "operators"].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(root, group, name)),
   ),
   join(root, "conformance"),
 ];
+/** `bundle.mjs packages/cli …` bundles these alone. */
+const folders = process.argv.length > 2 ? process.argv.slice(2).map((name) => join(root, name)) : all;
 for (const folder of folders) {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const sources = [...new Set(targetsOf(manifest).flatMap((target) => entriesOf(folder, target)))];

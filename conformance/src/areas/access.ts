@@ -241,11 +241,17 @@ export const reviewCases = area("reviews", {
   "my rules": async (s) => {
     await grant(s, "reader", [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }]);
     await until(s, `${configMaps(s)}/none`, "reader", 404);
-    await s.post(
+    const { body } = await s.post(
       `${authorization}/selfsubjectrulesreviews`,
       review("authorization.k8s.io", "SelfSubjectRulesReview", { namespace: s.namespace }),
-      as("reader"),
+      { ...as("reader"), silent: true },
     );
+    const inOrder = (rules: readonly object[]): readonly string[] => rules.map((rule) => JSON.stringify(rule)).sort();
+    s.note("rules", [
+      inOrder(body.status.resourceRules),
+      inOrder(body.status.nonResourceRules),
+      body.status.incomplete,
+    ]);
     await s.post(
       `${authorization}/selfsubjectrulesreviews`,
       review("authorization.k8s.io", "SelfSubjectRulesReview", {}),
