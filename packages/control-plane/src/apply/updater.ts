@@ -99,6 +99,7 @@ function disown(
       result.delete(otherId);
       continue;
     }
+    if (isEmptySet(manager.fields)) result.delete(otherId);
     const comparison = comparisonAt(manager.apiVersion, type);
     if (isSame(comparison)) continue;
     const taken = intersection(manager.fields, union(comparison.modified, comparison.added));
