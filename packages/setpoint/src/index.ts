@@ -49,7 +49,41 @@ export type { ReflectorOptions } from "./informer/reflector.js";
 export type { Projection } from "./informer/retention.js";
 export type { InformerOptions } from "./informer/shared-informer.js";
 export type { StoreOptions } from "./informer/store.js";
+export type { CustomResourceDefinition } from "./kinds/builtin/apiextensions.k8s.io/v1.js";
+export { type Condition, findCondition, isConditionTrue, type NewCondition, setCondition } from "./kinds/condition.js";
+export type { CrdManifest, CrdOptions } from "./kinds/crd.js";
+export { type CrdChange, compareCrds } from "./kinds/crd-changes.js";
+export type {
+  ColumnOptions,
+  ResourceDeclaration,
+  ResourceOptions,
+  ScaleOptions,
+  VersionOptions,
+} from "./kinds/declaration.js";
+export { type DiscoveryClient, discoverKind } from "./kinds/discovered-kind.js";
+export {
+  type FieldRequirement,
+  type FieldSelectorLike,
+  formatFieldSelector,
+  matchesFields,
+  parseFieldSelector,
+} from "./kinds/field-selector.js";
+export { type CrdClient, type InstallCrdOptions, type InstallCrdResult, installCrd } from "./kinds/install-crd.js";
+export { type IntOrString, scaledValue } from "./kinds/int-or-string.js";
+export type { InputOf, JsonSchema, OutputOf, Schema, StandardSchema } from "./kinds/json-schema.js";
+export { k8s, type Marker } from "./kinds/k8s.js";
 export { type Kind, keyOf, kindId, type ObjectOf, parseKey, type Scope, type UntypedKind } from "./kinds/kind.js";
+export { type KindId, parseKindId, pluralOf } from "./kinds/kind-id.js";
+export { labelKeyProblem, labelValueProblem } from "./kinds/label.js";
+export {
+  formatLabelSelector,
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorLike,
+  type LabelSelectorRequirement,
+  matchesLabels,
+  parseLabelSelector,
+} from "./kinds/label-selector.js";
 export type {
   DeepPartial,
   DeepReadonly,
@@ -62,6 +96,24 @@ export type {
   OwnerReference,
   UntypedObject,
 } from "./kinds/object.js";
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  type QuantityLike,
+  quantityPattern,
+  quantityToNumber,
+  subtractQuantities,
+} from "./kinds/quantity.js";
+export { type Resource, type ResourceObject, resource } from "./kinds/resource.js";
+export { compareResourceVersions } from "./kinds/resource-version.js";
+export type { StructuralSchema } from "./kinds/structural-schema.js";
+export { formatMicroTime, formatTime, parseTime } from "./kinds/time.js";
+export { type KindOptions, kind, untypedKind } from "./kinds/untyped-kind.js";
+export type { FieldProblem } from "./kinds/validation.js";
 export type { BackoffOptions } from "./queue/backoff.js";
 export type { MergeCauses, WorkItem } from "./queue/key-queue.js";
 export { type MetricDefinition, type QueueObserver, queueMetrics } from "./queue/queue-metrics.js";

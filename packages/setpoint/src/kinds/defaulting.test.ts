@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { withDefaults } from "./defaulting.js";
+
+describe("defaulting", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      size: { type: "integer", default: 1 },
+      maybe: { type: "string", nullable: true, default: "x" },
+      nested: { type: "object", default: {}, properties: { deep: { type: "string", default: "d" } } },
+      optional: { type: "object", properties: { deep: { type: "string", default: "d" } } },
+      list: { type: "array", items: { type: "object", properties: { on: { type: "boolean", default: true } } } },
+      map: {
+        type: "object",
+        additionalProperties: { type: "object", properties: { n: { type: "integer", default: 0 } } },
+      },
+    },
+  };
+
+  it("fills gaps, also inside of what is there and of other defaults", () => {
+    expect(withDefaults({ list: [{}, { on: false }], map: { a: {} } }, schema)).toEqual({
+      size: 1,
+      maybe: "x",
+      nested: { deep: "d" },
+      list: [{ on: true }, { on: false }],
+      map: { a: { n: 0 } },
+    });
+  });
+
+  it("replaces null only where null is not allowed", () => {
+    expect(withDefaults({ size: null, maybe: null }, schema)).toMatchObject({ size: 1, maybe: null });
+  });
+
+  it("changes neither its input nor the schema's defaults, and shares what has no gap", () => {
+    const input = Object.freeze({ size: 2, maybe: "y", nested: Object.freeze({ deep: "e" }) });
+    expect(withDefaults(input, schema)).toBe(input);
+    const first = withDefaults({}, schema) as { nested: { deep: string } };
+    first.nested.deep = "changed";
+    expect(withDefaults({}, schema)).toMatchObject({ nested: { deep: "d" } });
+  });
+});
