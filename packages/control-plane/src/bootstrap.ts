@@ -1,0 +1,51 @@
+import { type Clock, type KubeObject, keyOf, type Random, type UntypedObject } from "setpoint";
+import type { Facts } from "./facts/facts.js";
+import type { ResourceCatalog } from "./registry/catalog.js";
+import type { ResourceDefinition } from "./registry/resource-definition.js";
+import { newUid } from "./registry/write/identity.js";
+import { timestamp } from "./registry/write/object-layout.js";
+import type { Storage } from "./storage/storage.js";
+
+export interface BootstrapEnvironment {
+  readonly storage: Storage;
+  readonly catalog: ResourceCatalog;
+  readonly facts: Facts;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Makes what every server has from its first start: namespaces, roles, priority classes. What was removed since comes
+ * back at the next start, as on the real server; what was changed stays.
+ */
+export async function bootstrap({ storage, catalog, facts, clock, random }: BootstrapEnvironment): Promise<void> {
+  const nowMs = clock.now();
+  const writes = facts.bootstrap.flatMap((object) => {
+    const definition = catalog.findKind(object.apiVersion, object.kind);
+    if (!definition) return [];
+    const write = { resource: definition.storageId, key: keyOf(object), expected: undefined };
+    if (storage.head(write.resource, write.key)) return [];
+    return [storage.commit({ ...write, object: newObject(object, definition, newUid(random), nowMs) })];
+  });
+  await Promise.all(writes);
+}
+
+function newObject(object: UntypedObject, definition: ResourceDefinition, uid: string, nowMs: number): KubeObject {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  const { name, namespace, labels, annotations } = metadata;
+  return {
+    kind,
+    apiVersion,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      uid,
+      resourceVersion: "",
+      ...(definition.strategy.hasGeneration && { generation: 1 }),
+      creationTimestamp: timestamp(nowMs),
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    },
+    ...rest,
+  };
+}

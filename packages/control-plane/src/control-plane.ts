@@ -1,0 +1,188 @@
+import {
+  type Client,
+  type Clock,
+  createClient,
+  type Random,
+  systemClock,
+  systemRandom,
+  type Transport,
+} from "setpoint";
+import { RequestAuthenticator } from "./auth/authenticator.js";
+import { kubeconfig } from "./auth/certificates/kubeconfig.js";
+import { RbacAuthorizer, SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
+import { RoleIndex } from "./auth/rbac/role-index.js";
+import { ServiceAccountTokens } from "./auth/service-account-tokens.js";
+import { requestUser } from "./authentication.js";
+import { bootstrap } from "./bootstrap.js";
+import { type Credentials, openCredentials } from "./credentials.js";
+import { loadFacts } from "./facts/facts.js";
+import type { ApiHandler } from "./http/api-request.js";
+import { compressing } from "./http/compression.js";
+import { inProcessTransport } from "./http/in-process-transport.js";
+import { type ErrorLog, safeHandler } from "./http/safe-handler.js";
+import { Registry } from "./registry/registry.js";
+import type { StorageLimits } from "./storage/memory-storage.js";
+import { openStorage } from "./storage/open-storage.js";
+import type { Storage } from "./storage/storage.js";
+
+export interface ControlPlaneOptions {
+  /** Where objects and credentials are kept. Left out: all is in memory and gone with the control plane. */
+  readonly dataDir?: string;
+  /** Serves HTTPS here as well. Left out: no socket, the transport and the client alone. */
+  readonly listen?: ListenOptions;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Receives what no client is told in full. Defaults to nothing. */
+  readonly log?: ErrorLog;
+  /** How much of the past is remembered for watches and exact lists. */
+  readonly limits?: Partial<StorageLimits>;
+}
+
+export interface ListenOptions {
+  /** Defaults to 127.0.0.1: nobody else can reach it unless this says so. */
+  readonly host?: string;
+  /** Defaults to 0: any free port. */
+  readonly port?: number;
+}
+
+/** A running control plane. Disposing of it stops it. */
+export interface ControlPlane extends AsyncDisposable {
+  /** Requests in this process, as the administrator, without a socket. */
+  readonly transport: Transport;
+  /** A client on {@link transport}. */
+  readonly client: Client;
+  /** `https://127.0.0.1:34567`; undefined where it does not listen. */
+  readonly url: string | undefined;
+  /** A kubeconfig with an administrator's certificate; undefined where it does not listen. Keep it as secret as a key. */
+  readonly kubeconfig: string | undefined;
+  /** The newest resourceVersion that was given out. */
+  readonly revision: number;
+  /** Ends watches, lets writes in flight finish and closes the storage; within two seconds. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const ISSUER = "https://kubernetes.default.svc.cluster.local";
+const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.0.0.1"];
+
+/**
+ * Starts a Kubernetes-compatible API server in this process. Many can run side by side.
+ *
+ * Rejects with a `StorageFailure` where the data directory is locked, damaged, of another version or not ours to write,
+ * and with Node's error where the address cannot be had.
+ *
+ * ```ts
+ * await using plane = await controlPlane();
+ * const namespaces = await plane.client.list(Namespace);
+ * ```
+ */
+export async function controlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const parts: (AsyncDisposable | Disposable)[] = [];
+  try {
+    return await start(options, parts);
+  } catch (error) {
+    await disposeAll(parts);
+    throw error;
+  }
+}
+
+async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Disposable)[]): Promise<ControlPlane> {
+  const { clock = systemClock, random = systemRandom, log = () => {}, dataDir, limits } = options;
+  const facts = await loadFacts();
+  const storage = keep(
+    parts,
+    openStorage({ clock, ...(dataDir !== undefined && { dataDir }), ...(limits && { limits }) }),
+  );
+  const credentials = openCredentials(dataDir, random);
+  const authorizer = new RbacAuthorizer(keep(parts, new RoleIndex(storage)));
+  const tokens = new ServiceAccountTokens({ storage, clock, random, issuer: ISSUER, keys: [credentials.tokenKey] });
+  const authenticator = new RequestAuthenticator({ tokens, audiences: [ISSUER] });
+  const registry = keep(
+    parts,
+    new Registry({
+      storage,
+      clock,
+      random,
+      facts,
+      admission: [],
+      authenticate: requestUser(authenticator, authorizer),
+      authorizer,
+    }),
+  );
+  await bootstrap(registry.environment);
+  const handler = compressing(safeHandler(registry.handler, log));
+  const transport = keep(parts, inProcessTransport(handler));
+  const client = createClient({ transport, server: "in-process", clock, random });
+  const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log));
+  return running({
+    parts,
+    storage,
+    transport,
+    client,
+    url: server?.url,
+    kubeconfig: server && adminKubeconfig(server.url, credentials),
+  });
+}
+
+interface RunningParts extends Omit<ControlPlane, "revision" | "stop" | typeof Symbol.asyncDispose> {
+  readonly parts: (AsyncDisposable | Disposable)[];
+  readonly storage: Storage;
+}
+
+function running({ parts, storage, ...shown }: RunningParts): ControlPlane {
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= disposeAll(parts));
+  return {
+    ...shown,
+    get revision() {
+      return storage.revision;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Sockets need modules that an in-process control plane does not: loaded here. */
+async function listen(
+  { host = "127.0.0.1", port = 0 }: ListenOptions,
+  handler: ApiHandler,
+  { authority }: Credentials,
+  clock: Clock,
+  log: ErrorLog,
+) {
+  const { ApiServer } = await import("./http/api-server.js");
+  const names = [...new Set([host, "localhost", "127.0.0.1", "::1", ...CLUSTER_NAMES])];
+  const { certificate, privateKey } = authority.issueServer("setpoint", names);
+  return ApiServer.listen({
+    handler,
+    host,
+    port,
+    certificate,
+    privateKey,
+    clientCa: authority.certificate,
+    clock,
+    log,
+  });
+}
+
+function adminKubeconfig(server: string, { authority }: Credentials): string {
+  const certificate = authority.issueClient({ commonName: "admin", organizations: [SYSTEM_MASTERS] });
+  return kubeconfig({
+    name: "setpoint",
+    server,
+    authority: authority.certificate,
+    user: { name: "admin", ...certificate },
+  });
+}
+
+function keep<Part extends AsyncDisposable | Disposable>(parts: (AsyncDisposable | Disposable)[], part: Part): Part {
+  parts.push(part);
+  return part;
+}
+
+/** The last one started stops first. */
+async function disposeAll(parts: (AsyncDisposable | Disposable)[]): Promise<void> {
+  for (const part of parts.splice(0).reverse()) {
+    if (Symbol.asyncDispose in part) await part[Symbol.asyncDispose]();
+    else part[Symbol.dispose]();
+  }
+}

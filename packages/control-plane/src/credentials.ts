@@ -1,0 +1,58 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Random, systemClock } from "setpoint";
+import { generateKey, parsePrivateKey, privateKeyPem } from "./auth/certificates/certificate.js";
+import { CertificateAuthority } from "./auth/certificates/certificate-authority.js";
+import { type SigningKey, signingKey } from "./auth/jwt.js";
+import { StorageFailure } from "./storage/storage-error.js";
+
+/** What a control plane proves itself and others with. */
+export interface Credentials {
+  readonly authority: CertificateAuthority;
+  /** Signs the tokens of service accounts. */
+  readonly tokenKey: SigningKey;
+}
+
+/** Both private keys and the authority's certificate. */
+const FILE = "credentials.json";
+
+interface KeptCredentials {
+  readonly certificate: string;
+  readonly privateKey: string;
+  readonly tokenKey: string;
+}
+
+/**
+ * Those kept in `dataDir`, or new ones, which are kept there for this user alone. Certificates carry the machine's time
+ * whatever clock the control plane runs on: it is the other side's clock that judges them.
+ */
+export function openCredentials(dataDir: string | undefined, random: Random): Credentials {
+  const options = { clock: systemClock, random };
+  const kept = dataDir === undefined ? undefined : read(join(dataDir, FILE));
+  if (kept) {
+    const authority = CertificateAuthority.open(kept, options);
+    return { authority, tokenKey: signingKey(parsePrivateKey(kept.tokenKey)) };
+  }
+  const authority = CertificateAuthority.create(options);
+  const { privateKey } = generateKey();
+  if (dataDir !== undefined) write(join(dataDir, FILE), { ...authority.keyPair, tokenKey: privateKeyPem(privateKey) });
+  return { authority, tokenKey: signingKey(privateKey) };
+}
+
+function read(path: string): KeptCredentials | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as KeptCredentials;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const cure = "restore it from a copy, or remove it: clients then need a new kubeconfig, tokens become invalid";
+    throw new StorageFailure("STORAGE_DAMAGED", `${path} cannot be read: ${(error as Error).message}; ${cure}`, {
+      cause: error,
+    });
+  }
+}
+
+/** By way of another name: a crash leaves no half of it. */
+function write(path: string, credentials: KeptCredentials): void {
+  writeFileSync(`${path}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+}
