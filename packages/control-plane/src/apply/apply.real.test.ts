@@ -5,7 +5,7 @@ import { loadFacts } from "../facts/facts.js";
 import { StatusError } from "../registry/status-error.js";
 import { coerceCustomResource, completeSchema } from "../schema/custom-resource.js";
 import { applyDefaults } from "../schema/defaulting.js";
-import { decodeStruct } from "../schema/go-decoding.js";
+import { DecodingError, decodeStruct } from "../schema/go-decoding.js";
 import { isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
 import { applyServerSide, trackUpdate, type WriteContext } from "./field-manager.js";
@@ -432,7 +432,7 @@ async function run(subject: Subject): Promise<void> {
     const where = `SEED=${SEED} step ${step} ${subject.identity.kind} ${JSON.stringify(write)}\nlive ${JSON.stringify(live)}\n`;
     if (answer.status >= 400) {
       errors++;
-      expectSameError(answer, predicted, where);
+      expectSameError(subject, live, answer, predicted, where);
     } else {
       expect(predicted.error, `${where}computed ${predicted.error?.message}, real ${answer.status}`).toBeUndefined();
       expectSameObject(subject, answer.body, predicted.object!, where);
@@ -599,28 +599,35 @@ async function send(subject: Subject, live: JsonObject | undefined, write: Rando
   return call("PATCH", `${path}?${query}`, write.body, `application/${type}+json`);
 }
 
-function expectSameError(answer: Answer, predicted: Prediction, where: string): void {
+function expectSameError(
+  subject: Subject,
+  live: JsonObject | undefined,
+  answer: Answer,
+  predicted: Prediction,
+  where: string,
+): void {
   const real = answer.body;
-  const isApplyConflict = real.reason === "Conflict" && String(real.message).startsWith("Apply failed");
-  if (isApplyConflict) {
-    expect(predicted.error, `${where}real ${real.message}`).toBeInstanceOf(StatusError);
-    const { status } = predicted.error as StatusError;
-    const causes = (details: unknown): string[] =>
-      ((details as JsonObject).causes as readonly Json[]).map((cause) => JSON.stringify(sorted(cause))).sort();
-    expect(causes(status.details), where).toEqual(causes(real.details));
-    expect(String(status.message).split("\n").sort(), where).toEqual(String(real.message).split("\n").sort());
-    return;
-  }
-  if (real.reason === "Invalid" && predicted.error === undefined) {
-    const isSchemaError = predicted.object !== undefined && real.details !== undefined;
-    expect(isSchemaError, `${where}real ${JSON.stringify(real)}`).toBe(true);
-    return;
-  }
-  expect(predicted.error, `${where}real ${JSON.stringify(real)}`).toBeDefined();
+  const shown = `${where}real ${JSON.stringify(real)}, computed ${predicted.error?.message}`;
   if (predicted.error instanceof StatusError) {
-    expect(predicted.error.status.message, where).toBe(real.message);
-    expect(predicted.error.status.code, where).toBe(real.code);
+    const { status } = predicted.error;
+    expect(status.code, shown).toBe(real.code);
+    expect(String(status.message).split("\n").sort(), shown).toEqual(String(real.message).split("\n").sort());
+    expect(causesOf(status.details as unknown as Json), shown).toEqual(causesOf(real.details));
+  } else if (predicted.error instanceof DecodingError) {
+    expect(String(real.message), shown).toContain(predicted.error.message);
+  } else {
+    expect(predicted.error, shown).toBeUndefined();
+    expect(real.reason, shown).toBe("Invalid");
+    if (subject.allocated !== undefined || subject.context.message !== undefined) return;
+    const errors = validateCustomResource(subject.schema, predicted.object!, live);
+    const causes = errors.map(({ type, field, detail }) => ({ reason: type, message: detail, field }));
+    expect(causesOf({ causes }), shown).toEqual(causesOf(real.details));
   }
+}
+
+function causesOf(details: Json | undefined): string[] {
+  const causes = isObject(details) ? ((details.causes ?? []) as readonly Json[]) : [];
+  return causes.map((cause) => JSON.stringify(sorted(cause))).sort();
 }
 
 const SERVER_FIELDS = [

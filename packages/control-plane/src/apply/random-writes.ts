@@ -122,7 +122,13 @@ export function withNulls(dice: Dice, value: Json, depth = 0): Json {
 export function randomJsonPatch(dice: Dice, live: JsonObject, schema: Schema, root: string): Json {
   const operations: Json[] = [];
   const here = live[root];
-  const there = pathsOf(here ?? {}, `/${root}`);
+  const names = [
+    ...Object.keys(schema.properties ?? {}),
+    ...(schema.properties === undefined ? [] : ["managedFields"]),
+  ];
+  const there = pathsOf(here ?? {}, `/${root}`).filter(
+    (path) => schema.properties === undefined || names.includes(path.split("/")[2]!),
+  );
   for (let count = 1 + dice.roll(3); count > 0; count--) {
     const path = there.length === 0 || dice.oneIn(3) ? randomPath(dice, schema, `/${root}`) : dice.pick(there);
     const value = valueAt(dice, schema, path.split("/").slice(2));
