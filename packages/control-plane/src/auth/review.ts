@@ -1,5 +1,6 @@
 import type { Clock, KubeObject, UntypedObject } from "setpoint";
 import { badRequest, type FieldError, invalid } from "../registry/status-error.js";
+import { timestamp } from "../registry/write/object-layout.js";
 import { goQuote } from "../schema/go-format.js";
 import { authenticated } from "./authenticator.js";
 import type { RbacAuthorizer } from "./rbac/rbac-authorizer.js";
@@ -95,7 +96,7 @@ const REVIEWS: Readonly<Record<string, Review>> = {
     };
   },
   "authentication.k8s.io/SelfSubjectReview": ({ clock }, { apiVersion, kind }, { user }) => {
-    const creationTimestamp = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+    const creationTimestamp = timestamp(clock.now());
     return { apiVersion, kind, metadata: { creationTimestamp }, status: { userInfo: shownUser(user) } };
   },
   "authentication.k8s.io/TokenReview": ({ tokens, audiences }, object) => {

@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
 import { badRequest, conflict, type FieldError, invalid, notFound } from "../registry/status-error.js";
+import { timestamp } from "../registry/write/object-layout.js";
 import { goQuote } from "../schema/go-format.js";
 import type { Storage } from "../storage/storage.js";
 import type { BoundClaims, ServiceAccountTokens } from "./service-account-tokens.js";
@@ -115,8 +116,4 @@ function boundClaims(
   if (!nodeName) return { pod: claim(pod) };
   const node = storage.get("/nodes", nodeName)?.object;
   return { pod: claim(pod), node: node ? claim(node) : { name: nodeName } };
-}
-
-function timestamp(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }

@@ -1,4 +1,5 @@
 import type { Special } from "../facts/message.js";
+import { checkDepth } from "../schema/depth.js";
 import type { Json } from "../schema/json.js";
 import { ProtobufError, WireReader } from "./wire-reader.js";
 
@@ -128,9 +129,12 @@ function intOrString({ numbers, parts }: Fields): Json {
 
 function embeddedJson(bytes: Uint8Array | undefined): Json {
   if (bytes === undefined || bytes.length === 0) return null;
+  let value: Json;
   try {
-    return JSON.parse(Buffer.from(bytes).toString("utf8")) as Json;
+    value = JSON.parse(Buffer.from(bytes).toString("utf8")) as Json;
   } catch (cause) {
     throw new ProtobufError(`failed to parse RawExtension bytes as JSON: ${(cause as Error).message}`, { cause });
   }
+  checkDepth(value);
+  return value;
 }

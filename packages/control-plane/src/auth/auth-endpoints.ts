@@ -1,0 +1,130 @@
+import type { KubeObject } from "setpoint";
+import { trackUpdate } from "../apply/field-manager.js";
+import type { ApiRequest, ApiResponse } from "../http/api-request.js";
+import { readObject } from "../registry/body/request-document.js";
+import { type Endpoint, headerOf, type ResourceCall } from "../registry/endpoint.js";
+import { answer } from "../registry/negotiation/answer.js";
+import { managerOf, parseWriteOptions } from "../registry/query/write-options.js";
+import { badRequest } from "../registry/status-error.js";
+import { admit, validateAdmission } from "../registry/write/admission-chain.js";
+import { decodedObject } from "../registry/write/decoded-object.js";
+import { tracked } from "../registry/write/field-ownership.js";
+import { laidOut } from "../registry/write/object-layout.js";
+import { writeRequestOf } from "../registry/write/write-endpoints.js";
+import type { JsonObject } from "../schema/json.js";
+import { jsonWebKeySet, type SigningKey } from "./jwt.js";
+import { answerReview, type ReviewEnvironment } from "./review.js";
+import type { ServiceAccountTokens } from "./service-account-tokens.js";
+import { createToken, type TokenRequest } from "./token-request.js";
+
+export interface AuthEndpointOptions extends Omit<ReviewEnvironment, "clock"> {
+  readonly serviceAccountTokens: ServiceAccountTokens;
+  readonly issuer: string;
+  readonly keys: readonly SigningKey[];
+}
+
+const REVIEWS = [
+  "authentication.k8s.io/selfsubjectreviews",
+  "authentication.k8s.io/tokenreviews",
+  "authorization.k8s.io/localsubjectaccessreviews",
+  "authorization.k8s.io/selfsubjectaccessreviews",
+  "authorization.k8s.io/selfsubjectrulesreviews",
+  "authorization.k8s.io/subjectaccessreviews",
+];
+
+/** What is answered and never stored: reviews of access and tokens, and the tokens of service accounts. */
+export function authEndpoints(options: AuthEndpointOptions): ReadonlyMap<string, Endpoint> {
+  const review: Endpoint = (call) => reviewEndpoint(options, call);
+  const endpoints = new Map(REVIEWS.map((resource) => [resource, review]));
+  return endpoints.set("/serviceaccounts/token", (call) => tokenEndpoint(options, call));
+}
+
+/** The documents by which others verify this server's tokens. */
+export function authPaths(options: AuthEndpointOptions): ReadonlyMap<string, (request: ApiRequest) => ApiResponse> {
+  const published = (value: object, type: string): ApiResponse => ({
+    status: 200,
+    headers: { "cache-control": "public, max-age=3600", "content-type": type },
+    body: Buffer.from(JSON.stringify(value)),
+  });
+  return new Map([
+    ["/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")],
+    [
+      "/.well-known/openid-configuration",
+      (request: ApiRequest) => {
+        const host = headerOf(request, "host") ?? headerOf(request, ":authority") ?? new URL(options.issuer).host;
+        return published(
+          {
+            issuer: options.issuer,
+            jwks_uri: `https://${host}/openid/v1/jwks`,
+            response_types_supported: ["id_token"],
+            subject_types_supported: ["public"],
+            id_token_signing_alg_values_supported: [...new Set(options.keys.map(({ algorithm }) => algorithm))],
+          },
+          "application/json",
+        );
+      },
+    ],
+  ]);
+}
+
+async function reviewEndpoint(options: AuthEndpointOptions, call: ResourceCall): Promise<ApiResponse> {
+  const { environment, request, user, namespace, definition } = call;
+  const writeOptions = parseWriteOptions(request.query, "CreateOptions");
+  const write = writeRequestOf(call, "CreateOptions", writeOptions);
+  const decoded = placed(decodedObject(call, writeOptions.fieldValidation), definition.namespaced ? namespace : "");
+  const owned = tracked(environment, write, undefined, decoded);
+  const admitted = (await admit(environment, write, "CREATE", "", owned, undefined)) ?? owned;
+  await validateAdmission(environment, write, "CREATE", "", admitted, undefined);
+  const answered = answerReview({ ...options, clock: environment.clock }, admitted, { user, namespace });
+  return answer(201, answered, call.representation);
+}
+
+/** In the namespace of the path, whatever the object says; a review of the cluster is in none. */
+function placed(object: KubeObject, namespace: string): KubeObject {
+  const given = object.metadata?.namespace;
+  if (namespace !== "" && given && given !== namespace) throw namespaceMismatch();
+  return laidOut(
+    { ...object, metadata: { ...object.metadata, namespace } } as KubeObject,
+    object.apiVersion,
+    object.kind,
+  );
+}
+
+function namespaceMismatch() {
+  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+const TOKEN_REQUEST = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", isBuiltIn: true };
+const DEFAULT_SECONDS = 3600;
+
+async function tokenEndpoint(options: AuthEndpointOptions, call: ResourceCall): Promise<ApiResponse> {
+  const { environment, request, namespace, name } = call;
+  const writeOptions = parseWriteOptions(request.query, "CreateOptions");
+  const { object } = readObject(request, environment.facts, TOKEN_REQUEST);
+  const { metadata, spec } = object as unknown as TokenRequest;
+  if (metadata?.namespace && metadata.namespace !== namespace) throw namespaceMismatch();
+  const { apiVersion, kind } = TOKEN_REQUEST;
+  const expirationSeconds = spec?.expirationSeconds ?? DEFAULT_SECONDS;
+  const asked = laidOut(
+    { metadata, spec: { ...spec, expirationSeconds } } as unknown as TokenRequest,
+    apiVersion,
+    kind,
+  );
+  const owned = trackUpdate(
+    {
+      apiVersion,
+      kind,
+      subresource: "token",
+      manager: managerOf(writeOptions.fieldManager, headerOf(request, "user-agent")),
+      nowMs: environment.clock.now(),
+      message: environment.facts.messageOf(apiVersion, kind),
+      schemaOf: () => environment.facts.schemaOf("authentication.k8s.io", "v1", kind),
+    },
+    undefined,
+    asked as unknown as JsonObject,
+  ) as unknown as TokenRequest;
+  const { audiences, serviceAccountTokens: tokens } = options;
+  const tokenEnvironment = { storage: environment.storage, tokens, audiences, nowMs: environment.clock.now() };
+  const issued = createToken(tokenEnvironment, owned, namespace, name);
+  return answer(201, laidOut(issued, apiVersion, kind), call.representation);
+}
