@@ -1,3 +1,4 @@
 export type { Database, DriverName, Row, RunResult, SqlValue, Statement } from "./database.js";
+export { sqliteErrors } from "./errors.js";
 export { availableDrivers, type OpenOptions, openDatabase } from "./open-database.js";
-export { SqliteError, type SqliteErrorCode, sqliteErrors } from "./sqlite-error.js";
+export { SqliteError, type SqliteErrorCode } from "./sqlite-error.js";

@@ -1,0 +1,143 @@
+// The embedded control plane beside kube-apiserver + etcd, both with fsync, both over HTTPS, both freshly started for
+// each of five interleaved rounds; medians. `ratio` is our cost over theirs: below one is better than the peer.
+import { median } from "../report.mjs";
+import { load, once, watch } from "./loader.mjs";
+import { residentMb, startPeer, startSetpoint } from "./targets.mjs";
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const CONNECTIONS = 32;
+const OBJECTS = 20_000;
+const NAMESPACE = "bench";
+const COLLECTION = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
+const PEER = "kube-apiserver 1.36 + etcd 3.6";
+
+/** About a kilobyte, as an ordinary object has. */
+const configMap = (name, revision = 0) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: NAMESPACE, labels: { app: "bench", shard: String(name.length % 7) } },
+  data: {
+    revision: String(revision),
+    ...Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`key-${at}`, "x".repeat(60)])),
+  },
+});
+
+const name = (prefix, index) => `${prefix}-${String(index).padStart(6, "0")}`;
+
+/** Watch latency: from just before a write to the arrival of its event at the last watcher, in milliseconds. */
+async function watchLatency(target, watchers, samples) {
+  let pending = 0;
+  let allArrived;
+  const onEvent = () => {
+    if (--pending === 0) allArrived();
+  };
+  const path = `${COLLECTION}?watch=true&fieldSelector=metadata.name%3Dwatched&resourceVersion=`;
+  const list = JSON.parse((await once(target, { method: "GET", path: `${COLLECTION}?limit=1` })).body);
+  const open = await Promise.all(
+    Array.from({ length: watchers }, () => watch(target, path + list.metadata.resourceVersion, onEvent)),
+  );
+  const times = [];
+  for (let sample = 0; sample < samples; sample++) {
+    pending = watchers;
+    const arrived = new Promise((resolve) => {
+      allArrived = resolve;
+    });
+    const startedMs = performance.now();
+    const write =
+      sample === 0 ? { method: "POST", path: COLLECTION } : { method: "PUT", path: `${COLLECTION}/watched` };
+    await Promise.all([once(target, { ...write, body: configMap("watched", sample) }), arrived]);
+    times.push(performance.now() - startedMs);
+  }
+  for (const each of open) each.close();
+  return median(times.slice(1));
+}
+
+/** One round against one server. */
+async function round({ target, pids, startMs }) {
+  const idleMb = residentMb(pids);
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
+  const made = await once(target, { method: "POST", path: "/api/v1/namespaces", body: namespace });
+  if (made.status !== 201) throw new Error(`namespace: ${made.status} ${made.body}`);
+  const run = (count, requestAt) => load(target, { connections: CONNECTIONS, count, requestAt });
+  const post = (prefix) => (index) => ({ method: "POST", path: COLLECTION, body: configMap(name(prefix, index)) });
+  await run(500, post("warm"));
+  const creates = await run(5000, post("made"));
+  const updates = await run(3000, (index) => ({
+    method: "PUT",
+    path: `${COLLECTION}/${name("made", index)}`,
+    body: configMap(name("made", index), 1),
+  }));
+  const applies = await run(3000, (index) => ({
+    method: "PATCH",
+    path: `${COLLECTION}/${name("applied", index % 1500)}?fieldManager=bench&force=true`,
+    body: configMap(name("applied", index % 1500), Math.floor(index / 1500)),
+    contentType: "application/apply-patch+yaml",
+  }));
+  const gets = await run(5000, (index) => ({ method: "GET", path: `${COLLECTION}/${name("made", index)}` }));
+  const lists = await run(300, () => ({ method: "GET", path: `${COLLECTION}?limit=500` }));
+  const oneWatcher = await watchLatency(target, 1, 30);
+  await once(target, { method: "DELETE", path: `${COLLECTION}/watched` });
+  const thousandWatchers = await watchLatency(target, 1000, 10);
+  await run(OBJECTS - 500 - 5000 - 1500 - 1, post("more"));
+  await check(target);
+  const filledMb = residentMb(pids);
+  return { startMs, idleMb, filledMb, creates, updates, applies, gets, lists, oneWatcher, thousandWatchers };
+}
+
+/** That what was written is there: the count, and a thousand random objects. */
+async function check(target) {
+  let count = 0;
+  for (let token = ""; ; ) {
+    const page = `${COLLECTION}?limit=5000${token && `&continue=${encodeURIComponent(token)}`}`;
+    const list = JSON.parse((await once(target, { method: "GET", path: page })).body);
+    count += list.items.length;
+    token = list.metadata.continue ?? "";
+    if (token === "") break;
+  }
+  if (count !== OBJECTS) throw new Error(`${count} objects are there, ${OBJECTS} were written`);
+  const random = Array.from({ length: 1000 }, () => Math.floor(Math.random() * 5000));
+  await load(target, {
+    connections: CONNECTIONS,
+    count: random.length,
+    requestAt: (index) => ({ method: "GET", path: `${COLLECTION}/${name("made", random[index])}` }),
+  });
+}
+
+export async function measure() {
+  const ours = [];
+  const theirs = [];
+  for (let at = 0; at < ROUNDS; at++) {
+    for (const [results, start] of at % 2 === 0
+      ? [
+          [ours, startSetpoint],
+          [theirs, startPeer],
+        ]
+      : [
+          [theirs, startPeer],
+          [ours, startSetpoint],
+        ]) {
+      const server = await start();
+      try {
+        results.push(await round(server));
+      } finally {
+        await server.stop();
+      }
+    }
+  }
+  const row = (metric, unit, key, isRate) => {
+    const [our, their] = [median(ours.map((each) => each[key])), median(theirs.map((each) => each[key]))];
+    return { metric, unit, ours: our, peer: PEER, theirs: their, ratio: isRate ? their / our : our / their };
+  };
+  return [
+    row("process start to first answer", "ms", "startMs", false),
+    row("resident memory, idle", "MB", "idleMb", false),
+    row("resident memory, 20,000 objects", "MB", "filledMb", false),
+    row("creates, fsynced, 32 connections", "1/s", "creates", true),
+    row("updates, fsynced, 32 connections", "1/s", "updates", true),
+    row("applies, fsynced, 32 connections", "1/s", "applies", true),
+    row("gets, 32 connections", "1/s", "gets", true),
+    row("lists of 500, 32 connections", "1/s", "lists", true),
+    row("watch latency, 1 watcher", "ms", "oneWatcher", false),
+    row("watch latency, the last of 1,000", "ms", "thousandWatchers", false),
+  ];
+}
