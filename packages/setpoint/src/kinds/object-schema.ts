@@ -50,6 +50,14 @@ function checkStored(input: StructuralSchema, output: StructuralSchema, path: st
   }
   for (const [name, field] of Object.entries(input.properties ?? {})) {
     const read = output.properties?.[name];
+    const isPromised =
+      output.required?.includes(name) && !input.required?.includes(name) && field.default === undefined;
+    if (isPromised) {
+      throw inexpressible(
+        `${path}${fieldStep(name)}`,
+        "its type promises a value, but its JSON Schema has no default; say it by a marker ({ default: … })",
+      );
+    }
     if (read) checkStored(field, read, `${path}${fieldStep(name)}`);
   }
   if (input.items && output.items) {
