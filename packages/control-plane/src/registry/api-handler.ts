@@ -5,6 +5,7 @@ import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type RegistryEnvironment, type ResourceCall } from "./endpoint.js";
 import { JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
 import { answer, answerError, pageNotFound, text, withWarnings } from "./negotiation/answer.js";
+import { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
 import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
@@ -42,6 +43,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   const { environment, authorizer, endpoints = new Map(), paths = new Map() } = options;
   const { catalog, facts } = environment;
   const discovery = new DiscoveryEndpoints(catalog);
+  const openApi = new OpenApiEndpoints(catalog, facts);
 
   async function handle(request: ApiRequest): Promise<ApiResponse> {
     const info = parseRequestInfo(request.path);
@@ -54,6 +56,8 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     authorize(pathAccess(user, request.method, path));
     const known = discovery.answer(request) ?? (await ownPath(path, paths)?.(request));
     if (known !== undefined) return known;
+    if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return openApi.answer(request);
+    if (path === "/openapi/v2") return openApi.answerV2();
     if (path === "/version" || path === "/version/")
       return answer(200, versionDocument(facts.version), { ...JSON_ANSWER, isPretty: true });
     if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))

@@ -61,7 +61,7 @@ export class ResourceCatalog {
   }
 
   get groups(): readonly CatalogGroup[] {
-    return (this.#groups ??= groupsOf(this.definitions()));
+    return (this.#groups ??= groupsOf([...this.definitions()].filter(({ isServed }) => isServed)));
   }
 
   *definitions(): Iterable<ResourceDefinition> {
@@ -86,8 +86,10 @@ export class ResourceCatalog {
 
   #index(definition: ResourceDefinition): void {
     const { group, version, plural, kind, storageId, storageVersion } = definition;
-    this.#byPath.set(`${group}/${version}/${plural}`, definition);
-    this.#byKind.set(`${apiVersionOf(definition)}/${kind}`, definition);
+    if (definition.isServed) {
+      this.#byPath.set(`${group}/${version}/${plural}`, definition);
+      this.#byKind.set(`${apiVersionOf(definition)}/${kind}`, definition);
+    }
     const isStored = version === storageVersion && storageId === `${group}/${plural}`;
     if (isStored) this.#byStorage.set(storageId, definition);
   }

@@ -5,6 +5,9 @@ import type { ApiHandler } from "../http/api-request.js";
 import type { Storage } from "../storage/storage.js";
 import { type ApiHandlerOptions, apiHandler } from "./api-handler.js";
 import { ResourceCatalog } from "./catalog.js";
+import { CrdInstaller } from "./crd/crd-installer.js";
+import { crdStrategy } from "./crd/crd-strategy.js";
+import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
 import type { RegistryEnvironment } from "./endpoint.js";
 import { builtInDefinitions } from "./kinds/built-in-definitions.js";
 
@@ -22,13 +25,19 @@ export interface RegistryOptions
 export class Registry implements AsyncDisposable {
   readonly environment: RegistryEnvironment;
   readonly handler: ApiHandler;
+  readonly #crds: CrdInstaller;
 
   constructor(options: RegistryOptions) {
     const { storage, clock, random, facts, admission, ...rest } = options;
-    const catalog = new ResourceCatalog(builtInDefinitions(facts));
+    const catalog: ResourceCatalog = new ResourceCatalog(
+      builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => catalog) }),
+    );
     this.environment = { storage, clock, random, facts, admission, catalog };
+    this.#crds = new CrdInstaller(storage, catalog, facts, () => undefined);
     this.handler = apiHandler({ environment: this.environment, ...rest });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#crds[Symbol.dispose]();
+  }
 }

@@ -19,6 +19,8 @@ export interface ResourceDefinition {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
+  /** False for a version that is only stored. */
+  readonly isServed: boolean;
   /** Built-in kinds take protobuf and strategic patches, and list items without apiVersion and kind. */
   readonly isBuiltIn: boolean;
   readonly subresources: readonly Subresource[];
@@ -27,6 +29,8 @@ export interface ResourceDefinition {
   readonly storageVersion: string;
   /** The schema of this version; undefined where everything is kept as it comes. */
   readonly schema: Schema | undefined;
+  /** What a CRD publishes in OpenAPI: its schema as it was given. */
+  readonly publishedSchema?: Schema;
   /** The Go struct of a built-in kind. */
   readonly message: Message | undefined;
   /** What the schema makes of an object that a client sent. */

@@ -30,6 +30,8 @@ export interface Strategy {
   readonly applyDefaults?: (object: KubeObject) => KubeObject;
   readonly prepareCreate?: (object: KubeObject, context: StrategyContext) => KubeObject;
   readonly prepareUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => KubeObject;
+  /** What a first delete adds to the object, which then stays for the finalizers that this set. */
+  readonly prepareDelete?: (object: KubeObject, nowMs: number) => KubeObject;
   readonly validate?: (object: KubeObject, context: StrategyContext) => readonly FieldError[];
   readonly validateUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => readonly FieldError[];
   readonly warnings?: (object: KubeObject) => readonly string[];

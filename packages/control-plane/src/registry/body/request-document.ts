@@ -47,7 +47,13 @@ export function readObject(
       `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(request.body)})`,
     );
   const { value, duplicates } = readDocument(request.body, type === "application/yaml", refuse);
-  if (isObject(value)) return { object: value, duplicates };
+  if (isObject(value)) {
+    // A custom resource says what it is; a built-in one may leave it to the path.
+    if (!expected.isBuiltIn && !value.kind) {
+      throw refuse(`Object 'Kind' is missing in '${decodeText(request.body)}'`);
+    }
+    return { object: value, duplicates };
+  }
   if (value === null) return { object: {}, duplicates };
   throw refuse(
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,

@@ -1,20 +1,33 @@
 import type { Facts, ResourceFacts } from "../../facts/facts.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
+import type { Strategy } from "../strategy.js";
 import { builtInShape } from "./built-in-shape.js";
 import { conversionOf, storageOf } from "./built-in-storage.js";
 import { builtInStrategy } from "./built-in-strategies.js";
 
-/** Every resource that the harvested server serves out of the box, in the order of its discovery. */
-export function builtInDefinitions(facts: Facts): readonly ResourceDefinition[] {
+/**
+ * Every resource that the harvested server serves out of the box, in the order of its discovery. `extras` adds to the
+ * strategies what needs more than data, by `group/plural`.
+ */
+export function builtInDefinitions(
+  facts: Facts,
+  extras: Readonly<Record<string, Partial<Strategy>>>,
+): readonly ResourceDefinition[] {
   return facts.groups.flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources }) =>
-      resources.map((resource) => builtInDefinition(facts, group, version, resource)),
+      resources.map((resource) => builtInDefinition(facts, group, version, resource, extras)),
     ),
   );
 }
 
-function builtInDefinition(facts: Facts, group: string, version: string, resource: ResourceFacts): ResourceDefinition {
+function builtInDefinition(
+  facts: Facts,
+  group: string,
+  version: string,
+  resource: ResourceFacts,
+  extras: Readonly<Record<string, Partial<Strategy>>>,
+): ResourceDefinition {
   const { plural, kind } = resource;
   const known = facts.strategy(group, version, plural) ?? {};
   const conversion = conversionOf(group, version, plural);
@@ -30,6 +43,7 @@ function builtInDefinition(facts: Facts, group: string, version: string, resourc
     categories: resource.categories ?? [],
     namespaced: resource.namespaced,
     verbs: resource.verbs,
+    isServed: true,
     isBuiltIn: true,
     subresources: (resource.subresources ?? []).map((subresource) => ({
       group: subresource.group ?? group,
@@ -50,7 +64,7 @@ function builtInDefinition(facts: Facts, group: string, version: string, resourc
     get shape() {
       return (shape ??= builtInShape(facts, group, version, kind));
     },
-    strategy: builtInStrategy(group, plural, known),
+    strategy: { ...builtInStrategy(group, plural, known), ...extras[`${group}/${plural}`] },
     get columns() {
       return facts.columns(group, version, plural);
     },

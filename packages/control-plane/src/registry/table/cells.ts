@@ -1,11 +1,57 @@
 import type { KubeObject } from "setpoint";
-import type { ResourceDefinition } from "../resource-definition.js";
+import type { Column, ResourceDefinition } from "../resource-definition.js";
+import { builtInCells } from "./built-in-cells.js";
+import { ageOf } from "./human-duration.js";
+import { findAll } from "./json-path.js";
 
 /** The cells of one row, in the order of the resource's columns. */
-export function cellsOf(definition: ResourceDefinition, object: KubeObject, _nowMs: number): readonly unknown[] {
-  return definition.columns.map(({ name }) => {
-    if (name === "Name") return object.metadata.name;
-    if (name === "Age") return object.metadata.creationTimestamp;
-    return "";
+export function cellsOf(definition: ResourceDefinition, object: KubeObject, nowMs: number): readonly unknown[] {
+  const byName = definition.isBuiltIn ? builtInCells(definition, object, nowMs) : undefined;
+  return definition.columns.map((column, index) => {
+    if (column.jsonPath !== undefined) return cellAt(object, column, nowMs);
+    if (index === 0 && column.name === "Name") return object.metadata.name;
+    const cell = byName?.[column.name];
+    if (cell !== undefined) return cell;
+    if (column.name === "Age" || column.name === "Created At") return createdCell(column, object, nowMs);
+    return emptyCell(column);
   });
+}
+
+function createdCell({ name }: Column, { metadata }: KubeObject, nowMs: number): string {
+  return name === "Age" ? ageOf(metadata.creationTimestamp, nowMs) : metadata.creationTimestamp;
+}
+
+function emptyCell({ type }: Column): unknown {
+  return type === "integer" || type === "number" ? 0 : type === "boolean" ? false : "<none>";
+}
+
+/** A cell of a custom resource: the first value that the path finds, in the column's type. */
+function cellAt(object: KubeObject, { jsonPath, type }: Column, nowMs: number): unknown {
+  const found = findAll(object, jsonPath!);
+  if (found.length === 0) return null;
+  const [value] = found;
+  switch (type) {
+    case "integer":
+      return typeof value === "number" ? Math.trunc(value) : integerText(value);
+    case "number":
+      return typeof value === "number" ? value : null;
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    case "date":
+      return typeof value === "string" ? ageOf(value, nowMs) : null;
+    default:
+      return textOf(found);
+  }
+}
+
+function integerText(value: unknown): number | null {
+  return typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : null;
+}
+
+function textOf(values: readonly unknown[]): string | null {
+  const [value] = values;
+  if (value === null || value === undefined) return null;
+  if (values.length > 1)
+    return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(" ");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

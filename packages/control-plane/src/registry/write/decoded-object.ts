@@ -1,11 +1,12 @@
 import type { KubeObject } from "setpoint";
-import type { JsonObject } from "../../schema/json.js";
+import { isObject, type JsonObject } from "../../schema/json.js";
 import { readObject } from "../body/request-document.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
+import { invalidValue } from "../field-error.js";
 import type { FieldValidation } from "../query/write-options.js";
 import type { ResourceDefinition } from "../resource-definition.js";
-import { badRequest } from "../status-error.js";
+import { badRequest, invalid } from "../status-error.js";
 
 /** What a client sent as an object of this kind: checked, pruned, with its defaults. */
 export function decodedObject(call: ResourceCall, fieldValidation: FieldValidation): KubeObject {
@@ -52,7 +53,6 @@ function reportFields(
     return;
   }
   const strict = `strict decoding error: ${findings.join(", ")}`;
-  if (!definition.isBuiltIn) throw badRequest(strict);
   const { kind, version } = definition;
   throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${strict}`);
 }
@@ -67,11 +67,11 @@ function checkKind({ definition, environment }: ResourceCall, object: JsonObject
   const version = saidVersion.slice(saidVersion.lastIndexOf("/") + 1);
   const refusal = `${saidKind} in version "${version}" cannot be handled as a ${definition.kind}: `;
   if (!definition.isBuiltIn) {
-    throw badRequest(
-      saidKind === definition.kind
-        ? `the API version in the data (${saidVersion}) does not match the expected API version (${expectedVersion})`
-        : `the object provided is unrecognized (must be of type ${definition.kind}): ${refusal}`,
-    );
+    if (saidKind === definition.kind) throw wrongVersion(saidVersion, expectedVersion);
+    const { group } = definition;
+    const metadata = isObject(object.metadata) ? object.metadata : {};
+    const error = invalidValue("kind", saidKind, `must be ${definition.kind}`);
+    throw invalid({ group, resource: saidKind }, String(metadata.name ?? ""), [error]);
   }
   const other = environment.catalog.findKind(saidVersion, saidKind);
   if (other === undefined || !other.isBuiltIn) {
@@ -79,12 +79,14 @@ function checkKind({ definition, environment }: ResourceCall, object: JsonObject
     throw badRequest(`${refusal}no kind "${saidKind}" is registered for version "${saidVersion}" ${scheme}`);
   }
   if (other.kind === definition.kind && other.storageId === definition.storageId) {
-    throw badRequest(
-      `the API version in the data (${saidVersion}) does not match the expected API version (${expectedVersion})`,
-    );
+    throw wrongVersion(saidVersion, expectedVersion);
   }
   const goName = (of: ResourceDefinition, group: string): string => `${group}.${of.kind}`;
   throw badRequest(
     `${refusal}converting (${goName(other, other.version)}) to (${goName(definition, definition.group.split(".")[0] || "core")}): unknown conversion`,
   );
+}
+
+function wrongVersion(said: string, expected: string): Error {
+  return badRequest(`the API version in the data (${said}) does not match the expected API version (${expected})`);
 }

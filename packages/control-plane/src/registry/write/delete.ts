@@ -108,11 +108,15 @@ function checkPreconditions(
 /** What a delete makes of the object: it goes at once, its deletion goes on as before, or it is marked. */
 function markedForDeletion(
   definition: ResourceDefinition,
-  object: KubeObject,
+  original: KubeObject,
   options: DeleteOptions,
   nowMs: number,
 ): KubeObject | "remove" | "pending" {
   const { strategy, storageId } = definition;
+  const object =
+    original.metadata.deletionTimestamp === undefined
+      ? (strategy.prepareDelete?.(original, nowMs) ?? original)
+      : original;
   const { metadata } = object;
   const finalizers = finalizersFor(definition, metadata, options);
   const isFinalized = (finalizers ?? metadata.finalizers ?? []).length > 0 || storageId === "/namespaces";

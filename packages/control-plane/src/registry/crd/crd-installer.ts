@@ -1,0 +1,52 @@
+import type { Facts } from "../../facts/facts.js";
+import type { Storage } from "../../storage/storage.js";
+import type { ResourceCatalog } from "../catalog.js";
+import type { Conversion } from "../resource-definition.js";
+import { customDefinitions } from "./custom-definitions.js";
+import { CRD_STORAGE, type CustomResourceDefinition, hasCondition } from "./custom-resource-definition.js";
+
+/** Conversion of one CRD's objects between the storage version and another; undefined where nothing is to convert. */
+export type ConversionMaker = (crd: CustomResourceDefinition, version: string) => Conversion | undefined;
+
+/**
+ * Keeps the catalog in step with the CRDs in the storage. A change is in effect before the request that made it is
+ * answered: the storage tells its subscribers before it lets the writer go on.
+ */
+export class CrdInstaller implements Disposable {
+  readonly #storage: Storage;
+  readonly #catalog: ResourceCatalog;
+  readonly #facts: Facts;
+  readonly #conversion: ConversionMaker;
+  readonly #subscription: Disposable;
+
+  constructor(storage: Storage, catalog: ResourceCatalog, facts: Facts, conversion: ConversionMaker) {
+    this.#storage = storage;
+    this.#catalog = catalog;
+    this.#facts = facts;
+    this.#conversion = conversion;
+    const snapshot = storage.snapshot(CRD_STORAGE)!;
+    for (const { object } of snapshot.entries()) this.#install(object as CustomResourceDefinition);
+    this.#subscription = this.#storage.subscribe(CRD_STORAGE, snapshot.revision, {
+      changes: (changes) => {
+        for (const { type, current } of changes) {
+          if (type === "deleted") this.#catalog.uninstall(current.key);
+          else this.#install(current.object as CustomResourceDefinition);
+        }
+      },
+      ended: () => {},
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  #install(crd: CustomResourceDefinition): void {
+    const { name } = crd.metadata;
+    if (!hasCondition(crd, "Established")) return;
+    this.#catalog.install(
+      name,
+      customDefinitions(this.#facts, crd, (version) => this.#conversion(crd, version)),
+    );
+  }
+}

@@ -1,0 +1,138 @@
+import type { KubeObject } from "setpoint";
+import type { ResourceCatalog } from "../catalog.js";
+import type { Strategy } from "../strategy.js";
+import { timestamp } from "../write/object-layout.js";
+import { acceptedNames } from "./accepted-names.js";
+import { validateCrd, validateCrdUpdate } from "./crd-validation.js";
+import {
+  CLEANUP_FINALIZER,
+  type CrdSpec,
+  type CrdStatus,
+  type CustomResourceDefinition,
+  withCondition,
+} from "./custom-resource-definition.js";
+
+/** What CRDs do beyond other built-in kinds. Names are accepted, and the resource is established, in the same write. */
+export function crdStrategy(catalog: () => ResourceCatalog): Partial<Strategy> {
+  return {
+    applyDefaults: (object) => withCrdDefaults(object as CustomResourceDefinition),
+    prepareCreate: (object, { nowMs }) => {
+      const crd = object as CustomResourceDefinition;
+      return { ...crd, status: statusOf(catalog(), crd, undefined, timestamp(nowMs)) } as KubeObject;
+    },
+    prepareUpdate: (object, old, { nowMs, subresource }) => {
+      if (subresource !== "") return object;
+      const crd = object as CustomResourceDefinition;
+      const status = statusOf(catalog(), crd, (old as CustomResourceDefinition).status, timestamp(nowMs));
+      return { ...crd, status } as KubeObject;
+    },
+    prepareDelete: (object, nowMs) => terminating(object as CustomResourceDefinition, timestamp(nowMs)),
+    validate: (object) => validateCrd(object as CustomResourceDefinition),
+    validateUpdate: (object, old, { subresource }) =>
+      subresource === "" ? validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition) : [],
+    warnings: (object) => ruleWarnings(object as CustomResourceDefinition),
+  };
+}
+
+function withCrdDefaults(crd: CustomResourceDefinition): CustomResourceDefinition {
+  const { spec } = crd;
+  if (!spec) return crd;
+  const { names } = spec;
+  const kind = names?.kind ?? "";
+  const conversion = spec.conversion?.strategy ? spec.conversion : { ...spec.conversion, strategy: "None" as const };
+  return {
+    ...crd,
+    spec: {
+      ...spec,
+      names: {
+        plural: names?.plural ?? "",
+        singular: names?.singular || kind.toLowerCase(),
+        ...(names?.shortNames && { shortNames: names.shortNames }),
+        kind,
+        listKind: names?.listKind || (kind === "" ? "" : `${kind}List`),
+        ...(names?.categories && { categories: names.categories }),
+      },
+      conversion: withServicePort(conversion),
+    },
+  };
+}
+
+function withServicePort(conversion: NonNullable<CrdSpec["conversion"]>): NonNullable<CrdSpec["conversion"]> {
+  const service = conversion.webhook?.clientConfig?.service;
+  if (!service || service.port) return conversion;
+  const clientConfig = { ...conversion.webhook!.clientConfig, service: { ...service, port: 443 } };
+  return { ...conversion, webhook: { ...conversion.webhook, clientConfig } };
+}
+
+function statusOf(
+  catalog: ResourceCatalog,
+  crd: CustomResourceDefinition,
+  old: CrdStatus | undefined,
+  now: string,
+): CrdStatus {
+  const { accepted, conflict } = acceptedNames(catalog, crd, old?.acceptedNames);
+  const named = withCondition(
+    old?.conditions,
+    conflict === undefined
+      ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
+      : { type: "NamesAccepted", status: "False", ...conflict },
+    now,
+  );
+  const isEstablished = (old?.conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
+  const conditions = isEstablished
+    ? named
+    : withCondition(
+        named,
+        conflict === undefined
+          ? {
+              type: "Established",
+              status: "True",
+              reason: "InitialNamesAccepted",
+              message: "the initial names have been accepted",
+            }
+          : { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
+        now,
+      );
+  const stored = old?.storedVersions ?? [];
+  const storage = (crd.spec.versions ?? []).filter((version) => version.storage).map(({ name }) => name);
+  const storedVersions = [...stored, ...storage.filter((version) => !stored.includes(version))];
+  return { conditions, acceptedNames: accepted, storedVersions };
+}
+
+/** A deleted CRD stays until its objects are gone. */
+function terminating(crd: CustomResourceDefinition, now: string): KubeObject {
+  const finalizers = crd.metadata.finalizers ?? [];
+  const conditions = withCondition(
+    crd.status?.conditions,
+    {
+      type: "Terminating",
+      status: "True",
+      reason: "InstanceDeletionPending",
+      message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    },
+    now,
+  );
+  return {
+    ...crd,
+    metadata: {
+      ...crd.metadata,
+      finalizers: finalizers.includes(CLEANUP_FINALIZER) ? finalizers : [...finalizers, CLEANUP_FINALIZER],
+    },
+    status: { ...crd.status, conditions },
+  } as KubeObject;
+}
+
+/** Rules in CEL are kept, and it is said that nobody checks them. */
+function ruleWarnings({ spec }: CustomResourceDefinition): readonly string[] {
+  return (spec.versions ?? []).flatMap(({ schema }, index) =>
+    schema?.openAPIV3Schema !== undefined && hasRules(schema.openAPIV3Schema)
+      ? [`spec.versions[${index}].schema.openAPIV3Schema: x-kubernetes-validations are kept but not checked yet`]
+      : [],
+  );
+}
+
+function hasRules(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasRules);
+  return Object.entries(value).some(([key, part]) => key === "x-kubernetes-validations" || hasRules(part));
+}

@@ -1,0 +1,198 @@
+import { validateStructural } from "../../schema/structural.js";
+import { forbiddenField, invalidValue, notSupported, required } from "../field-error.js";
+import { dns1035Label, dnsSubdomain } from "../metadata/name-rules.js";
+import type { FieldError } from "../status-error.js";
+import { validateColumns, validateScale, validateSelectableFields } from "./crd-version-validation.js";
+import {
+  type CrdConversion,
+  type CrdNames,
+  type CrdSpec,
+  type CrdVersion,
+  type CustomResourceDefinition,
+  hasCondition,
+} from "./custom-resource-definition.js";
+
+/** What is wrong with a new CRD, in the real server's words and order. */
+export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
+  const { spec, metadata, status } = crd;
+  if (!spec) return [required("spec")];
+  const errors: FieldError[] = [];
+  if (metadata.name !== `${spec.names.plural}.${spec.group}`) {
+    errors.push(invalidValue("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  }
+  errors.push(...validateSpec(spec));
+  errors.push(...validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
+  errors.push(...validateApproval(crd));
+  if (spec.preserveUnknownFields === true) {
+    const detail =
+      "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+    errors.push(invalidValue("spec.preserveUnknownFields", true, detail));
+  }
+  return errors;
+}
+
+export function validateCrdUpdate(crd: CustomResourceDefinition, old: CustomResourceDefinition): FieldError[] {
+  const { spec, status } = crd;
+  const errors = validateSpec(spec);
+  const immutable = (field: string, value: unknown, before: unknown): void => {
+    if (value !== before) errors.push(invalidValue(field, value, "field is immutable"));
+  };
+  if (hasCondition(old, "Established")) {
+    immutable("spec.scope", spec.scope, old.spec.scope);
+    immutable("spec.names.kind", spec.names.kind, old.spec.names.kind);
+  }
+  immutable("spec.group", spec.group, old.spec.group);
+  immutable("spec.names.plural", spec.names.plural, old.spec.names.plural);
+  errors.push(...validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
+  return errors;
+}
+
+function validateSpec(spec: CrdSpec): FieldError[] {
+  const errors: FieldError[] = [...validateGroup(spec.group ?? "")];
+  if (!spec.scope) errors.push(required("spec.scope"));
+  else if (spec.scope !== "Cluster" && spec.scope !== "Namespaced") {
+    errors.push(notSupported("spec.scope", spec.scope, ["Cluster", "Namespaced"]));
+  }
+  const versions = spec.versions ?? [];
+  versions.forEach(({ schema }, index) => {
+    if (schema?.openAPIV3Schema === undefined) {
+      errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
+    }
+  });
+  errors.push(...versions.flatMap((version, index) => validateVersion(version, `spec.versions[${index}]`)));
+  if (new Set(versions.map(({ name }) => name)).size !== versions.length) {
+    errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
+  }
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    errors.push(invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"));
+  }
+  const { names } = spec;
+  for (const field of ["plural", "singular", "kind", "listKind"] as const) {
+    if (!names[field]) errors.push(required(`spec.names.${field}`));
+  }
+  errors.push(...validateNames(names));
+  errors.push(...validateConversion(spec.conversion));
+  return errors;
+}
+
+function validateGroup(group: string): FieldError[] {
+  if (group === "") return [required("spec.group")];
+  const complaints = dnsSubdomain(group);
+  if (complaints.length > 0) return [invalidValue("spec.group", group, complaints.join(","))];
+  if (!group.includes(".")) return [invalidValue("spec.group", group, "should be a domain with at least one dot")];
+  return [];
+}
+
+function validateVersion(version: CrdVersion, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const nameComplaints = dns1035Label(version.name ?? "");
+  if (nameComplaints.length > 0)
+    errors.push(invalidValue(`${path}.name`, version.name ?? "", nameComplaints.join(",")));
+  if (version.deprecationWarning !== undefined && !version.deprecated) {
+    const detail = "can only be set for deprecated versions";
+    errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, detail));
+  }
+  const schema = version.schema?.openAPIV3Schema;
+  if (schema !== undefined) errors.push(...validateStructural(schema, `${path}.schema.openAPIV3Schema`));
+  errors.push(...validateScale(version, `${path}.subresources.scale`));
+  errors.push(...validateColumns(version, `${path}.additionalPrinterColumns`));
+  errors.push(...validateSelectableFields(version, `${path}.selectableFields`));
+  return errors;
+}
+
+function validateNames(names: CrdNames): FieldError[] {
+  const errors: FieldError[] = [];
+  const mixed = (field: string, value: string | undefined): void => {
+    if (!value) return;
+    const complaints = dns1035Label(value.toLowerCase());
+    const detail = `may have mixed case, but should otherwise match: ${complaints.join(",")}`;
+    if (complaints.length > 0) errors.push(invalidValue(field, value, detail));
+  };
+  const lower = (field: string, value: string | undefined): void => {
+    if (!value) return;
+    const complaints = dns1035Label(value);
+    if (complaints.length > 0) errors.push(invalidValue(field, value, complaints.join(",")));
+  };
+  lower("spec.names.plural", names.plural);
+  lower("spec.names.singular", names.singular);
+  mixed("spec.names.kind", names.kind);
+  mixed("spec.names.listKind", names.listKind);
+  for (const [index, name] of (names.shortNames ?? []).entries()) lower(`spec.names.shortNames[${index}]`, name);
+  if (names.kind && names.kind === names.listKind) {
+    errors.push(invalidValue("spec.names.listKind", names.listKind, "kind and listKind may not be the same"));
+  }
+  for (const [index, name] of (names.categories ?? []).entries()) lower(`spec.names.categories[${index}]`, name);
+  return errors;
+}
+
+function validateConversion(conversion: CrdConversion | undefined): FieldError[] {
+  if (conversion === undefined) return [];
+  const field = "spec.conversion";
+  const { strategy, webhook } = conversion;
+  if (strategy !== "None" && strategy !== "Webhook") {
+    return [notSupported(`${field}.strategy`, strategy, ["None", "Webhook"])];
+  }
+  if (strategy === "None") {
+    if (webhook === undefined) return [];
+    return [forbiddenField(`${field}.webhook`, "should not be set when strategy is not set to Webhook")];
+  }
+  const config = webhook?.clientConfig;
+  const errors: FieldError[] = [];
+  if (config === undefined) {
+    errors.push(required(`${field}.webhookClientConfig`, "required when strategy is set to Webhook"));
+  } else if ((config.url === undefined) === (config.service === undefined)) {
+    errors.push(required(`${field}.webhookClientConfig`, "exactly one of url or service is required"));
+  }
+  errors.push(...validateReviewVersions(webhook?.conversionReviewVersions ?? [], `${field}.conversionReviewVersions`));
+  return errors;
+}
+
+function validateReviewVersions(versions: readonly string[], field: string): FieldError[] {
+  if (versions.length === 0) return [required(field)];
+  const errors: FieldError[] = [];
+  versions.forEach((version, index) => {
+    if (versions.indexOf(version) < index)
+      errors.push(invalidValue(`${field}[${index}]`, version, "duplicate version"));
+    else for (const text of dns1035Label(version)) errors.push(invalidValue(`${field}[${index}]`, version, text));
+  });
+  if (!versions.includes("v1") && !versions.includes("v1beta1")) {
+    errors.push(invalidValue(field, versions, "must include at least one of v1, v1beta1"));
+  }
+  return errors;
+}
+
+function validateStoredVersions(stored: readonly string[], versions: readonly CrdVersion[]): FieldError[] {
+  const field = "status.storedVersions";
+  if (stored.length === 0) return [invalidValue(field, stored, "must have at least one stored version")];
+  return stored.flatMap((version, index) => {
+    if (versions.some(({ name }) => name === version)) return [];
+    const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
+    return [invalidValue(`${field}[${index}]`, version, detail)];
+  });
+}
+
+const APPROVAL = "api-approved.kubernetes.io";
+
+/** Groups of the Kubernetes project need its approval. */
+function validateApproval({ spec, metadata }: CustomResourceDefinition): FieldError[] {
+  const isProtected = /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(spec.group ?? "");
+  if (!isProtected) return [];
+  const approval = metadata.annotations?.[APPROVAL];
+  const field = `metadata.annotations[${APPROVAL}]`;
+  if (approval === undefined) {
+    return [
+      required(
+        field,
+        `protected groups must have approval annotation "${APPROVAL}", see https://github.com/kubernetes/enhancements/pull/1111`,
+      ),
+    ];
+  }
+  if (approval.startsWith("unapproved") || URL.canParse(approval)) return [];
+  return [
+    invalidValue(
+      field,
+      approval,
+      `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`,
+    ),
+  ];
+}

@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import type { KubeObject } from "setpoint";
+import type { Facts } from "../../facts/facts.js";
+import { coerceCustomResource, completeSchema, validateCustomResource } from "../../schema/custom-resource.js";
+import { applyDefaults } from "../../schema/defaulting.js";
+import { DecodingError } from "../../schema/go-decoding.js";
+import type { JsonObject } from "../../schema/json.js";
+import type { Schema } from "../../schema/schema.js";
+import { invalidValue } from "../field-error.js";
+import type { Column, Conversion, ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
+import { badRequest, type FieldError } from "../status-error.js";
+import { valueAt } from "../table/json-path.js";
+import { asJson } from "../write/field-ownership.js";
+import type { CrdVersion, CustomResourceDefinition } from "./custom-resource-definition.js";
+
+/** In the order in which the real server lists them. */
+const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const READ_ONLY_VERBS = ["delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** The resources that a CRD serves, one for each served version. */
+export function customDefinitions(
+  facts: Facts,
+  crd: CustomResourceDefinition,
+  conversionFor: (version: string) => Conversion | undefined,
+): readonly ResourceDefinition[] {
+  const storage = crd.spec.versions.find((version) => version.storage)!;
+  return crd.spec.versions
+    .filter((version) => version.served || version.storage)
+    .map((version) => customDefinition(facts, crd, version, storage.name, conversionFor(version.name)));
+}
+
+function customDefinition(
+  facts: Facts,
+  { spec, status, metadata }: CustomResourceDefinition,
+  version: CrdVersion,
+  storageVersion: string,
+  conversion: Conversion | undefined,
+): ResourceDefinition {
+  const { group } = spec;
+  const names = status?.acceptedNames ?? spec.names;
+  const { kind, plural, singular = kind.toLowerCase(), listKind = `${kind}List` } = names;
+  const given = version.schema?.openAPIV3Schema;
+  const objectMeta = facts.schemaOf("", "v1", "Pod")!.properties!.metadata!;
+  const schema = given === undefined ? undefined : completeSchema(given, objectMeta);
+  const shape = customShape(facts, kind, version, given);
+  const warning = version.deprecated
+    ? (version.deprecationWarning ?? `${group}/${version.name} ${kind} is deprecated`)
+    : undefined;
+  return {
+    group,
+    version: version.name,
+    kind,
+    listKind,
+    plural,
+    singular,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === "Namespaced",
+    // Nothing new is created while the objects are being deleted.
+    verbs: metadata.deletionTimestamp === undefined ? VERBS : READ_ONLY_VERBS,
+    isServed: version.served,
+    isBuiltIn: false,
+    subresources: subresourcesOf(group, version, kind),
+    storageId: `${group}/${plural}`,
+    storageVersion,
+    schema,
+    ...(given !== undefined && { publishedSchema: given }),
+    message: undefined,
+    shape,
+    strategy: {
+      hasGeneration: true,
+      hasStatus: version.subresources?.status !== undefined,
+      allowsUnconditionalUpdate: false,
+      returnsDeletedObject: false,
+    },
+    columns: columnsOf(facts, version),
+    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1)),
+    ...(conversion && { convert: conversion }),
+    refresh: (object) => shape.applyDefaults(shape.prune(object).object),
+    storageVersionHash: storageVersionHash(group, storageVersion, kind),
+    ...(warning !== undefined && { warning }),
+  };
+}
+
+function storageVersionHash(group: string, version: string, kind: string): string {
+  return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+}
+
+function subresourcesOf(group: string, { name: version, subresources }: CrdVersion, kind: string): Subresource[] {
+  const verbs = ["get", "patch", "update"];
+  return [
+    ...(subresources?.status ? [{ name: "status", kind, group, version, verbs }] : []),
+    ...(subresources?.scale
+      ? [{ name: "scale", kind: "Scale", group: "autoscaling", version: "v1", verbs, scale: subresources.scale }]
+      : []),
+  ];
+}
+
+function columnsOf(facts: Facts, { additionalPrinterColumns }: CrdVersion): readonly Column[] {
+  const name = facts.columns("", "v1", "configmaps")[0]!;
+  const columns = additionalPrinterColumns ?? [];
+  if (columns.length === 0) {
+    const age = facts.columns("", "v1", "configmaps").find((column) => column.name === "Age")!;
+    return [name, { ...age, type: "date", jsonPath: ".metadata.creationTimestamp" }];
+  }
+  return [
+    name,
+    ...columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      format: column.format ?? "",
+      description: column.description || `Custom resource definition column (in JSONPath format): ${column.jsonPath}`,
+      priority: column.priority ?? 0,
+      jsonPath: column.jsonPath,
+    })),
+  ];
+}
+
+function customShape(facts: Facts, kind: string, version: CrdVersion, schema: Schema | undefined): ObjectShape {
+  const objectMeta = facts.messageNamed("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")!;
+  const scale = version.subresources?.scale;
+  return {
+    prune: (object) => {
+      try {
+        const { object: pruned, unknown } = coerceCustomResource(schema, asJson(object), objectMeta);
+        return { object: pruned as unknown as KubeObject, unknownFields: unknown };
+      } catch (error) {
+        if (!(error instanceof DecodingError)) throw error;
+        throw badRequest(`${kind} in version "${version.name}" cannot be handled as a ${kind}: ${error.message}`);
+      }
+    },
+    applyDefaults: (object) => applyDefaults(schema, asJson(object)) as unknown as KubeObject,
+    validate: (object, old) => [
+      ...(schema === undefined ? [] : validateCustomResource(schema, asJson(object), old && asJson(old))),
+      ...(scale === undefined ? [] : validateReplicas(asJson(object), scale)),
+    ],
+  };
+}
+
+/** What the scale subresource will have to read must be readable. */
+function validateReplicas(object: JsonObject, scale: NonNullable<Subresource["scale"]>): readonly FieldError[] {
+  return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => {
+    const replicas = valueAt(object, path);
+    if (typeof replicas !== "number") return [];
+    if (replicas < 0) return [invalidValue(path, replicas, "should be a non-negative integer")];
+    if (replicas > 2 ** 31 - 1) {
+      return [invalidValue(path, replicas, "should be less than or equal to 2147483647")];
+    }
+    return [];
+  });
+}

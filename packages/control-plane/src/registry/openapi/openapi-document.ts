@@ -1,0 +1,97 @@
+import type { Facts } from "../../facts/facts.js";
+import type { CatalogVersion } from "../catalog.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { reference, resourcePaths } from "./openapi-paths.js";
+
+type Components = Record<string, object>;
+
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const ALWAYS = [`${META}.Status`, `${META}.DeleteOptions`, `${META}.Patch`];
+
+/** The OpenAPI v3 document of one group version: its paths, and every schema that they lead to. */
+export function openApiDocument(facts: Facts, group: string, { resources }: CatalogVersion): object {
+  const custom: Components = Object.assign({}, ...resources.map((definition) => customComponents(definition)));
+  const names = new Map<string, string>();
+  for (const definition of resources) {
+    if (definition.isBuiltIn) continue;
+    names.set(kindKey(group, definition.version, definition.kind), componentName(definition, definition.kind));
+    names.set(kindKey(group, definition.version, definition.listKind), componentName(definition, definition.listKind));
+  }
+  const componentOf = (of: string, version: string, kind: string): string | undefined =>
+    names.get(kindKey(of, version, kind)) ?? facts.componentOf(of, version, kind);
+  const paths = Object.assign({}, ...resources.map((definition) => resourcePaths(definition, componentOf)));
+  const available: Components = { [`${META}.Patch`]: PATCH, ...facts.components, ...custom };
+  return {
+    openapi: "3.0.0",
+    info: { title: "Kubernetes", version: `${facts.version.major}.${facts.version.minor}` },
+    paths,
+    components: { schemas: reachable(available, [...referencesIn(paths), ...ALWAYS]) },
+  };
+}
+
+const PATCH = {
+  description: "Patch is provided to give a concrete name and type to the Kubernetes PATCH request body.",
+  type: "object",
+};
+
+function kindKey(group: string, version: string, kind: string): string {
+  return `${group}/${version}/${kind}`;
+}
+
+/** `com.example.web.v1.Website`: the group backwards. */
+function componentName({ group, version }: ResourceDefinition, kind: string): string {
+  return [...group.split(".").reverse(), version, kind].join(".");
+}
+
+function customComponents(definition: ResourceDefinition): Components {
+  if (definition.isBuiltIn) return {};
+  const { group, version, kind, listKind, publishedSchema } = definition;
+  const own = componentName(definition, kind);
+  const of = (name: string): object => ({ "x-kubernetes-group-version-kind": [{ group, kind: name, version }] });
+  const identity = { apiVersion: { type: "string" }, kind: { type: "string" } };
+  const { properties = {}, ...rest } = publishedSchema ?? { type: "object" };
+  return {
+    [own]: {
+      ...rest,
+      type: "object",
+      properties: { ...identity, metadata: { allOf: [reference(`${META}.ObjectMeta`)] }, ...omitIdentity(properties) },
+      ...of(kind),
+    },
+    [componentName(definition, listKind)]: {
+      type: "object",
+      required: ["items"],
+      properties: {
+        ...identity,
+        items: { type: "array", items: reference(own) },
+        metadata: { allOf: [reference(`${META}.ListMeta`)] },
+      },
+      ...of(listKind),
+    },
+  };
+}
+
+function omitIdentity(properties: object): object {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = properties as Record<string, unknown>;
+  return rest;
+}
+
+/** The components that the given ones lead to, in order of their names. */
+function reachable(available: Components, from: Iterable<string>): Components {
+  const found = new Map<string, object>();
+  const waiting = [...from];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const component = available[name];
+    if (component === undefined || found.has(name)) continue;
+    found.set(name, component);
+    waiting.push(...referencesIn(component));
+  }
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function* referencesIn(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    if (key === "$ref" && typeof part === "string") yield part.slice(part.lastIndexOf("/") + 1);
+    else yield* referencesIn(part);
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import type { Facts } from "../../facts/facts.js";
+import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
+import type { CatalogVersion, ResourceCatalog } from "../catalog.js";
+import { headerOf } from "../endpoint.js";
+import { COMMON_HEADERS, text } from "../negotiation/answer.js";
+import { openApiDocument } from "./openapi-document.js";
+
+interface Entry {
+  readonly group: string;
+  readonly version: CatalogVersion;
+  readonly hash: string;
+}
+
+const PREFIX = "/openapi/v3";
+
+/** `/openapi/v3`: an index with a hash for each group version, and their documents, made when asked for. */
+export class OpenApiEndpoints {
+  readonly #catalog: ResourceCatalog;
+  readonly #facts: Facts;
+  /** By path: `apis/apps/v1`. */
+  #entries = new Map<string, Entry>();
+  readonly #documents = new Map<string, Uint8Array>();
+  #generation = 0;
+
+  constructor(catalog: ResourceCatalog, facts: Facts) {
+    this.#catalog = catalog;
+    this.#facts = facts;
+  }
+
+  answer(request: ApiRequest): ApiResponse {
+    this.#refresh();
+    const path = request.path.slice(PREFIX.length).replace(/^\/|\/$/g, "");
+    if (path === "") return this.#index(request);
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return { status: 404, headers: COMMON_HEADERS, body: new Uint8Array() };
+    const etag = `"${entry.hash}"`;
+    const hasHash = request.query.get("hash") === entry.hash;
+    const headers = {
+      "cache-control": hasHash ? "public, immutable" : COMMON_HEADERS["cache-control"]!,
+      "content-type": "application/json",
+      etag,
+      vary: "Accept",
+    };
+    if (headerOf(request, "if-none-match") === etag) return { status: 304, headers, body: new Uint8Array() };
+    return { status: 200, headers, body: this.#document(entry) };
+  }
+
+  /** `/openapi/v2`: the same schemas in the older form, without paths. */
+  answerV2(): ApiResponse {
+    const definitions = JSON.parse(
+      JSON.stringify(this.#facts.components).replaceAll("#/components/schemas/", "#/definitions/"),
+    ) as object;
+    const info = { title: "Kubernetes", version: this.#facts.version.gitVersion };
+    const body = Buffer.from(JSON.stringify({ swagger: "2.0", info, paths: {}, definitions }));
+    return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
+  }
+
+  #index(request: ApiRequest): ApiResponse {
+    const paths = Object.fromEntries(
+      [...this.#entries].map(([path, { hash }]) => [path, { serverRelativeURL: `${PREFIX}/${path}?hash=${hash}` }]),
+    );
+    const body = JSON.stringify({ paths });
+    const etag = `"${hashOf(body)}"`;
+    if (headerOf(request, "if-none-match") === etag) {
+      return { status: 304, headers: { ...COMMON_HEADERS, etag }, body: new Uint8Array() };
+    }
+    return text(200, body, { etag });
+  }
+
+  #document(entry: Entry): Uint8Array {
+    let document = this.#documents.get(entry.hash);
+    if (document === undefined) {
+      document = Buffer.from(JSON.stringify(openApiDocument(this.#facts, entry.group, entry.version)));
+      this.#documents.set(entry.hash, document);
+    }
+    return document;
+  }
+
+  #refresh(): void {
+    if (this.#generation === this.#catalog.generation) return;
+    this.#generation = this.#catalog.generation;
+    const entries = new Map<string, Entry>();
+    for (const { name, versions } of this.#catalog.groups) {
+      for (const version of versions) {
+        const path = name === "" ? `api/${version.version}` : `apis/${name}/${version.version}`;
+        entries.set(path, { group: name, version, hash: this.#hash(path, version) });
+      }
+    }
+    this.#entries = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const live = new Set([...entries.values()].map(({ hash }) => hash));
+    for (const hash of this.#documents.keys()) if (!live.has(hash)) this.#documents.delete(hash);
+  }
+
+  /** Built-in groups never change while the server runs; those of CRDs change with what was published of them. */
+  #hash(path: string, { resources }: CatalogVersion): string {
+    const custom = resources
+      .filter(({ isBuiltIn }) => !isBuiltIn)
+      .map(({ plural, kind, subresources, publishedSchema }) => ({ plural, kind, subresources, publishedSchema }));
+    return hashOf(JSON.stringify([this.#facts.version.gitVersion, path, custom]));
+  }
+}
+
+function hashOf(value: string): string {
+  return createHash("sha512").update(value).digest("hex").toUpperCase();
+}
