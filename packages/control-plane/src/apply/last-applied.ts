@@ -1,3 +1,4 @@
+import { goJson } from "../schema/go-format.js";
 import { isObject, type JsonObject, withField, withoutField } from "../schema/json.js";
 import { compare } from "./comparison.js";
 import type { Conflict } from "./conflict.js";
@@ -38,7 +39,7 @@ export function allowedByLastApplied(
 export function syncLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   const annotations = annotationsOf(object);
   if (annotations === undefined || !annotations[ANNOTATION]) return object;
-  const applied = `${JSON.stringify(sorted(withoutAnnotation(config)))}\n`;
+  const applied = `${goJson(withoutAnnotation(config))}\n`;
   const updated = withField(annotations, ANNOTATION, applied);
   const size = Object.entries(updated).reduce(
     (bytes, [key, value]) => bytes + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
@@ -72,11 +73,4 @@ function withoutAnnotation(config: JsonObject): JsonObject {
   const rest = withoutField(annotations, ANNOTATION);
   const metadata = config.metadata as JsonObject;
   return withField(config, "metadata", withField(metadata, "annotations", rest));
-}
-
-function sorted<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map(sorted) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)])) as Value;
 }

@@ -1,3 +1,4 @@
+import { goJson } from "../schema/go-format.js";
 import { field, isObject, type Json, type JsonObject } from "../schema/json.js";
 
 /**
@@ -14,7 +15,7 @@ export function fieldElement(name: string): PathElement {
 }
 
 export function valueElement(value: Json): PathElement {
-  return `v:${canonicalJson(value)}`;
+  return `v:${goJson(value)}`;
 }
 
 /** `keys` are the names and values of the item's key fields, in any order. */
@@ -23,7 +24,7 @@ export function keyElement(keys: readonly (readonly [name: string, value: Json])
   let text = "k:{";
   for (const [name, value] of sorted) {
     if (text.length > 3) text += ",";
-    text += `${JSON.stringify(name)}:${canonicalJson(value)}`;
+    text += `${JSON.stringify(name)}:${goJson(value)}`;
   }
   return `${text}}`;
 }
@@ -125,13 +126,4 @@ function valueText(value: Json): string {
       .join("");
   }
   return typeof value === "string" ? JSON.stringify(value) : String(value);
-}
-
-/** JSON as Go's encoders write it: what could end a script element is escaped. */
-function canonicalJson(value: Json): string {
-  if (typeof value !== "string") return JSON.stringify(value);
-  const text = JSON.stringify(value);
-  return /[<>&\u2028\u2029]/.test(text)
-    ? text.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    : text;
 }

@@ -1,11 +1,12 @@
-import { goQuote } from "../schema/go-format.js";
+import { goJson, goQuote } from "../schema/go-format.js";
+import type { Json } from "../schema/json.js";
 import type { FieldError } from "./status-error.js";
 
 /** A value as the real server's field errors print it. */
 function printed(value: unknown): string {
   if (typeof value === "string") return goQuote(value);
   if (value === undefined || value === null) return "null";
-  return JSON.stringify(value);
+  return goJson(value as Json);
 }
 
 function sentence(start: string, detail: string): string {

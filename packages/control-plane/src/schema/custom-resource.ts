@@ -42,6 +42,18 @@ export function validateCustomResource(schema: Schema, object: JsonObject, old?:
   return errors;
 }
 
+/** The same for a write to `/status`: only the status is checked, and the sentences name its fields from there on. */
+export function validateStatus(schema: Schema, object: JsonObject, old: JsonObject): FieldError[] {
+  const part = schema.properties?.status;
+  const errors: FieldError[] = [];
+  if (part !== undefined && object.status !== undefined) {
+    errors.push(...validate(part, object.status, { old: old.status, prefix: "status" }));
+  }
+  const repeated = validateListTypes(schema, object);
+  if (repeated.length > 0 && validateListTypes(schema, old).length === 0) errors.push(...repeated);
+  return errors;
+}
+
 const completed = new WeakMap<Schema, Schema>();
 
 /** The schema of a custom resource with what every object has: apiVersion, kind and the ObjectMeta of the built-in ones. */

@@ -1,4 +1,4 @@
-import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
+import type { FieldType, Message, MessageField, Special } from "../facts/message.js";
 import { zeroStruct, zeroValue } from "./go-struct.js";
 import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
 import { deepEqual, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
@@ -23,24 +23,24 @@ export function decodeStruct(message: Message, value: Json): Decoded {
   }
   const reader = new StructReader();
   const { kind, apiVersion } = value;
-  const known = new Set(["kind", "apiVersion"]);
   const object: MutableJsonObject = {};
   if (typeof kind === "string") object.kind = kind;
   if (typeof apiVersion === "string") object.apiVersion = apiVersion;
-  Object.assign(object, reader.struct(message, value, known));
-  return { object, unknown: reader.unknown };
+  const { object: fields, unknown } = reader.root(message, value, IDENTITY);
+  return { object: Object.assign(object, fields), unknown };
 }
 
 /** Decodes a struct that stands on its own, such as an ObjectMeta. */
 export function decodePart(message: Message, value: JsonObject): Decoded {
-  const reader = new StructReader();
-  const object = reader.struct(message, value, new Set());
-  return { object, unknown: reader.unknown };
+  return new StructReader().root(message, value);
 }
+
+const NONE: ReadonlySet<string> = new Set();
+const IDENTITY: ReadonlySet<string> = new Set(["kind", "apiVersion"]);
 
 interface StructPlan {
   readonly fields: readonly MessageField[];
-  readonly names: ReadonlySet<string>;
+  readonly byName: ReadonlyMap<string, MessageField>;
 }
 
 const plans = new WeakMap<Message, StructPlan>();
@@ -52,12 +52,13 @@ function planOf(message: Message): StructPlan {
     const fields = message.fields.flatMap((field) =>
       field.json === "" && field.type.kind === "message" ? planOf(field.type.message).fields : [field],
     );
-    plan = { fields, names: new Set(fields.map((field) => field.json)) };
+    plan = { fields, byName: new Map(fields.map((field) => [field.json, field])) };
     plans.set(message, plan);
   }
   return plan;
 }
 
+/** Reads as Go does: the first mismatch is remembered while reading goes on; what refuses its own text ends it. */
 class StructReader {
   readonly unknown: string[] = [];
   /** Where the reader is, with indexes and keys, for unknown fields. */
@@ -65,28 +66,38 @@ class StructReader {
   /** The names of the struct fields on the way, and the innermost struct, for errors. */
   readonly #names: string[] = [];
   #struct: Message | undefined;
+  #mismatch: DecodingError | undefined;
 
-  struct(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string>): JsonObject {
+  /** Reads the outermost struct. */
+  root(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE): Decoded {
+    const object = this.#read(message, value, alsoKnown);
+    if (this.#mismatch !== undefined) throw this.#mismatch;
+    return { object, unknown: this.unknown };
+  }
+
+  #read(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE): JsonObject {
     const outer = this.#struct;
     this.#struct = message;
-    const { fields, names } = planOf(message);
-    const result: MutableJsonObject = {};
-    for (const field of fields) {
-      const given = Object.hasOwn(value, field.json) ? value[field.json]! : null;
-      if (given === null) {
-        addAbsent(result, field);
+    const { fields, byName } = planOf(message);
+    const read = new Map<MessageField, Json>();
+    for (const key of Object.keys(value)) {
+      const field = byName.get(key);
+      if (field === undefined) {
+        if (!alsoKnown.has(key)) this.unknown.push(`${this.#path.join("")}${this.#path.length === 0 ? "" : "."}${key}`);
         continue;
       }
-      this.#path.push(this.#path.length === 0 ? field.json : `.${field.json}`);
-      this.#names.push(field.json);
-      const read = this.value(field.type, given, message);
+      if (value[key] === null) continue;
+      this.#path.push(this.#path.length === 0 ? key : `.${key}`);
+      this.#names.push(key);
+      read.set(field, this.value(field.type, value[key]!, message));
       this.#names.pop();
       this.#path.pop();
-      if (!isOmitted(field, read)) result[field.json] = read;
     }
-    for (const key of Object.keys(value)) {
-      if (names.has(key) || alsoKnown.has(key)) continue;
-      this.unknown.push(`${this.#path.join("")}${this.#path.length === 0 ? "" : "."}${key}`);
+    const result: MutableJsonObject = {};
+    for (const field of fields) {
+      const given = read.get(field);
+      if (given === undefined) addAbsent(result, field);
+      else if (!isOmitted(field, given)) result[field.json] = given;
     }
     this.#struct = outer;
     return result;
@@ -96,14 +107,14 @@ class StructReader {
     if (value === null) return zeroValue(type);
     switch (type.kind) {
       case "scalar":
-        return this.#scalar(type.scalar, value);
+        return this.#scalar(type, value);
       case "special":
         return this.#special(type.special, value, owner);
       case "pointer":
         return this.value(type.to, value, owner);
       case "message":
-        if (!isObject(value)) throw this.#mismatch(jsonType(value), structName(type.message));
-        return this.struct(type.message, value, new Set());
+        if (!isObject(value)) return this.#reject(type, jsonType(value), structName(type.message));
+        return this.#read(type.message, value);
       case "list":
       case "wrapped-list":
         return this.#list(type, value, owner);
@@ -113,7 +124,7 @@ class StructReader {
   }
 
   #list(type: FieldType & { kind: "list" | "wrapped-list" }, value: Json, owner: Message): Json {
-    if (!isArray(value)) throw this.#mismatch(jsonType(value), typeName(type));
+    if (!isArray(value)) return this.#reject(type, jsonType(value), typeName(type));
     return value.map((item, index) => {
       this.#path.push(`[${index}]`);
       const read = this.value(type.of, item, owner);
@@ -123,7 +134,7 @@ class StructReader {
   }
 
   #map(type: FieldType & { kind: "map" }, value: Json, owner: Message): Json {
-    if (!isObject(value)) throw this.#mismatch(jsonType(value), typeName(type));
+    if (!isObject(value)) return this.#reject(type, jsonType(value), typeName(type));
     const result: MutableJsonObject = {};
     for (const key of Object.keys(value).sort()) {
       this.#path.push(`.${key}`);
@@ -133,27 +144,23 @@ class StructReader {
     return result;
   }
 
-  #scalar(scalar: Scalar, value: Json): Json {
-    switch (scalar) {
+  #scalar(type: FieldType & { kind: "scalar" }, value: Json): Json {
+    switch (type.scalar) {
       case "string":
-        if (typeof value === "string") return value;
-        throw this.#mismatch(jsonType(value), "string");
+        return typeof value === "string" ? value : this.#reject(type, jsonType(value), "string");
       case "bool":
-        if (typeof value === "boolean") return value;
-        throw this.#mismatch(jsonType(value), "bool");
+        return typeof value === "boolean" ? value : this.#reject(type, jsonType(value), "bool");
       case "float64":
-        if (typeof value === "number") return value;
-        throw this.#mismatch(jsonType(value), "float64");
+        return typeof value === "number" ? value : this.#reject(type, jsonType(value), "float64");
       case "int32":
       case "int64": {
-        if (typeof value !== "number") throw this.#mismatch(jsonType(value), scalar);
-        const limit = scalar === "int32" ? 2 ** 31 : 2 ** 63;
+        if (typeof value !== "number") return this.#reject(type, jsonType(value), type.scalar);
+        const limit = type.scalar === "int32" ? 2 ** 31 : 2 ** 63;
         if (Number.isInteger(value) && value >= -limit && value < limit) return value;
-        throw this.#mismatch(`number ${value}`, scalar);
+        return this.#reject(type, `number ${value}`, type.scalar);
       }
       case "bytes":
-        if (typeof value !== "string") throw this.#mismatch(jsonType(value), "[]uint8");
-        return canonicalBase64(value);
+        return typeof value === "string" ? canonicalBase64(value) : this.#reject(type, jsonType(value), "[]uint8");
     }
   }
 
@@ -165,33 +172,32 @@ class StructReader {
       case "IntOrString":
         if (typeof value === "string") return value;
         if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
-        throw new DecodingError(
-          `json: cannot unmarshal ${typeof value === "number" ? `number ${value}` : jsonType(value)} into Go value of type int32`,
-        );
+        throw this.#error(typeof value === "number" ? `number ${value}` : jsonType(value), "int32");
       case "Time":
       case "MicroTime":
-        if (typeof value !== "string") throw notText(value);
+        if (typeof value !== "string") throw this.#error(jsonType(value), "string");
         return translated(() => canonicalTime(value, special === "Time" ? 0 : 6));
       case "Duration":
-        if (typeof value !== "string") throw notText(value);
+        if (typeof value !== "string") throw this.#error(jsonType(value), "string");
         return translated(() => canonicalDuration(value));
       case "SchemaOrBool":
-        return isObject(value) ? this.struct(owner, value, new Set()) : value;
+        return isObject(value) ? this.#read(owner, value) : value;
       case "SchemaOrArray":
-        return isObject(value) ? this.struct(owner, value, new Set()) : value;
+        return isObject(value) ? this.#read(owner, value) : value;
       default:
         return value;
     }
   }
 
-  #mismatch(found: string, type: string): DecodingError {
-    if (this.#struct === undefined) {
-      return new DecodingError(`json: cannot unmarshal ${found} into Go value of type ${type}`);
-    }
-    const struct = this.#struct.name.slice(this.#struct.name.lastIndexOf(".") + 1);
-    return new DecodingError(
-      `json: cannot unmarshal ${found} into Go struct field ${struct}.${this.#names.join(".")} of type ${type}`,
-    );
+  #reject(type: FieldType, found: string, expected: string): Json {
+    this.#mismatch ??= this.#error(found, expected);
+    return zeroValue(type);
+  }
+
+  #error(found: string, expected: string): DecodingError {
+    const struct = this.#struct?.name ?? "";
+    const field = `${struct.slice(struct.lastIndexOf(".") + 1)}.${this.#names.join(".")}`;
+    return new DecodingError(`json: cannot unmarshal ${found} into Go struct field ${field} of type ${expected}`);
   }
 }
 
@@ -262,10 +268,6 @@ function structName(message: Message): string {
 function jsonType(value: Json): string {
   if (isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
-}
-
-function notText(value: Json): DecodingError {
-  return new DecodingError(`json: cannot unmarshal ${jsonType(value)} into Go value of type string`);
 }
 
 function canonicalBase64(text: string): string {

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "./json.js";
+import { isArray, isObject, type Json, type MutableJsonObject, setField } from "./json.js";
 
 /** A value as Go prints it with `%v`: error messages of the real server carry such text. */
 export function goValue(value: Json): string {
@@ -54,6 +54,22 @@ function escaped(character: string): string {
   const isUnprintable =
     (code >= 0x80 && code <= 0xa0) || code === 0xad || code === 0x2028 || code === 0x2029 || code === 0xfeff;
   return isUnprintable ? `\\u${code.toString(16).padStart(4, "0")}` : character;
+}
+
+/** JSON as Go's encoder writes it: object keys sorted, and escaped what could end a script element. */
+export function goJson(value: Json): string {
+  const text = JSON.stringify(sorted(value));
+  return /[<>&\u2028\u2029]/.test(text)
+    ? text.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    : text;
+}
+
+function sorted(value: Json): Json {
+  if (isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const result: MutableJsonObject = {};
+  for (const key of Object.keys(value).sort()) setField(result, key, sorted(value[key]!));
+  return result;
 }
 
 /** The name of the Go type that JSON decodes the value into. */
