@@ -3,6 +3,8 @@ const COMPARED_HEADERS = ["content-type", "warning", "retry-after", "location", 
 
 /** Values that differ between two servers though they mean the same. */
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+/** A cell that counts the time since: `3s`, `2m5s`. */
+const AGE = /^(\d+[dhms])+$/;
 /** A resourceVersion within a text that quotes an object. */
 const QUOTED_VERSION = /(resourceVersion\W{1,12})\d+/g;
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -28,6 +30,14 @@ function sortCauses(shown: Record<string, unknown>): void {
   if (!Array.isArray(details?.causes) || details.causes.length < 2) return;
   details.causes.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   shown.message = String(shown.message).replace(/\[.*\]/s, "[…]");
+}
+
+/** Entries stand in the order of their times, which are whole seconds: whether two writes share one is chance. */
+function sortManagers(shown: Record<string, unknown>): void {
+  if (!Array.isArray(shown.managedFields)) return;
+  const rank = (entry: Record<string, unknown>): string =>
+    [entry.manager, entry.operation, entry.subresource, entry.apiVersion].join("/");
+  shown.managedFields.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
 function markVersion(shown: Record<string, unknown>): void {
@@ -84,6 +94,7 @@ export class Normaliser {
       if (key === "resourceVersion") return ranks.get(value) ?? value;
       if (key === "continue") return value === "" ? "" : "<continue>";
       if (key === "token") return "<token>";
+      if (key === "cells" && AGE.test(value)) return "<age>";
       return this.#text(value);
     }
     if (Array.isArray(value)) return value.map((item) => this.#value(item, key, ranks));
@@ -94,6 +105,7 @@ export class Normaliser {
       );
       if (isMomentary(value)) markVersion(shown);
       sortCauses(shown);
+      sortManagers(shown);
       return shown;
     }
     return value;

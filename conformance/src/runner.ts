@@ -29,6 +29,7 @@ async function runCase(each: Case, wire: Wire, all: readonly Case[], hooks: Webh
   const id = `case-${all.indexOf(each) + 1}`;
   const session = new Session(wire, id, hooks);
   await session.post("/api/v1/namespaces", { metadata: { name: id } }, { silent: true });
+  await furnished(session);
   try {
     await each.run(session);
   } catch (error) {
@@ -36,4 +37,15 @@ async function runCase(each: Case, wire: Wire, all: readonly Case[], hooks: Webh
   }
   await session.delete(`/api/v1/namespaces/${id}`, undefined, { silent: true });
   return session.transcript();
+}
+
+/** Waits for what the controllers put into every new namespace, so that it does not come in the middle of a case. */
+async function furnished(session: Session): Promise<void> {
+  for (const path of ["configmaps/kube-root-ca.crt", "serviceaccounts/default"]) {
+    for (let tries = 0; tries < 200; tries++) {
+      if ((await session.get(`/api/v1/namespaces/${session.namespace}/${path}`, { silent: true })).status === 200)
+        break;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
 }

@@ -23,8 +23,9 @@ interface Subject {
 
 const record = (dice: Dice): Record<string, string> =>
   Object.fromEntries(dice.some(KEYS).map((key) => [key, String(dice.number(3))]));
-const managed = (object: Body): readonly Body[] =>
-  (object.metadata?.managedFields ?? []).filter((entry: Body) => entry.subresource === undefined);
+const managed = (object: Body): Body => ({
+  managedFields: (object.metadata?.managedFields ?? []).filter((entry: Body) => entry.subresource === undefined),
+});
 const shownObject = (object: Body): unknown =>
   object.kind === "Status"
     ? object
@@ -34,6 +35,7 @@ const shownObject = (object: Body): unknown =>
         object.metadata.finalizers,
         object.metadata.generation,
         object.spec,
+        object.template,
         object.data,
         managed(object),
       ];
@@ -45,43 +47,40 @@ const configMap: Subject = {
   kind: "ConfigMap",
   takesStrategic: true,
   content: (dice) => ({ data: record(dice), ...(dice.chance(0.2) ? { binaryData: { z: "dg==" } } : {}) }),
-  shown: (object) => (object.kind === "Status" ? object : [shownObject(object), object.metadata.resourceVersion]),
+  shown: (object) =>
+    object.kind === "Status" ? object : [shownObject(object), { resourceVersion: object.metadata.resourceVersion }],
 };
 
-const deployment: Subject = {
-  name: "deployment",
-  path: (s) => `/apis/apps/v1/namespaces/${s.namespace}/deployments`,
-  apiVersion: () => "apps/v1",
-  kind: "Deployment",
+/** A kind with nested lists by key, and no controller that writes to it. */
+const podTemplate: Subject = {
+  name: "pod template",
+  path: (s) => `/api/v1/namespaces/${s.namespace}/podtemplates`,
+  apiVersion: () => "v1",
+  kind: "PodTemplate",
   takesStrategic: true,
   content: (dice) => ({
-    spec: {
-      replicas: 0,
-      selector: { matchLabels: { app: "x" } },
-      ...(dice.chance(0.3) ? { minReadySeconds: dice.number(3) } : {}),
-      template: {
-        metadata: { labels: { app: "x", ...record(dice) } },
-        spec: {
-          containers: ["main", ...dice.some(["side", "third"])].map((name) => ({
-            name,
-            image: `i:${dice.number(2)}`,
-            ...(dice.chance(0.5)
-              ? { env: dice.some(KEYS).map((key) => ({ name: key.toUpperCase(), value: String(dice.number(2)) })) }
-              : {}),
-            ...(dice.chance(0.5)
-              ? {
-                  ports: dice
-                    .some([80, 81])
-                    .map((containerPort) => ({ containerPort, ...(dice.chance(0.3) ? { protocol: "UDP" } : {}) })),
-                }
-              : {}),
-            ...(dice.chance(0.3) ? { args: dice.some(["-v", "-x"]) } : {}),
-            ...(dice.chance(0.3) ? { resources: { requests: { cpu: dice.pick(["100m", "0.5", "1"]) } } } : {}),
-          })),
-          ...(dice.chance(0.3) ? { tolerations: [{ key: dice.pick(KEYS), operator: "Exists" }] } : {}),
-          ...(dice.chance(0.3) ? { volumes: dice.some(KEYS).map((name) => ({ name, emptyDir: {} })) } : {}),
-          ...(dice.chance(0.3) ? { nodeSelector: record(dice) } : {}),
-        },
+    template: {
+      metadata: { labels: { app: "x", ...record(dice) } },
+      spec: {
+        containers: ["main", ...dice.some(["side", "third"])].map((name) => ({
+          name,
+          image: `i:${dice.number(2)}`,
+          ...(dice.chance(0.5)
+            ? { env: dice.some(KEYS).map((key) => ({ name: key.toUpperCase(), value: String(dice.number(2)) })) }
+            : {}),
+          ...(dice.chance(0.5)
+            ? {
+                ports: dice
+                  .some([80, 81])
+                  .map((containerPort) => ({ containerPort, ...(dice.chance(0.3) ? { protocol: "UDP" } : {}) })),
+              }
+            : {}),
+          ...(dice.chance(0.3) ? { args: dice.some(["-v", "-x"]) } : {}),
+          ...(dice.chance(0.3) ? { resources: { requests: { cpu: dice.pick(["100m", "0.5", "1"]) } } } : {}),
+        })),
+        ...(dice.chance(0.3) ? { tolerations: [{ key: dice.pick(KEYS), operator: "Exists" }] } : {}),
+        ...(dice.chance(0.3) ? { volumes: dice.some(KEYS).map((name) => ({ name, emptyDir: {} })) } : {}),
+        ...(dice.chance(0.3) ? { nodeSelector: record(dice) } : {}),
       },
     },
   }),
@@ -131,14 +130,12 @@ const customResource: Subject = {
       number: () => dice.number(5),
       set: () => dice.some(KEYS),
       map: () =>
-        dice
-          .some(KEYS)
-          .map((k) => ({
-            k,
-            ...(dice.chance(0.4) ? { p: dice.pick(["x", "y"]) } : {}),
-            ...(dice.chance(0.6) ? { v: String(dice.number(3)) } : {}),
-            ...(dice.chance(0.3) ? { inner: record(dice) } : {}),
-          })),
+        dice.some(KEYS).map((k) => ({
+          k,
+          ...(dice.chance(0.4) ? { p: dice.pick(["x", "y"]) } : {}),
+          ...(dice.chance(0.6) ? { v: String(dice.number(3)) } : {}),
+          ...(dice.chance(0.3) ? { inner: record(dice) } : {}),
+        })),
       atomicList: () => dice.some(KEYS),
       atomicMap: () => record(dice),
       labels: () => record(dice),
@@ -147,7 +144,8 @@ const customResource: Subject = {
     };
     return { spec: Object.fromEntries(dice.some(Object.keys(parts)).map((key) => [key, parts[key]!()])) };
   },
-  shown: (object) => (object.kind === "Status" ? object : [shownObject(object), object.metadata.resourceVersion]),
+  shown: (object) =>
+    object.kind === "Status" ? object : [shownObject(object), { resourceVersion: object.metadata.resourceVersion }],
 };
 
 const metadata = (dice: Dice): object => ({
@@ -228,7 +226,7 @@ export const patchWalks = (seeds: readonly number[]): readonly Case[] =>
     "random writes",
     Object.fromEntries(
       seeds.flatMap((seed) =>
-        [configMap, deployment, customResource].map((subject) => [
+        [configMap, podTemplate, customResource].map((subject) => [
           `${subject.name}, seed ${seed}`,
           walk(subject, seed),
         ]),
