@@ -5,7 +5,7 @@ import type { Clock } from "setpoint";
 import { answerError } from "../registry/negotiation/answer.js";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiRequest, ApiResponse } from "./api-request.js";
-import { clientCertificate } from "./client-certificate.js";
+import { ClientCertificates } from "./client-certificates.js";
 import { CLIENT_GONE, hasBody, type NodeRequest, readBody } from "./incoming-body.js";
 import { decodedBody } from "./request-body.js";
 import { parseTarget } from "./request-target.js";
@@ -42,6 +42,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #exchanges = new Set<Exchange>();
+  readonly #certificates = new ClientCertificates();
   #onIdle: (() => void) | undefined;
   #isStopping = false;
 
@@ -105,16 +106,22 @@ export class ApiServer implements AsyncDisposable {
     if (this.#isStopping) return;
     this.#isStopping = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const session of this.#sessions) session.close();
+    const grace = new AbortController();
+    const patience = this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {});
     for (const exchange of this.#exchanges) exchange.abort(new Error("the server is stopping"));
     if (this.#exchanges.size > 0) {
-      const grace = new AbortController();
-      const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
-      await Promise.race([idle, this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {})]);
-      grace.abort();
+      const idle = new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+      await Promise.race([idle, patience]);
     }
-    for (const socket of this.#sockets) socket.destroySoon();
+    // Both send what is still in their buffers first.
+    for (const session of this.#sessions) session.close();
+    for (const socket of this.#sockets) if (socket.alpnProtocol !== "h2") socket.destroySoon();
+    await Promise.race([closed, patience]);
+    grace.abort();
     for (const session of this.#sessions) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
@@ -138,8 +145,8 @@ export class ApiServer implements AsyncDisposable {
 
   async #answer(request: NodeRequest, response: NodeResponse, exchange: Exchange): Promise<ApiResponse> {
     try {
-      const certificate = clientCertificate(socketOf(request));
       const headers = headersOf(request.rawHeaders);
+      const certificate = this.#certificates.of(request, headers.authorization !== undefined);
       const target = parseTarget(request.url ?? "/");
       const body = hasBody(request, headers) ? await readBody(request, headers, this.#options.clock) : NO_BODY;
       const apiRequest: ApiRequest = {
@@ -186,10 +193,6 @@ class Exchange {
   close(): void {
     this.abort(CLIENT_GONE);
   }
-}
-
-function socketOf(request: NodeRequest): TLSSocket {
-  return ("stream" in request ? request.stream.session?.socket : request.socket) as TLSSocket;
 }
 
 /** Repeated headers are joined, as Node does, but for those of impersonation, where each is a value of its own. */

@@ -1,0 +1,217 @@
+import { once } from "node:events";
+import { connect, type TLSSocket } from "node:tls";
+import {
+  http1Transport,
+  http2Transport,
+  systemClock,
+  systemRandom,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from "setpoint";
+import { describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../auth/certificates/certificate-authority.js";
+import { StatusError } from "../registry/status-error.js";
+import type { ApiHandler, ApiRequest } from "./api-request.js";
+import { ApiServer } from "./api-server.js";
+import { BODY_LIMIT_BYTES } from "./request-body.js";
+import { safeHandler } from "./safe-handler.js";
+
+const authority = CertificateAuthority.create({ clock: systemClock, random: systemRandom });
+const serving = authority.issueServer("test", ["127.0.0.1"]);
+const client = authority.issueClient({ commonName: "ann", organizations: ["one", "two"] });
+
+const serve = (handler: ApiHandler): Promise<ApiServer> =>
+  ApiServer.listen({
+    handler: safeHandler(handler, () => {}),
+    host: "127.0.0.1",
+    port: 0,
+    ...serving,
+    clientCa: authority.certificate,
+    clock: systemClock,
+    log: () => {},
+  });
+
+const tls = { ca: authority.certificate, cert: client.certificate, key: client.privateKey };
+
+const rawConnection = async (server: ApiServer, credentials: object = {}): Promise<TLSSocket> => {
+  const socket = connect({ host: "127.0.0.1", port: server.port, ca: authority.certificate, ...credentials });
+  await once(socket, "secureConnect");
+  return socket;
+};
+
+const readAll = async (socket: TLSSocket): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+};
+
+const text = async (response: TransportResponse): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+const get = (transport: Transport, path: string, more: Partial<TransportRequest> = {}): Promise<TransportResponse> =>
+  transport.request({ method: "GET", path, headers: {}, ...more });
+
+const ok = (body = "ok"): Awaited<ReturnType<ApiHandler>> => ({ status: 200, headers: {}, body: Buffer.from(body) });
+
+/** Yields until the caller goes away, and tells when that was. */
+const endless = (ended: () => void): ApiHandler => {
+  return async ({ signal }) => ({
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: (async function* () {
+      try {
+        yield Buffer.from("first\n");
+        if (!signal.aborted) await once(signal, "abort");
+      } finally {
+        ended();
+      }
+    })(),
+  });
+};
+
+describe.each([
+  ["HTTP/1.1", http1Transport],
+  ["HTTP/2", http2Transport],
+] as const)("the server over %s", (_name, open) => {
+  const transportTo = (server: ApiServer): Transport => open({ server: server.url, clock: systemClock, tls });
+
+  it("hands over the request, the certificate of the caller included", async () => {
+    let seen: ApiRequest | undefined;
+    await using server = await serve(async (request) => {
+      seen = request;
+      return { status: 201, headers: { warning: ["299 - a", "299 - b"] }, body: Buffer.from("done") };
+    });
+    await using transport = transportTo(server);
+    const response = await transport.request({
+      method: "PATCH",
+      path: "/api/v1/a%2Fb?x=1&x=2",
+      headers: { "content-type": "text/plain", "impersonate-group": ["g1", "g2"] },
+      body: Buffer.from("hello"),
+    });
+    expect([response.status, response.headers.warning, await text(response)]).toEqual([
+      201,
+      ["299 - a", "299 - b"],
+      "done",
+    ]);
+    expect([seen?.method, seen?.path, seen?.query.getAll("x")]).toEqual(["PATCH", "/api/v1/a/b", ["1", "2"]]);
+    expect([seen?.headers["content-type"], seen?.headers["impersonate-group"]]).toEqual(["text/plain", ["g1", "g2"]]);
+    expect(Buffer.from(seen!.body).toString()).toBe("hello");
+    expect(seen?.clientCertificate).toEqual({ commonName: "ann", organizations: ["one", "two"] });
+    expect(seen?.isInProcess).toBe(false);
+  });
+
+  it("streams as it comes, and tells the handler when the reader leaves", async () => {
+    let ended = (): void => {};
+    const hasEnded = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    await using server = await serve(endless(() => ended()));
+    await using transport = transportTo(server);
+    for await (const chunk of (await get(transport, "/watch")).body) {
+      expect(Buffer.from(chunk).toString()).toBe("first\n");
+      break;
+    }
+    await hasEnded;
+  });
+
+  it("refuses a body above the limit and goes on", async () => {
+    await using server = await serve(async ({ body }) => ok(String(body.byteLength)));
+    await using transport = transportTo(server);
+    const post = (size: number): Promise<TransportResponse> =>
+      transport.request({ method: "POST", path: "/", headers: {}, body: Buffer.alloc(size) });
+    expect(await text(await post(BODY_LIMIT_BYTES))).toBe(String(BODY_LIMIT_BYTES));
+    // The server answers and hangs up while the body is still being sent: either may be seen first.
+    const refused = await post(BODY_LIMIT_BYTES + 1).catch((error: { code: string }) => error.code);
+    expect(["TRANSPORT_BROKEN", 413]).toContain(typeof refused === "string" ? refused : refused.status);
+    expect((await get(transport, "/")).status).toBe(200);
+  });
+
+  it("answers what a handler throws, and goes on", async () => {
+    await using server = await serve(async ({ path }) => {
+      if (path === "/teapot") throw new StatusError(418, "Teapot", "short and stout");
+      throw new TypeError("a bug");
+    });
+    await using transport = transportTo(server);
+    expect((await get(transport, "/teapot")).status).toBe(418);
+    expect((await get(transport, "/bug")).status).toBe(500);
+    expect((await get(transport, "/%zz")).status).toBe(400);
+  });
+
+  it("ends watches cleanly and lets others finish when it stops", async () => {
+    let finish = (): void => {};
+    const server = await serve(async (request) => {
+      if (request.path === "/watch") return endless(() => {})(request);
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return ok("late");
+    });
+    await using transport = transportTo(server);
+    const watch = text(await get(transport, "/watch"));
+    const slow = get(transport, "/slow").then(text);
+    await systemClock.sleep(50);
+    const stopped = server[Symbol.asyncDispose]();
+    await systemClock.sleep(20);
+    finish();
+    expect(await watch).toBe("first\n");
+    expect(await slow).toBe("late");
+    await stopped;
+    await expect(get(transport, "/")).rejects.toMatchObject({ code: expect.stringMatching(/^TRANSPORT_/) });
+  });
+});
+
+describe("the server", () => {
+  it("refuses a certificate of another authority, unless there are other credentials", async () => {
+    await using server = await serve(async ({ clientCertificate }) => ok(clientCertificate?.commonName ?? "nobody"));
+    const stranger = CertificateAuthority.create({ clock: systemClock, random: systemRandom });
+    const { certificate, privateKey } = stranger.issueClient({ commonName: "ann", organizations: ["system:masters"] });
+    const ask = async (credentials: object, header = ""): Promise<string> => {
+      const socket = await rawConnection(server, credentials);
+      socket.write(`GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${header}\r\n`);
+      return readAll(socket);
+    };
+    expect(await ask({ cert: certificate, key: privateKey })).toContain("HTTP/1.1 401");
+    expect(await ask({ cert: certificate, key: privateKey }, "authorization: Bearer x\r\n")).toMatch(/nobody$/);
+    expect(await ask({})).toMatch(/nobody$/);
+    expect(await ask({ cert: client.certificate, key: client.privateKey })).toMatch(/ann$/);
+  });
+
+  it("survives garbage, broken requests and callers that hang up", async () => {
+    await using server = await serve(async () => ok());
+    for (const bytes of [
+      "\0\u0001\u0002garbage\r\n\r\n",
+      "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf",
+      "GET / HT",
+    ]) {
+      const socket = await rawConnection(server);
+      socket.on("error", () => {});
+      socket.write(bytes);
+      await systemClock.sleep(10);
+      socket.destroy();
+    }
+    const socket = await rawConnection(server);
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    expect(await readAll(socket)).toContain("200 OK");
+  });
+
+  it("stops taking from a handler whose reader does not read", async () => {
+    let produced = 0;
+    await using server = await serve(async () => ({
+      status: 200,
+      headers: {},
+      body: (async function* () {
+        for (; produced < 1000; produced++) yield Buffer.alloc(2 ** 20);
+      })(),
+    }));
+    const socket = await rawConnection(server);
+    socket.pause();
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    await systemClock.sleep(300);
+    expect(produced).toBeLessThan(100);
+    socket.destroy();
+  });
+});

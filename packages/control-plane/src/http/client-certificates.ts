@@ -1,0 +1,35 @@
+import type { TLSSocket } from "node:tls";
+import { unauthorized } from "../registry/status-error.js";
+import type { ApiRequest } from "./api-request.js";
+import type { NodeRequest } from "./incoming-body.js";
+
+type Peer =
+  | { readonly type: "none" | "untrusted" }
+  | { readonly type: "trusted"; readonly certificate: NonNullable<ApiRequest["clientCertificate"]> };
+
+/** Who the TLS handshakes say is calling. Each connection is looked at once: reading a certificate is slow. */
+export class ClientCertificates {
+  /** By socket for HTTP/1.1, by session for HTTP/2. */
+  readonly #peers = new WeakMap<object, Peer>();
+
+  /**
+   * Undefined without a client certificate. Throws 401 for one that the client CA has not signed, or that is not valid
+   * now, unless other credentials are there to be looked at: as the real server.
+   */
+  of(request: NodeRequest, hasOtherCredentials: boolean): ApiRequest["clientCertificate"] {
+    const connection = ("stream" in request ? request.stream.session : request.socket)!;
+    let peer = this.#peers.get(connection);
+    if (!peer) this.#peers.set(connection, (peer = peerOf(request.socket as TLSSocket)));
+    if (peer.type === "trusted") return peer.certificate;
+    if (peer.type === "untrusted" && !hasOtherCredentials) throw unauthorized();
+    return undefined;
+  }
+}
+
+function peerOf(socket: TLSSocket): Peer {
+  const { subject } = socket.getPeerCertificate();
+  if (!subject) return { type: "none" };
+  if (!socket.authorized) return { type: "untrusted" };
+  const commonName = [subject.CN ?? ""].flat()[0] ?? "";
+  return { type: "trusted", certificate: { commonName, organizations: [subject.O ?? []].flat() } };
+}
