@@ -235,6 +235,62 @@ export const errorRegistry = defineErrors({
     summary: "An own delete was not seen by the informer in time; reads may still show the object.",
     cure: "Check the informer's status. A finalizer keeps an object for as long as it needs.",
   },
+  CONTROLLER_INVALID: {
+    summary: "A controller was declared in a way that cannot run.",
+    cure: "Change the option that the message names.",
+  },
+  CONTROLLER_STOPPED: {
+    summary: "A controller ended what was under way because it is stopping.",
+    cure: "Nothing to do: the process that runs next takes the work up again.",
+  },
+  CLUSTER_UNKNOWN: {
+    summary: "A controller names a cluster that its process does not know.",
+    cure: "Give the manager a client for the cluster under that name.",
+  },
+  KIND_NOT_DECLARED: {
+    summary: "A reconciler used a kind that its controller does not declare.",
+    cure: "Add the kind to `uses`, or to `owns` where the controller makes its objects.",
+  },
+  SCOPE_NOT_WATCHED: {
+    summary: "A reconciler read objects in a namespace that its controller does not watch.",
+    cure: "Declare the kind with the namespaces to be read: `{ kind, namespaces }`.",
+  },
+  NAMESPACE_MISSING: {
+    summary: "A namespaced object was read or written without saying where, from an object that is in no namespace.",
+    cure: "Give the namespace in the options of the read or in the metadata of the object.",
+  },
+  DEPENDENCY_ABSENT: {
+    summary: "An object that a reconciler cannot do without is not there.",
+    cure: "Create it; the reconcile runs again by itself. To go on without it, use `ctx.find`.",
+  },
+  CHILD_NOT_OWNED: {
+    summary: "A controller would have to take over an object that belongs to somebody else.",
+    cure: 'Choose another name, delete the object, or pass `existing: "adopt"` where nobody controls it.',
+  },
+  CHILD_TERMINATING: {
+    summary: "A child is being deleted and cannot be applied until it is gone.",
+    cure: "Nothing to do: the reconcile runs again when it is gone. If it never goes, look at its finalizers.",
+  },
+  RUN_OVER: {
+    summary: "A reconciler used its context after its run had ended.",
+    cure: "Await everything that the reconciler starts.",
+  },
+  RECONCILE_TIMEOUT: {
+    summary: "A reconcile took longer than its controller allows.",
+    cure: "Find out what it waits for, pass `ctx.signal` on, return `ctx.waitFor` instead of waiting, or raise `timeout`.",
+  },
+  RECONCILE_HUNG: {
+    summary: "A reconcile goes on although its signal was aborted.",
+    cure: "Pass `ctx.signal` to everything that it awaits; until it ends, its object is not reconciled.",
+  },
+  OUTCOME_INVALID: {
+    summary: "A reconciler returned something that is no outcome.",
+    cure: "Return nothing, or what `ctx.requeueAfter`, `ctx.waitFor`, `ctx.retry` or `ctx.terminal` give.",
+  },
+  FINALIZER_INVALID: {
+    summary: "The name of a finalizer is empty, too long or not a qualified name.",
+    cure: "Use a domain and a name of at most 63 characters: `example.com/cleanup`.",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

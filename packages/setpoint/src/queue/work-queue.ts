@@ -90,9 +90,13 @@ export class WorkQueue<Cause> {
     this.#serveWaiters();
   }
 
-  /** Asks for a hand-out after the key's back-off, and the overall limit if there is one. Gives the delay. */
-  retry(key: string, cause: Cause, priority: Priority = "low"): number {
-    const delayMs = Math.max(this.#backoff.fail(key), this.#retryLimit?.reserve(this.#clock.monotonic()) ?? 0);
+  /**
+   * Asks for a hand-out after the key's back-off, the overall limit if there is one, and `leastMs`, whichever is
+   * longest. Gives the delay.
+   */
+  retry(key: string, cause: Cause, priority: Priority = "low", leastMs = 0): number {
+    const limitMs = this.#retryLimit?.reserve(this.#clock.monotonic()) ?? 0;
+    const delayMs = Math.max(this.#backoff.fail(key), limitMs, leastMs);
     this.#observer?.retried();
     this.add(key, cause, { priority, afterMs: delayMs });
     return delayMs;

@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
+import { compareQuantities, quantityPattern } from "../kinds/quantity.js";
+import { isEqual, isRecord, joinPath } from "./field-paths.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The entry that tells which fields `manager` has applied. */
+export function appliedEntry(object: KubeObject, manager: string): ManagedFieldsEntry | undefined {
+  return object.metadata.managedFields?.find(
+    (entry) => entry.manager === manager && entry.operation === "Apply" && !entry.subresource,
+  );
+}
+
+/**
+ * The paths at which an object is not as desired, given the fields that were applied before: values that differ, fields
+ * that were never applied, and fields applied that are no longer desired. Empty where an apply would change nothing.
+ *
+ * The set of applied fields also tells how the server merges each list, so no schema is needed.
+ */
+export function differingPaths(applied: JsonObject, desired: JsonObject, current: unknown): readonly string[] {
+  const paths: string[] = [];
+  compareNode(applied, ownable(desired), current, "", paths);
+  return paths;
+}
+
+/** A short text that changes with the fields that `applied` names, their values, or the set itself. */
+export function digestOfApplied(applied: JsonObject, current: unknown): string {
+  return digest([applied, extract(applied, current)]);
+}
+
+export function digest(value: unknown): string {
+  return createHash("sha256").update(canonical(value)).digest("base64url").slice(0, 22);
+}
+
+/** Whether the set of applied fields holds the path. */
+export function isApplied(applied: Fields, steps: readonly string[]): boolean {
+  let node: unknown = applied;
+  for (const step of steps) {
+    if (!isRecord(node)) return false;
+    node = node[`f:${step}`];
+  }
+  return node !== undefined;
+}
+
+/** What managers can own of a desired object: neither its type nor its identity. */
+function ownable(desired: JsonObject): JsonObject {
+  const { apiVersion: _, kind: __, metadata, ...rest } = desired;
+  const { name: ___, namespace: ____, ...ownMetadata } = (metadata ?? {}) as JsonObject;
+  return Object.keys(ownMetadata).length > 0 ? { ...rest, metadata: ownMetadata } : rest;
+}
+
+function compareNode(applied: Fields, desired: unknown, current: unknown, path: string, paths: string[]): void {
+  if (isLeaf(applied)) {
+    if (!isEquivalent(desired, current, path)) paths.push(path);
+  } else if (isRecord(desired)) {
+    compareFields(applied, desired, current, path, paths);
+  } else if (Array.isArray(desired)) {
+    compareItems(applied, desired, current, path, paths);
+  } else {
+    paths.push(path);
+  }
+}
+
+function compareFields(
+  applied: Fields,
+  desired: Readonly<Record<string, unknown>>,
+  current: unknown,
+  path: string,
+  paths: string[],
+): void {
+  for (const [field, value] of Object.entries(desired)) {
+    const inner = applied[`f:${field}`];
+    const innerPath = joinPath(path, field);
+    if (isRecord(inner)) compareNode(inner, value, isRecord(current) ? current[field] : undefined, innerPath, paths);
+    else if (!isEmpty(value)) paths.push(innerPath);
+  }
+  for (const name of Object.keys(applied)) {
+    if (!name.startsWith("f:")) continue;
+    const field = name.slice(2);
+    if (desired[field] === undefined || desired[field] === null) paths.push(joinPath(path, field));
+  }
+}
+
+function compareItems(
+  applied: Fields,
+  desired: readonly unknown[],
+  current: unknown,
+  path: string,
+  paths: string[],
+): void {
+  const items: readonly unknown[] = Array.isArray(current) ? current : [];
+  const unmatched = new Set(Object.keys(applied).filter((name) => name !== "."));
+  desired.forEach((item, at) => {
+    const name = [...unmatched].find((candidate) => isItem(candidate, item, true));
+    const itemPath = `${path}[${at}]`;
+    if (name === undefined) {
+      paths.push(itemPath);
+      return;
+    }
+    unmatched.delete(name);
+    const existing = items.find((candidate) => isItem(name, candidate, false));
+    if (existing === undefined) paths.push(itemPath);
+    else compareNode(applied[name] as Fields, item, existing, itemPath, paths);
+  });
+  for (const name of unmatched) paths.push(`${path}[${name.slice(2)}]`);
+}
+
+/**
+ * Whether an item of a list is the one that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. A desired one may leave
+ * out key fields that the server defaults.
+ */
+function isItem(name: string, item: unknown, mayLackKeys: boolean): boolean {
+  const value: unknown = JSON.parse(name.slice(2));
+  if (name.startsWith("v:")) return isEqual(value, item);
+  if (!name.startsWith("k:") || !isRecord(item) || !isRecord(value)) return false;
+  return Object.entries(value).every(
+    ([field, wanted]) => isEqual(item[field], wanted) || (mayLackKeys && item[field] === undefined),
+  );
+}
+
+function extract(applied: Fields, current: unknown): unknown {
+  if (isLeaf(applied)) return current ?? null;
+  return Object.entries(applied).map(([name, inner]) => {
+    if (name === ".") return null;
+    if (name.startsWith("f:")) return extract(inner as Fields, isRecord(current) ? current[name.slice(2)] : undefined);
+    const items: readonly unknown[] = Array.isArray(current) ? current : [];
+    const item = items.find((candidate) => isItem(name, candidate, false));
+    return item === undefined ? null : extract(inner as Fields, item);
+  });
+}
+
+function isLeaf(applied: Fields): boolean {
+  for (const name in applied) if (name !== ".") return false;
+  return true;
+}
+
+/** Fields of which the API server rewrites quantities (`1000m` to `1`). */
+const QUANTITY_PATH = /(^|\.)(limits|requests|capacity|hard|overhead|sizeLimit|divisor)([.[]|$)/;
+
+const QUANTITY = new RegExp(quantityPattern);
+
+function isQuantity(value: unknown): value is string | number {
+  return (typeof value === "string" || typeof value === "number") && QUANTITY.test(String(value));
+}
+
+function isEquivalent(desired: unknown, current: unknown, path: string): boolean {
+  if (isEqual(desired, current) || (isEmpty(desired) && isEmpty(current))) return true;
+  if (isRecord(desired) && isRecord(current)) {
+    const fields = new Set([...Object.keys(desired), ...Object.keys(current)]);
+    return [...fields].every((field) => isEquivalent(desired[field], current[field], joinPath(path, field)));
+  }
+  return (
+    QUANTITY_PATH.test(path) && isQuantity(desired) && isQuantity(current) && compareQuantities(desired, current) === 0
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
+}
+
+/** JSON with sorted fields. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
+  const fields = Object.keys(value).filter((field) => value[field] !== undefined);
+  return `{${fields
+    .sort()
+    .map((field) => `${JSON.stringify(field)}:${canonical(value[field])}`)
+    .join(",")}}`;
+}

@@ -1,0 +1,281 @@
+import { isNotFound } from "../client/api-error.js";
+import type { DeleteOptions, Patch } from "../client/client.js";
+import { SetpointError } from "../errors/error.js";
+import { type Kind, keyOf, kindId } from "../kinds/kind.js";
+import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import { appliedEntry, differingPaths, isApplied } from "./applied-fields.js";
+import type { AppliedMemory } from "./applied-memory.js";
+import type { ApplyOptions } from "./context.js";
+import { splitPath, valueAt, withoutPath } from "./field-paths.js";
+import type { KindSource } from "./kind-source.js";
+import { keyFor, type Sources } from "./object-reader.js";
+import type { OwnWrites } from "./own-writes.js";
+import { OWNER_INDEX, ownerMark, ownershipOf } from "./ownership.js";
+import type { Run } from "./run.js";
+import type { WriteRecord } from "./timeline.js";
+
+export interface ChildWriterOptions {
+  readonly fieldManager: string;
+  readonly applied: AppliedMemory;
+  readonly ownWrites: OwnWrites;
+}
+
+/** A child made ready to be applied. */
+interface Child {
+  readonly source: KindSource;
+  readonly key: string;
+  readonly namespace: string | undefined;
+  readonly desired: JsonObject;
+}
+
+/** The writes of one run to objects other than its own. */
+export class ChildWriter {
+  readonly #run: Run;
+  readonly #sources: Sources;
+  readonly #options: ChildWriterOptions;
+
+  constructor(run: Run, sources: Sources, options: ChildWriterOptions) {
+    this.#run = run;
+    this.#sources = sources;
+    this.#options = options;
+  }
+
+  async apply(kind: Kind, stated: JsonObject, options: ApplyOptions = {}): Promise<KubeObject> {
+    this.#run.assertOpen();
+    const child = this.#childOf(kind, stated);
+    const { source, key } = child;
+    const informer = await source.informer(child.namespace ?? "", this.#run.signal);
+    this.#run.assertOpen();
+    this.#run.track({ type: "object", source: source.id, key });
+    this.#run.stated.add(`${source.id} ${key}`);
+    const current = informer.get(key);
+    if (current) this.#assertMayTake(source, current, options);
+
+    const { fieldManager, applied } = this.#options;
+    const entry = current && appliedEntry(current, fieldManager)?.fieldsV1;
+    const desired = withoutYielded(child.desired, options.yields ?? [], current, entry);
+    if (current && entry && applied.isCurrent(source.id, key, desired, entry, current)) return current;
+    const paths = current && entry ? differingPaths(entry, desired, current) : ["metadata"];
+    if (current && entry && paths.length === 0) {
+      applied.remember(source.id, key, desired, entry, current);
+      return current;
+    }
+
+    this.#run.assertMayWrite();
+    return this.#options.ownWrites.during(source.id, key, async () => {
+      const answer = await source.cluster.client.apply(kind, desired, {
+        ...(child.namespace ? { namespace: child.namespace } : {}),
+        fieldManager,
+        force: true,
+        signal: this.#run.signal,
+      });
+      const answered = appliedEntry(answer, fieldManager)?.fieldsV1;
+      if (answered) applied.remember(source.id, key, desired, answered, answer);
+      this.#observe(source, key, current, answer, (path) => isAccountedFor(path, desired, entry));
+      this.#record("apply", source, key, paths, answer);
+      return answer;
+    });
+  }
+
+  async create(kind: Kind, object: NewObject<KubeObject>): Promise<KubeObject> {
+    this.#run.assertOpen();
+    const source = this.#sources.of(kind);
+    const namespace = this.#namespaceOf(kind, object.metadata.namespace);
+    const mark = source.isOwned ? this.#mark(namespace) : {};
+    const metadata = {
+      ...object.metadata,
+      ...(namespace ? { namespace } : {}),
+      ...(mark.ownerReferences ? { ownerReferences: mark.ownerReferences } : {}),
+      ...(mark.annotations ? { annotations: { ...object.metadata.annotations, ...mark.annotations } } : {}),
+    };
+    const { apiVersion, kind: kindName } = kind;
+    this.#run.assertMayWrite();
+    // A generated name is not known beforehand: the echo of such a create may cost a run that finds nothing to do.
+    return this.#options.ownWrites.during(source.id, keyFor(kind, metadata.name ?? "", namespace), async () => {
+      const answer = await source.cluster.client.create(
+        kind,
+        { ...object, apiVersion, kind: kindName, metadata },
+        { fieldManager: this.#options.fieldManager, signal: this.#run.signal, ...(namespace ? { namespace } : {}) },
+      );
+      const key = keyOf(answer);
+      this.#run.stated.add(`${source.id} ${key}`);
+      this.#run.track({ type: "object", source: source.id, key });
+      this.#observe(source, key, undefined, answer, () => true);
+      this.#record("create", source, key, [], answer);
+      return answer;
+    });
+  }
+
+  async patch(
+    kind: Kind,
+    name: string,
+    patch: Patch,
+    options: { readonly namespace?: string; readonly subresource?: string } = {},
+  ): Promise<KubeObject> {
+    const source = this.#sources.of(kind);
+    const namespace = this.#namespaceOf(kind, options.namespace);
+    this.#run.assertMayWrite();
+    const answer = await source.cluster.client.patch(kind, name, patch, {
+      ...options,
+      ...(namespace ? { namespace } : {}),
+      fieldManager: this.#options.fieldManager,
+      signal: this.#run.signal,
+    });
+    const key = keyFor(kind, name, namespace);
+    // Some subresources answer with another kind (scale): that is no state of the object.
+    if (answer.kind === kind.kind) source.peek(namespace ?? "")?.observe(answer);
+    this.#record("patch", source, key, [], answer);
+    return answer;
+  }
+
+  async delete(
+    kind: Kind,
+    name: string,
+    options: Pick<DeleteOptions, "namespace" | "preconditions" | "propagation" | "gracePeriodSeconds"> = {},
+  ): Promise<void> {
+    const source = this.#sources.of(kind);
+    const namespace = this.#namespaceOf(kind, options.namespace);
+    const key = keyFor(kind, name, namespace);
+    this.#run.assertMayWrite();
+    const { signal } = this.#run;
+    const known = source.peek(namespace ?? "")?.get(key);
+    let answer: KubeObject | undefined;
+    try {
+      answer = await source.cluster.client.delete(kind, name, {
+        propagation: "Background",
+        ...options,
+        ...(namespace ? { namespace } : {}),
+        signal,
+      });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return;
+    }
+    this.#options.applied.forget(source.id, key);
+    this.#record("delete", source, key, [], answer);
+    const informer = source.peek(namespace ?? "");
+    if (answer?.metadata.deletionTimestamp && answer.metadata.finalizers?.length) informer?.observe(answer);
+    else if (known) await informer?.observeDelete(key, known.metadata.uid, signal);
+  }
+
+  async prune(kinds: readonly Kind[]): Promise<readonly string[]> {
+    const pruned: string[] = [];
+    const sources = kinds.length === 0 ? this.#sources.owned : kinds.map((kind) => this.#sources.of(kind));
+    for (const source of sources) {
+      for (const informer of source.informers) {
+        for (const child of [...informer.byIndex(OWNER_INDEX, this.#run.object.metadata.uid)]) {
+          const key = keyOf(child);
+          if (this.#run.stated.has(`${source.id} ${key}`) || child.metadata.deletionTimestamp) continue;
+          const { name, namespace, uid } = child.metadata;
+          await this.delete(source.kind, name, { namespace, preconditions: { uid } });
+          pruned.push(key);
+        }
+      }
+    }
+    return pruned;
+  }
+
+  #childOf(kind: Kind, stated: JsonObject): Child {
+    const source = this.#sources.of(kind);
+    const metadata = stated.metadata as JsonObject & { readonly name: string; readonly namespace?: string };
+    const namespace = this.#namespaceOf(kind, metadata.namespace);
+    const { ownerReferences, annotations } = this.#mark(namespace);
+    const marked = {
+      ...metadata,
+      ...(namespace ? { namespace } : {}),
+      ...(ownerReferences ? { ownerReferences } : {}),
+      ...(annotations ? { annotations: { ...(metadata.annotations as JsonObject | undefined), ...annotations } } : {}),
+    };
+    const { status: _, ...rest } = stated;
+    const desired = { ...rest, apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked };
+    return {
+      source,
+      key: keyFor(kind, metadata.name, namespace),
+      namespace,
+      desired: desired as unknown as JsonObject,
+    };
+  }
+
+  #mark(namespace: string | undefined): ReturnType<typeof ownerMark> {
+    return ownerMark(this.#run.kind, this.#run.object, namespace, this.#sources.isHome);
+  }
+
+  #namespaceOf(kind: Kind, namespace: string | undefined): string | undefined {
+    if (kind.scope === "Cluster") return undefined;
+    const chosen = namespace ?? this.#run.object.metadata.namespace;
+    if (chosen) return chosen;
+    const message = `${kindId(kind)}: metadata.namespace is missing, and ${this.#run.key} is in none`;
+    throw new SetpointError("NAMESPACE_MISSING", message);
+  }
+
+  #assertMayTake(source: KindSource, current: KubeObject, options: ApplyOptions): void {
+    const what = `${source.id} ${keyOf(current)}`;
+    if (current.metadata.deletionTimestamp) {
+      throw new SetpointError("CHILD_TERMINATING", `${what} is being deleted; it is applied again once it is gone`);
+    }
+    const ownership = ownershipOf(current, this.#run.kind, this.#run.object);
+    if (ownership.type === "ours") return;
+    if (ownership.type === "another's") {
+      if (ownership.isPredecessor) {
+        const message = `${what} belongs to a deleted object of the name ${this.#run.key}, and is not collected yet`;
+        throw new SetpointError("CHILD_TERMINATING", message);
+      }
+      throw new SetpointError("CHILD_NOT_OWNED", `${what} belongs to ${ownership.owner}`);
+    }
+    // Whoever applied it before made it: the owner reference was taken off, which is drift like any other.
+    if (options.existing === "adopt" || appliedEntry(current, this.#options.fieldManager)) return;
+    throw new SetpointError(
+      "CHILD_NOT_OWNED",
+      `${what} was made by somebody else; pass existing: "adopt" to take it over`,
+    );
+  }
+
+  #observe(
+    source: KindSource,
+    key: string,
+    before: KubeObject | undefined,
+    answer: KubeObject,
+    isOwn: (path: string) => boolean,
+  ): void {
+    this.#options.ownWrites.note(source.id, key, this.#run.key, before, answer, isOwn);
+    source.peek(answer.metadata.namespace ?? "")?.observe(answer);
+  }
+
+  #record(
+    verb: WriteRecord["verb"],
+    source: KindSource,
+    key: string,
+    paths: readonly string[],
+    answer: KubeObject | undefined,
+  ): void {
+    const resourceVersion = answer?.metadata?.resourceVersion;
+    this.#run.writes.push({ verb, kind: source.id, key, paths, ...(resourceVersion ? { resourceVersion } : {}) });
+  }
+}
+
+/** Leaves out the yielded paths that somebody else has taken over: there, and not among the fields applied. */
+function withoutYielded(
+  desired: JsonObject,
+  yields: readonly string[],
+  current: KubeObject | undefined,
+  entry: JsonObject | undefined,
+): JsonObject {
+  let kept: unknown = desired;
+  for (const path of yields) {
+    const steps = splitPath(path);
+    if (current && valueAt(current, steps) !== undefined && !(entry && isApplied(entry, steps))) {
+      kept = withoutPath(kept, steps);
+    }
+  }
+  return kept as JsonObject;
+}
+
+/**
+ * Whether an apply of `desired`, after one that owned `entry`, explains a change at the path. Items of lists move, so
+ * changes inside them count as somebody else's: that costs a run which finds nothing to do, never a lost change.
+ */
+function isAccountedFor(path: string, desired: JsonObject, entry: JsonObject | undefined): boolean {
+  if (/\[\d+\]/.test(path)) return false;
+  const steps = splitPath(path);
+  return valueAt(desired, steps) !== undefined || (entry !== undefined && isApplied(entry, steps));
+}

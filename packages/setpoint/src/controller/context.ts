@@ -1,0 +1,131 @@
+import type { DeleteOptions, Patch } from "../client/client.js";
+import type { Duration } from "../clock/duration.js";
+import type { NewCondition } from "../kinds/condition.js";
+import type { Kind, ObjectOf } from "../kinds/kind.js";
+import type { DeepPartial, KubeObject, NewObject } from "../kinds/object.js";
+import type { Action, Cause } from "./cause.js";
+import type { Logger } from "./logger.js";
+import type { Outcome } from "./outcome.js";
+
+export interface ReadOptions {
+  /** Defaults to the namespace of the object that is reconciled. */
+  readonly namespace?: string;
+  /** False: the run does not repeat when what was read changes. */
+  readonly tracked?: boolean;
+  /** False: asks the server instead of the cache; such a read is never tracked. */
+  readonly cached?: boolean;
+}
+
+export interface ListReadOptions extends Omit<ReadOptions, "namespace"> {
+  /** Defaults to the namespace of the object that is reconciled; `"*"` for all that are watched. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+}
+
+export interface ApplyOptions {
+  /**
+   * Paths (`spec.replicas`) that another manager may take over: they are applied while nobody else owns them, and left
+   * alone while somebody does.
+   */
+  readonly yields?: readonly string[];
+  /**
+   * What to do with an object of that name that somebody else made. `refuse` (the default) throws `CHILD_NOT_OWNED`;
+   * `adopt` takes it over, unless it has another controller.
+   */
+  readonly existing?: "refuse" | "adopt";
+}
+
+/** A child as a reconciler states it: no more than what it wants to own. */
+export type Desired<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "apiVersion" | "kind" | "status"> & {
+  readonly apiVersion?: T["apiVersion"];
+  readonly kind?: T["kind"];
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+  };
+};
+
+/**
+ * Reads and writes of declared kinds. Reads come from the cache, at least as new as the last write of this process; they
+ * are tracked: when what was read changes, or what was not there appears, the run repeats.
+ */
+export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
+  /** Throws `DEPENDENCY_ABSENT` where the object is not there; left uncaught, the run waits for it. */
+  get<K extends Known>(kind: K, name: string, options?: ReadOptions): Promise<ObjectOf<K>>;
+  find<K extends Known>(kind: K, name: string, options?: ReadOptions): Promise<ObjectOf<K> | undefined>;
+  /** In order of their keys. */
+  list<K extends Known>(kind: K, options?: ListReadOptions): Promise<readonly ObjectOf<K>[]>;
+  /** The objects for which the declared index gave `value`, in order of their keys. */
+  byIndex<K extends Known>(
+    kind: K,
+    index: string,
+    value: string,
+    options?: Pick<ReadOptions, "tracked">,
+  ): Promise<readonly ObjectOf<K>[]>;
+
+  /**
+   * Server-side apply with this controller's field manager, owned by the object that is reconciled. Costs no request
+   * where the child is as desired; puts drift right; removes what is no longer stated. Gives the child as it then is.
+   */
+  apply<K extends Owned>(kind: K, desired: Desired<ObjectOf<K>>, options?: ApplyOptions): Promise<ObjectOf<K>>;
+  /** Creates an object once; owned like those that are applied where its kind is owned. */
+  create<K extends Known>(kind: K, object: NewObject<ObjectOf<K>>): Promise<ObjectOf<K>>;
+  patch<K extends Known>(
+    kind: K,
+    name: string,
+    patch: Patch,
+    options?: { readonly namespace?: string; readonly subresource?: string },
+  ): Promise<ObjectOf<K>>;
+  /** Deletes an object; one that is not there is as good as deleted. */
+  delete<K extends Known>(
+    kind: K,
+    name: string,
+    options?: Pick<DeleteOptions, "namespace" | "preconditions" | "propagation" | "gracePeriodSeconds">,
+  ): Promise<void>;
+  /** Deletes the owned objects that this run has neither applied nor created. Gives their keys. */
+  prune<K extends Owned>(...kinds: readonly K[]): Promise<readonly string[]>;
+}
+
+export type StatusOf<T extends KubeObject> = T extends { readonly status?: infer Status } ? NonNullable<Status> : never;
+
+/** What a reconciler works with in one run. Its methods throw `RUN_OVER` once the run has ended. */
+export interface ReconcileContext<
+  T extends KubeObject = KubeObject,
+  Known extends Kind = Kind,
+  Owned extends Kind = Kind,
+> extends ObjectAccess<Known, Owned> {
+  /** Why this run happens: all causes since the last one. */
+  readonly causes: readonly Cause[];
+  /** The causes in one word. */
+  readonly action: Action;
+  /** The fields of the object that changed since the last run, as far as that is known. */
+  changedPaths(): readonly string[];
+  /** 0 for a first try, counting up while runs fail. */
+  readonly attempt: number;
+  /** Aborted on timeout and shutdown, and when the lease is lost. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Kept in memory from run to run until one is done: for what a retry should not do again. */
+  readonly state: Record<string, unknown>;
+
+  /** Merges into the status (null removes a field), which is written once at the end of the run, however it ends. */
+  status(
+    status: DeepPartial<StatusOf<T>> | { readonly [Field in keyof StatusOf<T>]?: StatusOf<T>[Field] | null },
+  ): void;
+  /** Sets a condition with this generation; its transition time moves only when its status does. */
+  condition(condition: Omit<NewCondition, "observedGeneration">): void;
+  event(type: "Normal" | "Warning", reason: string, message: string): void;
+  /** Runs something that changes the world outside Kubernetes: recorded, and refused once the lease is lost. */
+  effect<Result>(name: string, effect: (signal: AbortSignal) => Promise<Result> | Result): Promise<Result>;
+  /** The same reads and writes on another cluster that the manager knows. */
+  in(cluster: string): ObjectAccess<Known, Owned>;
+
+  done(): Outcome;
+  requeueAfter(after: Duration): Outcome;
+  waitFor(reason: string, options?: { readonly message?: string; readonly recheck?: Duration }): Outcome;
+  retry(error: unknown, options?: { readonly after?: Duration }): Outcome;
+  terminal(error: unknown): Outcome;
+}

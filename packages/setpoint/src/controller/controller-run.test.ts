@@ -1,0 +1,412 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { controller } from "./controller.js";
+import { failure, Website, World } from "./world.testing.js";
+
+let world: World;
+beforeEach(async () => {
+  world = await World.create();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+describe("a controller", () => {
+  it("case 1: reconciles a new object once, with its cause", async () => {
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        reconcile: (site, ctx) => {
+          seen.push(`${site.metadata.name} ${ctx.action} ${ctx.causes.map(({ type }) => type)}`);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(seen).toEqual(["a created created"]);
+    expect(world.runs()).toMatchObject([{ controller: "websites", key: "team/a", outcome: "done", attempt: 0 }]);
+  });
+
+  it("writes the status once at the end of a run, and does not run again because of it", async () => {
+    await world.run(
+      controller(Website, {
+        reconcile: (_, ctx) => {
+          ctx.status({ ready: 1 });
+          ctx.status({ phase: "Serving" });
+          ctx.condition({ type: "Available", status: "True", reason: "Serving" });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const site = await world.website("a");
+    expect(site?.status).toMatchObject({ ready: 1, phase: "Serving" });
+    expect(site?.status?.conditions).toMatchObject([{ type: "Available", status: "True", observedGeneration: 1 }]);
+    expect(world.writes).toEqual(["PATCH /apis/web.example.com/v1/namespaces/team/websites/a/status"]);
+    expect(world.runs()).toHaveLength(1);
+  });
+
+  it("writes the status also of a run that throws, and none that is as it was", async () => {
+    let calls = 0;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        reconcile: (_, ctx) => {
+          ctx.status({ phase: "Failing" });
+          if (calls++ < 2) throw new Error("no database");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(10_000);
+    expect(calls).toBe(3);
+    expect((await world.website("a"))?.status?.phase).toBe("Failing");
+    expect(world.writes).toHaveLength(1);
+  });
+
+  it("merges its status into a newer one after a conflict", async () => {
+    const { client } = world;
+    let hasInterfered = false;
+    await world.run(
+      controller(Website, {
+        reconcile: async (_, ctx) => {
+          ctx.status({ ready: 1 });
+          if (hasInterfered) return;
+          hasInterfered = true;
+          const body = { status: { phase: "FromElsewhere" } };
+          await client.patch(Website, "a", { type: "merge", body }, { namespace: "team", subresource: "status" });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect((await world.website("a"))?.status).toMatchObject({ ready: 1, phase: "FromElsewhere" });
+    expect(world.runs().length).toBeGreaterThan(1);
+  });
+
+  it("runs again when an object that it read changes, appears or goes", async () => {
+    const seen: (string | undefined)[] = [];
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: async (_, ctx) => {
+          const settings = await ctx.find(ConfigMap, "settings");
+          seen.push(settings?.data?.color);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const settings = { metadata: { name: "settings", namespace: "team" }, data: { color: "red" } };
+    const created = await world.client.create(ConfigMap, settings);
+    await world.clock.settle();
+    await world.client.update(ConfigMap, { ...created, data: { color: "blue" } });
+    await world.clock.settle();
+    await world.client.create(ConfigMap, { metadata: { name: "other", namespace: "team" } });
+    await world.client.delete(ConfigMap, "settings", { namespace: "team" });
+    await world.clock.settle();
+    expect(seen).toEqual([undefined, "red", "blue", undefined]);
+    expect(world.runs().at(-1)?.causes).toEqual([
+      { type: "dependency", kind: "v1/ConfigMap", key: "team/settings", change: "deleted" },
+    ]);
+  });
+
+  it("waits for what it cannot do without, and shows that it does", async () => {
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: async (_, ctx) => {
+          const settings = await ctx.get(ConfigMap, "settings");
+          ctx.status({ phase: settings.data?.color });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect((await world.website("a"))?.status?.conditions).toMatchObject([
+      { type: "Reconciled", status: "False", reason: "DependencyAbsent" },
+    ]);
+    await world.client.create(ConfigMap, { metadata: { name: "settings", namespace: "team" }, data: { color: "red" } });
+    await world.clock.settle();
+    const { status } = (await world.website("a"))!;
+    expect(status?.phase).toBe("red");
+    expect(status?.conditions).toMatchObject([{ type: "Reconciled", status: "True", reason: "Succeeded" }]);
+  });
+
+  it("case 3: runs again after requeueAfter, without counting an attempt", async () => {
+    const attempts: number[] = [];
+    await world.run(
+      controller(Website, {
+        reconcile: (_, ctx) => {
+          attempts.push(ctx.attempt);
+          return attempts.length === 1 ? ctx.requeueAfter("10s") : ctx.done();
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(9_000);
+    expect(attempts).toEqual([0]);
+    await world.clock.advance(60_000);
+    expect(attempts).toEqual([0, 0]);
+    expect(world.runs().at(-1)?.causes).toEqual([{ type: "requeue" }]);
+  });
+
+  it("case 9: parks a key whose retries are used up at the longest interval, and says so", async () => {
+    const errors: string[] = [];
+    let calls = 0;
+    const run = await world.run(
+      controller(Website, {
+        retry: { initial: "1s", max: "60s", attempts: 3, jitter: 0 },
+        onError: (error, { attempt, parked }) => errors.push(`${(error as Error).message} ${attempt} ${parked}`),
+        reconcile: () => {
+          calls++;
+          throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(10_000);
+    expect(calls).toBe(4);
+    expect(run.status().parked).toEqual(["team/a"]);
+    expect(errors).toEqual(["no 0 false", "no 1 false", "no 2 false", "no 3 true"]);
+    expect(world.events).toMatchObject([{ type: "Warning", reason: "RetriesExhausted" }]);
+    expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "RetriesExhausted" }]);
+    await world.clock.advance(120_000);
+    expect(calls).toBe(6);
+  });
+
+  it("case 8: retries no more after one succeeds, and keeps the state from try to try", async () => {
+    const seen: unknown[] = [];
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        reconcile: (_, ctx) => {
+          seen.push(ctx.state.tries);
+          ctx.state.tries = ((ctx.state.tries as number | undefined) ?? 0) + 1;
+          if (seen.length < 4) throw new Error("not yet");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(600_000);
+    expect(seen).toEqual([undefined, 1, 2, 3]);
+  });
+
+  it("case 7: an update takes the place of a pending retry, and reads the object anew", async () => {
+    const images: string[] = [];
+    await world.run(
+      controller(Website, {
+        retry: { initial: "30s", jitter: 0 },
+        reconcile: (site) => {
+          images.push(site.spec.image);
+          if (site.spec.image === "bad") throw new Error("bad image");
+        },
+      }),
+    );
+    const site = await world.createWebsite("a", { image: "bad" });
+    await world.clock.settle();
+    await world.client.update(Website, { ...site, spec: { image: "good" } });
+    await world.clock.advance(600_000);
+    expect(images).toEqual(["bad", "good"]);
+  });
+
+  it("does not retry a terminal error until something changes", async () => {
+    let calls = 0;
+    await world.run(
+      controller(Website, {
+        reconcile: (_, ctx) => {
+          calls++;
+          return ctx.terminal(new Error("the image does not exist"));
+        },
+      }),
+    );
+    const site = await world.createWebsite("a");
+    await world.clock.advance(3_600_000);
+    expect(calls).toBe(1);
+    expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "TerminalError" }]);
+    await world.client.update(Website, { ...(await world.website("a"))!, spec: { ...site.spec, image: "b" } });
+    await world.clock.settle();
+    expect(calls).toBe(2);
+  });
+
+  it("case 20: never runs one object twice at once, and others beside it", async () => {
+    let active = 0;
+    let most = 0;
+    const activeKeys = new Set<string>();
+    await world.run(
+      controller(Website, {
+        concurrency: 3,
+        reconcile: async (site) => {
+          expect(activeKeys.has(site.metadata.name)).toBe(false);
+          activeKeys.add(site.metadata.name);
+          most = Math.max(most, ++active);
+          await world.clock.sleep(100);
+          active--;
+          activeKeys.delete(site.metadata.name);
+        },
+      }),
+    );
+    for (let at = 0; at < 9; at++) await world.createWebsite(`site-${at}`);
+    await world.clock.advance(50);
+    await world.annotate("site-0", { touched: "yes" });
+    await world.clock.advance(400);
+    expect([most, world.runs().length]).toEqual([3, 10]);
+  });
+
+  it("keeps many failing keys from holding up a healthy one", async () => {
+    const healthy: number[] = [];
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", max: "1s", jitter: 0 },
+        concurrency: 1,
+        reconcile: async (site) => {
+          if (site.metadata.name === "healthy") healthy.push(world.clock.monotonic());
+          else {
+            await world.clock.sleep(10);
+            throw new Error("no");
+          }
+        },
+      }),
+    );
+    for (let at = 0; at < 100; at++) await world.createWebsite(`failing-${at}`);
+    await world.clock.advance(3_000);
+    const createdMs = world.clock.monotonic();
+    await world.createWebsite("healthy");
+    await world.clock.advance(500);
+    expect(healthy).toHaveLength(1);
+    expect(healthy[0]! - createdMs).toBeLessThanOrEqual(20);
+  });
+
+  it("ends a run that takes too long, and retries it", async () => {
+    const errors: unknown[] = [];
+    await world.run(
+      controller(Website, {
+        timeout: "10s",
+        retry: { initial: "1h", max: "2h" },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => world.clock.sleep(60_000, ctx.signal),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(11_000);
+    expect(errors).toMatchObject([{ code: "RECONCILE_TIMEOUT" }]);
+  });
+
+  it("reports a run that does not end, lets others go on, and keeps its key locked", async () => {
+    const errors: unknown[] = [];
+    const runs: string[] = [];
+    let release = (): void => {};
+    const run = await world.run(
+      controller(Website, {
+        timeout: "10s",
+        concurrency: 1,
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (site) => {
+          runs.push(site.metadata.name);
+          if (runs.length > 1) return;
+          return new Promise<void>((resolve) => {
+            release = resolve;
+          });
+        },
+      }),
+    );
+    await world.createWebsite("hanging");
+    await world.createWebsite("b");
+    await world.clock.advance(60_000);
+    expect(errors).toMatchObject([{ code: "RECONCILE_HUNG" }]);
+    expect(runs).toEqual(["hanging", "b"]);
+    expect(run.status().running).toEqual(["team/hanging"]);
+    release();
+    await world.clock.advance(10_000);
+    expect(runs).toEqual(["hanging", "b", "hanging"]);
+  });
+
+  it("case 18: stops without waiting for a run that hangs", async () => {
+    const run = await world.run(controller(Website, { reconcile: () => new Promise<void>(() => {}) }));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const stopped = run.stop(1_000);
+    await world.clock.advance(15_000);
+    await stopped;
+    expect(run.status().phase).toBe("stopped");
+  });
+
+  it("lets a run that goes on end before it stops, and files no error for one that was aborted", async () => {
+    const errors: unknown[] = [];
+    const run = await world.run(
+      controller(Website, {
+        onError: (error) => errors.push(error),
+        reconcile: async (site, ctx) => {
+          await world.clock.sleep(site.metadata.name === "short" ? 5_000 : 600_000, ctx.signal);
+        },
+      }),
+    );
+    await world.createWebsite("short");
+    await world.createWebsite("long");
+    await world.clock.settle();
+    const stopped = run.stop(10_000);
+    await world.createWebsite("late");
+    await world.clock.advance(11_000);
+    await stopped;
+    expect(world.runs().map(({ key, outcome }) => `${key} ${outcome}`)).toEqual([
+      "team/short done",
+      "team/long aborted",
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  it("refuses what a run tries after its end", async () => {
+    const late: unknown[] = [];
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: (_, ctx) => {
+          void world.clock
+            .sleep(1_000)
+            .then(() => ctx.create(ConfigMap, { metadata: { name: "late" } }))
+            .catch((error: unknown) => late.push(error));
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(2_000);
+    expect(late).toMatchObject([{ code: "RUN_OVER" }]);
+    expect(world.writes).toEqual([]);
+  });
+
+  it("waits as long as a busy server asks", async () => {
+    let calls = 0;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        reconcile: () => {
+          calls++;
+          if (calls === 1) throw Object.assign(new Error("busy"), { retryAfterMs: 30_000 });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(29_000);
+    expect(calls).toBe(1);
+    await world.clock.advance(2_000);
+    expect(calls).toBe(2);
+  });
+
+  it("takes a status that cannot be written for a failed run", async () => {
+    const errors: unknown[] = [];
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") ? failure(403, "Forbidden") : undefined;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.status({ ready: 1 }),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(errors).toMatchObject([{ code: "API_FORBIDDEN" }]);
+    world.fault = undefined;
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+});

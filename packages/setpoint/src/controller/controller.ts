@@ -1,0 +1,199 @@
+import { type Duration, parseDuration } from "../clock/duration.js";
+import { SetpointError } from "../errors/error.js";
+import type { IndexFunction } from "../informer/informer.js";
+import { type Kind, kindId, type ObjectOf } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { BackoffOptions } from "../queue/backoff.js";
+import type { ReconcileContext } from "./context.js";
+import { checkFinalizerName } from "./finalizer.js";
+import type { Outcome } from "./outcome.js";
+
+/** A kind with the part of it that is cached. */
+export interface ScopedKind<K extends Kind = Kind> {
+  readonly kind: K;
+  /** `"all"`, or these namespaces. Defaults to those that the controller watches. */
+  readonly namespaces?: "all" | readonly string[];
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Where its objects live; the manager's own cluster where left out. */
+  readonly cluster?: string;
+  readonly indexes?: Readonly<Record<string, IndexFunction<ObjectOf<K>>>>;
+}
+
+/** What to run again when an object of another kind changes; for relations that no read shows. */
+export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
+  /** The keys (`namespace/name`) to run. Must be pure. */
+  readonly map: (object: ObjectOf<K>) => readonly string[];
+  readonly when?: Predicate<ObjectOf<K>>;
+}
+
+/** Which changes count. Deletions and resyncs always do. */
+export interface Predicate<T extends KubeObject = KubeObject> {
+  /** An update counts only where one of these paths changed: `spec`, `metadata.labels`. */
+  readonly changed?: readonly string[];
+  readonly matches?: (object: T) => boolean;
+}
+
+export interface RetryPolicy {
+  /** The delay after the first failure. Defaults to 100 ms. */
+  readonly initial?: Duration;
+  /** The longest delay, at which a key is parked once the attempts are used up. Defaults to 5 minutes. */
+  readonly max?: Duration;
+  readonly factor?: number;
+  readonly jitter?: number;
+  /** How many retries before the key is parked. Defaults to 12: some 7 minutes. */
+  readonly attempts?: number;
+}
+
+/** Something besides objects that asks for runs: a timer, a channel, a webhook. Ends when the signal is aborted. */
+export interface Trigger {
+  readonly name: string;
+  start(enqueue: (key: string) => void, keys: () => Iterable<string>, signal: AbortSignal): void;
+}
+
+export interface FailedRun {
+  readonly controller: string;
+  readonly key: string;
+  readonly attempt: number;
+  readonly parked: boolean;
+}
+
+/** What a reconciler returns; nothing is as good as `done`. */
+export type ReconcileResult = Promise<Outcome | undefined> | Promise<void> | Outcome | undefined | void;
+
+type KindUse<K extends Kind> = K | ScopedKind<K>;
+
+export interface ControllerOptions<T extends KubeObject, Used extends Kind, Owned extends Kind> {
+  /** For metrics, logs, and the names of field manager and finalizer. Defaults to the plural of the kind. */
+  readonly name?: string;
+  /** Kinds whose objects this controller makes. */
+  readonly owns?: readonly KindUse<Owned>[];
+  /** Kinds that it reads. */
+  readonly uses?: readonly KindUse<Used>[];
+  readonly watches?: readonly WatchDeclaration[];
+  readonly triggers?: readonly Trigger[];
+  /** The namespaces that it watches; all where left out. */
+  readonly namespaces?: readonly string[];
+  readonly labelSelector?: string;
+  readonly when?: Predicate<T>;
+  /** Brings the world to what the object says. Called again and again: must be idempotent. */
+  reconcile(object: T, ctx: ReconcileContext<T, Used | Owned, Owned>): ReconcileResult;
+  /** Undoes what lies outside before the object goes; holds a finalizer for it. Owned children go by themselves. */
+  finalize?(object: T, ctx: ReconcileContext<T, Used | Owned, Owned>): ReconcileResult;
+  /** Defaults to `setpoint.dev/NAME`. */
+  readonly finalizer?: string;
+  /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */
+  readonly fieldManager?: string;
+  /**
+   * How many objects are reconciled at once; never one object twice. Defaults to 4: enough to hide the latency of an API
+   * server, few enough not to overrun what stands behind a reconciler. 1 puts all runs one after the other.
+   */
+  readonly concurrency?: number;
+  readonly retry?: RetryPolicy;
+  /** After which a run's signal is aborted. Defaults to 5 minutes. */
+  readonly timeout?: Duration;
+  /** Looks at every object again after this long. Defaults to never: changes are seen, retries and waits have their own time. */
+  readonly resync?: Duration;
+  /** Told of every failed run, retries included. Must not throw. */
+  readonly onError?: (error: unknown, run: FailedRun) => void;
+}
+
+/** A controller as declared: plain data, checked. `ControllerRun` brings it to life. */
+export interface Controller<T extends KubeObject = KubeObject> {
+  readonly type: "controller";
+  readonly name: string;
+  readonly kind: Kind<T>;
+  readonly owns: readonly ScopedKind[];
+  readonly uses: readonly ScopedKind[];
+  readonly watches: readonly WatchDeclaration[];
+  readonly triggers: readonly Trigger[];
+  readonly namespaces: readonly string[] | undefined;
+  readonly labelSelector: string | undefined;
+  readonly when: Predicate<T>;
+  reconcile(object: T, ctx: ReconcileContext<T>): unknown;
+  readonly finalize: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
+  readonly finalizer: string;
+  readonly fieldManager: string;
+  readonly concurrency: number;
+  readonly backoff: BackoffOptions & { readonly maxMs: number };
+  readonly maxAttempts: number;
+  readonly timeoutMs: number;
+  readonly resyncMs: number | undefined;
+  readonly onError: ((error: unknown, run: FailedRun) => void) | undefined;
+}
+
+/**
+ * Declares a controller: one kind and what is done about its objects. Throws `CONTROLLER_INVALID` for what cannot run.
+ *
+ * ```ts
+ * const websites = controller(Website, {
+ *   owns: [Deployment],
+ *   async reconcile(site, ctx) {
+ *     const deployment = await ctx.apply(Deployment, desired(site));
+ *     ctx.status({ ready: deployment.status?.readyReplicas ?? 0 });
+ *   },
+ * });
+ * ```
+ */
+export function controller<T extends KubeObject, Used extends Kind = never, Owned extends Kind = never>(
+  kind: Kind<T>,
+  options: ControllerOptions<T, Used, Owned>,
+): Controller<T> {
+  const name = options.name ?? kind.plural;
+  const { concurrency = 4, retry = {} } = options;
+  const invalid = (message: string): SetpointError =>
+    new SetpointError("CONTROLLER_INVALID", `controller ${name}: ${message}`);
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name)) {
+    throw invalid("its name must be lower-case letters, digits and dashes");
+  }
+  if (!Number.isInteger(concurrency) || concurrency < 1) throw invalid(`concurrency is ${concurrency}, not 1 or more`);
+  const maxAttempts = retry.attempts ?? 12;
+  if (!Number.isInteger(maxAttempts) || maxAttempts < 0)
+    throw invalid(`retry.attempts is ${maxAttempts}, not 0 or more`);
+  const finalizer = options.finalizer ?? `setpoint.dev/${name}`;
+  checkFinalizerName(finalizer, name);
+  const owns = (options.owns ?? []).map(scoped);
+  const uses = (options.uses ?? []).map(scoped);
+  const twice = [...owns, ...uses].map(idOf).find((id, at, ids) => ids.indexOf(id) !== at);
+  if (twice) throw invalid(`it declares ${twice} twice; what it owns it may read as well`);
+  return {
+    type: "controller",
+    name,
+    kind,
+    owns,
+    uses,
+    watches: options.watches ?? [],
+    triggers: options.triggers ?? [],
+    namespaces: options.namespaces,
+    labelSelector: options.labelSelector,
+    when: options.when ?? {},
+    reconcile: options.reconcile as Controller<T>["reconcile"],
+    finalize: options.finalize as Controller<T>["finalize"],
+    finalizer,
+    fieldManager: options.fieldManager ?? `setpoint-${name}`,
+    concurrency,
+    backoff: {
+      initialMs: parseDuration(retry.initial ?? "100ms", `controller ${name}: retry.initial`),
+      maxMs: parseDuration(retry.max ?? "5m", `controller ${name}: retry.max`),
+      ...(retry.factor === undefined ? {} : { factor: retry.factor }),
+      ...(retry.jitter === undefined ? {} : { jitter: retry.jitter }),
+    },
+    maxAttempts,
+    timeoutMs: parseDuration(options.timeout ?? "5m", `controller ${name}: timeout`),
+    resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `controller ${name}: resync`),
+    onError: options.onError,
+  };
+}
+
+function scoped(use: KindUse<Kind>): ScopedKind {
+  return "plural" in use ? { kind: use } : use;
+}
+
+function idOf(use: ScopedKind): string {
+  return sourceId(use.kind, use.cluster);
+}
+
+/** A kind in its cluster: `apps/v1/Deployment`, or `apps/v1/Deployment in edge`. */
+export function sourceId(kind: Kind, cluster: string | undefined): string {
+  return cluster === undefined ? kindId(kind) : `${kindId(kind)} in ${cluster}`;
+}

@@ -1,0 +1,112 @@
+import { isConflict, isInvalid, isNotFound } from "../client/api-error.js";
+import type { Client, JsonPatchOperation } from "../client/client.js";
+import { SetpointError } from "../errors/error.js";
+import { type Kind, keyOf, kindId } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+
+const MAX_LENGTH = 63;
+const QUALIFIED_NAME = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
+/** How often an edit is tried anew on fresh metadata. */
+const MAX_TRIES = 4;
+
+/** Throws `FINALIZER_INVALID` for a name that an API server would refuse. */
+export function checkFinalizerName(finalizer: string, controller: string): void {
+  const name = finalizer.slice(finalizer.indexOf("/") + 1);
+  if (QUALIFIED_NAME.test(finalizer) && name.length <= MAX_LENGTH) return;
+  throw new SetpointError(
+    "FINALIZER_INVALID",
+    `controller ${controller}: "${finalizer}" is no finalizer; it needs a name of 1 to ${MAX_LENGTH} characters, best ` +
+      'after a domain: "example.com/cleanup"',
+  );
+}
+
+export function hasFinalizer(object: Pick<KubeObject, "metadata">, finalizer: string): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/** A change of an object's finalizers: at most one of each is enough for all that controllers do. */
+export interface FinalizerEdit {
+  readonly add?: string;
+  readonly remove?: string;
+}
+
+/**
+ * The patch that makes the edit on exactly this state, or undefined where nothing is to be done. Every operation tests
+ * what it relies on, so that it fails rather than undo what somebody else has done meanwhile.
+ */
+export function finalizerPatch(
+  object: Pick<KubeObject, "metadata">,
+  edit: FinalizerEdit,
+): readonly JsonPatchOperation[] | undefined {
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const removedAt = edit.remove === undefined ? -1 : finalizers.indexOf(edit.remove);
+  const isAdding = edit.add !== undefined && !finalizers.includes(edit.add);
+  if (removedAt < 0 && !isAdding) return undefined;
+  const sameObject: JsonPatchOperation = { op: "test", path: "/metadata/uid", value: uid };
+  const at = `/metadata/finalizers/${removedAt}`;
+  const isStillThere: JsonPatchOperation = { op: "test", path: at, value: edit.remove };
+  if (removedAt >= 0 && isAdding) return [sameObject, isStillThere, { op: "replace", path: at, value: edit.add }];
+  if (removedAt >= 0) return [sameObject, isStillThere, { op: "remove", path: at }];
+  if (finalizers.length > 0) return [sameObject, { op: "add", path: "/metadata/finalizers/-", value: edit.add }];
+  // An empty list cannot be tested for: it may be absent. So nothing at all may have changed.
+  return [
+    { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
+    { op: "add", path: "/metadata/finalizers", value: [edit.add] },
+  ];
+}
+
+/**
+ * Makes the edit on the server, on fresh metadata where the object has changed. Gives the object as it then is, the
+ * object given where nothing was to be done, and undefined where it is gone or another one has its name.
+ */
+export async function editFinalizers<T extends KubeObject>(
+  client: Client,
+  kind: Kind<T>,
+  object: T,
+  edit: FinalizerEdit,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
+  const { name, namespace, uid } = object.metadata;
+  let current = object;
+  for (let attempt = 1; ; attempt++) {
+    const operations = finalizerPatch(current, edit);
+    if (!operations) return current;
+    try {
+      return await client.patch(kind, name, { type: "json", operations }, { namespace, signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      // A failed test is answered with 422, a lost race inside the server with 409.
+      if ((!isConflict(error) && !isInvalid(error)) || attempt === MAX_TRIES) throw error;
+    }
+    const fresh = await client.find(kind, name, { namespace, signal });
+    if (fresh?.metadata.uid !== uid) return undefined;
+    current = fresh;
+  }
+}
+
+/**
+ * Takes a finalizer off every object of a kind, so that they can go when nobody holds them any more: for an app that
+ * gives up a kind. Gives the keys of the objects that had it.
+ */
+export async function sweepFinalizers<T extends KubeObject>(
+  client: Client,
+  kind: Kind<T>,
+  finalizer: string,
+  options: { readonly namespace?: string; readonly signal?: AbortSignal } = {},
+): Promise<readonly string[]> {
+  const swept: string[] = [];
+  for await (const page of client.pages(kind, options)) {
+    for (const object of page.items) {
+      if (!hasFinalizer(object, finalizer)) continue;
+      await editFinalizers(client, kind, object, { remove: finalizer }, options.signal);
+      swept.push(keyOf(object));
+    }
+  }
+  return swept;
+}
+
+/** `finalizer example.com/cleanup of v1/ConfigMap team/settings`: for messages. */
+export function describeFinalizer(kind: Kind, object: KubeObject, finalizer: string): string {
+  return `finalizer ${finalizer} of ${kindId(kind)} ${keyOf(object)}`;
+}

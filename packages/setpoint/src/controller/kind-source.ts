@@ -1,0 +1,130 @@
+import { SetpointError } from "../errors/error.js";
+import type { Informer, InformerEvent, InformerScope } from "../informer/informer.js";
+import type { InformerShare } from "../informer/informers.js";
+import { type Kind, kindId } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { Cluster } from "./cluster.js";
+import { type ScopedKind, sourceId } from "./controller.js";
+import { OWNER_INDEX, ownerUids } from "./ownership.js";
+
+/** Kinds that nobody caches for a whole cluster without saying so: `namespaces: "all"`. */
+const CAUTIOUS_KINDS: readonly string[] = ["v1/Secret", "v1/ConfigMap"];
+
+export interface KindSourceOptions {
+  readonly cluster: Cluster;
+  /** The namespaces that the controller watches; all where undefined. */
+  readonly namespaces: readonly string[] | undefined;
+  /** For owned kinds: whose fields are kept. */
+  readonly fieldManager?: string;
+  readonly onEvent: (source: KindSource, event: InformerEvent<KubeObject>) => void;
+  readonly resyncMs?: number | undefined;
+}
+
+/**
+ * The informers of one declared kind in one cluster. In the scope that was stated or is the controller's own there is
+ * one; of kinds that are not cached for a whole cluster unasked there is one for each namespace that is read.
+ */
+export class KindSource {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly use: ScopedKind;
+  readonly cluster: Cluster;
+  readonly isOwned: boolean;
+  readonly #options: KindSourceOptions;
+  /** By namespace; the empty one stands for the stated scope. */
+  readonly #shares = new Map<string, InformerShare>();
+  readonly #handlersSynced: Promise<void>[] = [];
+
+  constructor(use: ScopedKind, options: KindSourceOptions) {
+    this.id = sourceId(use.kind, use.cluster);
+    this.kind = use.kind;
+    this.use = use;
+    this.cluster = options.cluster;
+    this.isOwned = options.fieldManager !== undefined;
+    this.#options = options;
+  }
+
+  /** True where informers start as namespaces are read. */
+  get isByNamespace(): boolean {
+    return (
+      this.use.namespaces === undefined &&
+      this.#options.namespaces === undefined &&
+      CAUTIOUS_KINDS.includes(kindId(this.kind))
+    );
+  }
+
+  /** Starts what can be started beforehand. */
+  start(): void {
+    if (!this.isByNamespace) this.#share("");
+  }
+
+  /** Resolves once everything started is in the store and its handler has seen it. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#shares.values()].map((share) => share.synced(signal)));
+    await Promise.all(this.#handlersSynced);
+  }
+
+  get informers(): Iterable<InformerShare> {
+    return this.#shares.values();
+  }
+
+  /** The informer that holds the objects of a namespace, synced; `"*"` for all that are watched. */
+  async informer(namespace: string, signal: AbortSignal): Promise<Informer> {
+    if (this.isByNamespace && namespace === "*") {
+      const message = `${this.id} is cached for each namespace that is read; to list all, declare it with namespaces: "all"`;
+      throw new SetpointError("SCOPE_NOT_WATCHED", message);
+    }
+    this.#assertWatched(namespace);
+    const share = this.#share(this.isByNamespace ? namespace : "");
+    if (!share.status().synced) await share.synced(signal);
+    return share;
+  }
+
+  /** The informer that holds the objects of a namespace, if it was started. */
+  peek(namespace: string): Informer | undefined {
+    return this.#shares.get(this.isByNamespace ? namespace : "");
+  }
+
+  [Symbol.dispose](): void {
+    for (const share of this.#shares.values()) share[Symbol.dispose]();
+    this.#shares.clear();
+  }
+
+  /** A read outside the scope would find nothing, and call that an answer. */
+  #assertWatched(namespace: string): void {
+    const { namespaces } = this.#scope("");
+    if (namespace === "*" || namespace === "" || this.isByNamespace || !namespaces || namespaces.includes(namespace))
+      return;
+    const message = `${this.id} is watched in ${namespaces.join(", ")}, not in ${namespace}; declare it with its namespaces`;
+    throw new SetpointError("SCOPE_NOT_WATCHED", message);
+  }
+
+  #scope(namespace: string): InformerScope {
+    const { namespaces, labelSelector, fieldSelector } = this.use;
+    const chosen =
+      this.kind.scope === "Cluster" || namespaces === "all"
+        ? undefined
+        : namespace !== ""
+          ? [namespace]
+          : (namespaces ?? this.#options.namespaces);
+    return {
+      ...(chosen ? { namespaces: chosen } : {}),
+      ...(labelSelector ? { labelSelector } : {}),
+      ...(fieldSelector ? { fieldSelector } : {}),
+    };
+  }
+
+  #share(namespace: string): InformerShare {
+    const known = this.#shares.get(namespace);
+    if (known) return known;
+    const { cluster, fieldManager, onEvent, resyncMs } = this.#options;
+    const request = fieldManager === undefined ? {} : { keepManager: fieldManager };
+    const share = cluster.informers.for(this.kind, this.#scope(namespace), request);
+    this.#shares.set(namespace, share);
+    if (this.isOwned) share.addIndex(OWNER_INDEX, ownerUids);
+    for (const [name, values] of Object.entries(this.use.indexes ?? {})) share.addIndex(name, values as never);
+    const handler = share.addHandler((event) => onEvent(this, event), resyncMs === undefined ? {} : { resyncMs });
+    this.#handlersSynced.push(handler.synced);
+    return share;
+  }
+}

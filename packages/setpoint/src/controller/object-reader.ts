@@ -1,0 +1,109 @@
+import { SetpointError } from "../errors/error.js";
+import { type Kind, keyOf } from "../kinds/kind.js";
+import { matchesLabels } from "../kinds/label-selector.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { ListReadOptions, ReadOptions } from "./context.js";
+import type { KindSource } from "./kind-source.js";
+import type { Run } from "./run.js";
+
+/** The sources that a run may use, in one cluster. */
+export interface Sources {
+  /** Throws `KIND_NOT_DECLARED`. */
+  of(kind: Kind): KindSource;
+  readonly owned: readonly KindSource[];
+  readonly isHome: boolean;
+}
+
+/** The reads of one run. */
+export class ObjectReader {
+  readonly #run: Run;
+  readonly #sources: Sources;
+
+  constructor(run: Run, sources: Sources) {
+    this.#run = run;
+    this.#sources = sources;
+  }
+
+  async get(kind: Kind, name: string, options?: ReadOptions): Promise<KubeObject> {
+    const object = await this.find(kind, name, options);
+    if (object) return object;
+    const { id } = this.#sources.of(kind);
+    throw new SetpointError(
+      "DEPENDENCY_ABSENT",
+      `${id} ${keyFor(kind, name, this.#namespaceFor(kind, options))} is not there`,
+    );
+  }
+
+  async find(kind: Kind, name: string, options: ReadOptions = {}): Promise<KubeObject | undefined> {
+    const { tracked = true, cached = true } = options;
+    const namespace = this.#namespaceFor(kind, options);
+    const source = this.#sources.of(kind);
+    this.#run.assertOpen();
+    if (!cached) return source.cluster.client.find(kind, name, { ...inNamespace(namespace), signal: this.#run.signal });
+    const informer = await source.informer(namespace, this.#run.signal);
+    this.#run.assertOpen();
+    const key = keyFor(kind, name, namespace);
+    if (tracked) this.#run.track({ type: "object", source: source.id, key });
+    return informer.get(key);
+  }
+
+  async list(kind: Kind, options: ListReadOptions = {}): Promise<readonly KubeObject[]> {
+    const { tracked = true, cached = true, labelSelector } = options;
+    const namespace = this.#namespaceFor(kind, options);
+    const source = this.#sources.of(kind);
+    this.#run.assertOpen();
+    if (!cached) {
+      const scope = namespace === "*" ? {} : inNamespace(namespace);
+      const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, signal: this.#run.signal });
+      return items;
+    }
+    const informer = await source.informer(namespace, this.#run.signal);
+    this.#run.assertOpen();
+    const matches = labelSelector
+      ? (labels: Readonly<Record<string, string>>): boolean => matchesLabels(labelSelector, labels)
+      : undefined;
+    const one = namespace === "*" || namespace === "" ? undefined : namespace;
+    if (tracked) this.#run.track({ type: "list", source: source.id, namespace: one, labelSelector, matches });
+    const found = [...informer.list(one)].filter((object) => matches?.(object.metadata.labels ?? {}) ?? true);
+    return sorted(found);
+  }
+
+  async byIndex(
+    kind: Kind,
+    index: string,
+    value: string,
+    options: Pick<ReadOptions, "tracked"> = {},
+  ): Promise<readonly KubeObject[]> {
+    const source = this.#sources.of(kind);
+    this.#run.assertOpen();
+    const namespace = source.isByNamespace ? this.#namespaceFor(kind, {}) : "*";
+    const informer = await source.informer(namespace, this.#run.signal);
+    this.#run.assertOpen();
+    if (options.tracked ?? true) this.#run.track({ type: "index", source: source.id, index, value });
+    return sorted([...informer.byIndex(index, value)]);
+  }
+
+  /** Where a read looks that names no namespace: beside the object that is reconciled. */
+  #namespaceFor(kind: Kind, options: Pick<ReadOptions, "namespace"> | undefined): string {
+    if (kind.scope === "Cluster") return "";
+    const namespace = options?.namespace ?? this.#run.object.metadata.namespace;
+    if (namespace) return namespace;
+    const { id } = this.#sources.of(kind);
+    const message = `${id}: the read must say which namespace, ${this.#run.key} is in none`;
+    throw new SetpointError("NAMESPACE_MISSING", message);
+  }
+}
+
+export function keyFor(kind: Kind, name: string, namespace: string | undefined): string {
+  return kind.scope === "Namespaced" ? `${namespace}/${name}` : name;
+}
+
+function inNamespace(namespace: string): { readonly namespace?: string } {
+  return namespace === "" ? {} : { namespace };
+}
+
+function sorted(objects: KubeObject[]): readonly KubeObject[] {
+  const keyed = objects.map((object) => ({ key: keyOf(object), object }));
+  keyed.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  return keyed.map(({ object }) => object);
+}

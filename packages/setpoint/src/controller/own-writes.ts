@@ -1,0 +1,71 @@
+import type { KubeObject } from "../kinds/object.js";
+import { changedPaths } from "./field-paths.js";
+
+/**
+ * The writes of this controller whose echo it need not react to. Only an answer that differs from what was known before
+ * in nothing but the write itself is noted: so a change that somebody else made in between is never swallowed.
+ */
+export class OwnWrites {
+  /** By source and object key: the resourceVersion of the answer, and the key whose run wrote it. */
+  readonly #echoes = new Map<string, { readonly resourceVersion: string; readonly writer: string }>();
+  /** By source and object key: what was seen while a write of it was under way. */
+  readonly #held = new Map<string, (() => void)[]>();
+
+  /**
+   * Makes a write. A watch may show its result before the answer is there: what is seen of the object meanwhile is held
+   * back until the write has ended, and its answer been noted.
+   */
+  async during<Answer>(source: string, key: string, write: () => Promise<Answer>): Promise<Answer> {
+    const id = `${source} ${key}`;
+    if (this.#held.has(id)) return write();
+    const held: (() => void)[] = [];
+    this.#held.set(id, held);
+    try {
+      return await write();
+    } finally {
+      this.#held.delete(id);
+      for (const deliver of held) deliver();
+    }
+  }
+
+  /** Keeps an event for later where a write of its object is under way. */
+  hold(source: string, key: string, deliver: () => void): boolean {
+    const held = this.#held.get(`${source} ${key}`);
+    held?.push(deliver);
+    return held !== undefined;
+  }
+
+  /** Notes an answer. `isOwn` says of a changed path whether the write accounts for it. */
+  note(
+    source: string,
+    key: string,
+    writer: string,
+    before: KubeObject | undefined,
+    answer: KubeObject,
+    isOwn: (path: string) => boolean,
+  ): void {
+    const foreign = before && changedPaths(bare(before), bare(answer), 200).some((path) => !isOwn(path));
+    const id = `${source} ${key}`;
+    if (foreign) this.#echoes.delete(id);
+    else this.#echoes.set(id, { resourceVersion: answer.metadata.resourceVersion, writer });
+  }
+
+  /** Which key's run made this very state, if it is an echo; answers once. */
+  take(source: string, key: string, object: KubeObject | undefined): string | undefined {
+    const id = `${source} ${key}`;
+    const echo = this.#echoes.get(id);
+    if (!echo) return undefined;
+    if (object?.metadata.resourceVersion !== echo.resourceVersion) {
+      if (!object) this.#echoes.delete(id);
+      return undefined;
+    }
+    this.#echoes.delete(id);
+    return echo.writer;
+  }
+}
+
+/** Without what every write changes. */
+function bare(object: KubeObject): object {
+  const { resourceVersion: _, generation: __, managedFields: ___, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

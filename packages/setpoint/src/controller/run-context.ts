@@ -1,0 +1,91 @@
+import type { Duration } from "../clock/duration.js";
+import type { NewCondition } from "../kinds/condition.js";
+import type { Kind } from "../kinds/kind.js";
+import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import { type Action, actionOf, type Cause } from "./cause.js";
+import { ChildWriter, type ChildWriterOptions } from "./child-writer.js";
+import type { ObjectAccess, ReconcileContext } from "./context.js";
+import type { EventRecorder } from "./event-recorder.js";
+import type { Logger } from "./logger.js";
+import { ObjectReader, type Sources } from "./object-reader.js";
+import * as outcome from "./outcome.js";
+import type { Run } from "./run.js";
+import type { StatusDraft } from "./status-draft.js";
+
+export interface RunContextOptions extends ChildWriterOptions {
+  readonly run: Run;
+  readonly causes: readonly Cause[];
+  readonly attempt: number;
+  readonly state: Record<string, unknown>;
+  readonly draft: StatusDraft;
+  readonly log: Logger;
+  readonly recorder: EventRecorder | undefined;
+  readonly changedPaths: () => readonly string[];
+  /** Of the manager's own cluster where no name is given. */
+  readonly sourcesOf: (cluster: string | undefined) => Sources;
+}
+
+/** The context of one run, on its parts. */
+export function runContext(options: RunContextOptions): ReconcileContext {
+  const { run, draft } = options;
+  const { object, signal } = run;
+  const accessTo = (cluster: string | undefined): ObjectAccess<Kind, Kind> => {
+    const sources = options.sourcesOf(cluster);
+    return objectAccess(new ObjectReader(run, sources), new ChildWriter(run, sources, options));
+  };
+  return {
+    ...accessTo(undefined),
+    in: accessTo,
+    causes: options.causes,
+    action: actionOf(options.causes, object) satisfies Action,
+    changedPaths: options.changedPaths,
+    attempt: options.attempt,
+    signal,
+    log: options.log,
+    state: options.state,
+    status(status: unknown) {
+      run.assertOpen();
+      draft.merge(status);
+    },
+    condition(condition: Omit<NewCondition, "observedGeneration">) {
+      run.assertOpen();
+      draft.condition(withGeneration(condition, object));
+    },
+    event(type: "Normal" | "Warning", reason: string, message: string) {
+      run.assertOpen();
+      options.recorder?.record({ object, type, reason, message });
+    },
+    async effect<Result>(name: string, effect: (signal: AbortSignal) => Promise<Result> | Result): Promise<Result> {
+      run.assertMayWrite();
+      run.effects.push(name);
+      return effect(signal);
+    },
+    done: outcome.done,
+    requeueAfter: (after: Duration) => outcome.requeueAfter(after),
+    waitFor: outcome.waitFor,
+    retry: outcome.retry,
+    terminal: outcome.terminal,
+  } as ReconcileContext;
+}
+
+export function withGeneration(condition: Omit<NewCondition, "observedGeneration">, object: KubeObject): NewCondition {
+  const { generation } = object.metadata;
+  return { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+}
+
+/** The typed face of reads and writes; inside, kinds are known by their declarations alone. */
+function objectAccess(reader: ObjectReader, writer: ChildWriter): ObjectAccess<Kind, Kind> {
+  const access = {
+    get: reader.get.bind(reader),
+    find: reader.find.bind(reader),
+    list: reader.list.bind(reader),
+    byIndex: reader.byIndex.bind(reader),
+    apply: (kind: Kind, desired: unknown, options?: Parameters<ChildWriter["apply"]>[2]) =>
+      writer.apply(kind, desired as JsonObject, options),
+    create: (kind: Kind, object: NewObject<KubeObject>) => writer.create(kind, object),
+    patch: writer.patch.bind(writer),
+    delete: writer.delete.bind(writer),
+    prune: (...kinds: readonly Kind[]) => writer.prune(kinds),
+  };
+  return access as unknown as ObjectAccess<Kind, Kind>;
+}

@@ -1,0 +1,291 @@
+import { timeoutSignal } from "../clock/timeout-signal.js";
+import { isSetpointError, SetpointError } from "../errors/error.js";
+import { type Condition, findCondition } from "../kinds/condition.js";
+import { keyOf } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { AppliedMemory } from "./applied-memory.js";
+import type { Cause } from "./cause.js";
+import type { ReconcileContext } from "./context.js";
+import type { Controller } from "./controller.js";
+import type { DependencyIndex } from "./dependency-index.js";
+import type { ControllerEnvironment } from "./environment.js";
+import { openFence } from "./fence.js";
+import { editFinalizers, hasFinalizer } from "./finalizer.js";
+import type { KindSource } from "./kind-source.js";
+import { silentLogger } from "./logger.js";
+import type { Sources } from "./object-reader.js";
+import { done, isOutcome, type Outcome, retry, terminal, waitFor } from "./outcome.js";
+import type { OwnWrites } from "./own-writes.js";
+import { Run } from "./run.js";
+import { runContext, withGeneration } from "./run-context.js";
+import { StatusDraft } from "./status-draft.js";
+import { StatusWriter } from "./status-writer.js";
+
+/** The condition in which the runtime shows waits, terminal errors and parked keys. */
+export const RECONCILED_CONDITION = "Reconciled";
+
+/** How long a run may take to end once its signal is aborted, before it counts as hung. */
+const HUNG_AFTER_MS = 10_000;
+/** How long the status may take to be written after a run that ended, also where its own signal is aborted. */
+const STATUS_TIMEOUT_MS = 30_000;
+
+export interface ExecutorParts {
+  readonly controller: Controller;
+  readonly environment: ControllerEnvironment;
+  readonly primary: KindSource;
+  readonly dependencies: DependencyIndex;
+  readonly ownWrites: OwnWrites;
+  readonly applied: AppliedMemory;
+  readonly sourcesOf: (cluster: string | undefined) => Sources;
+}
+
+export interface RunRequest {
+  readonly id: number;
+  readonly key: string;
+  readonly object: KubeObject;
+  readonly causes: readonly Cause[];
+  readonly attempt: number;
+  /** Whether a failure of this run would be the last of its retry policy. */
+  readonly isLastAttempt: boolean;
+  readonly state: Record<string, unknown>;
+  readonly changedPaths: () => readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended. */
+export interface RunResult {
+  readonly run: Run;
+  readonly outcome: Outcome;
+  /** The run was ended from outside: what it says does not count. */
+  readonly isAborted: boolean;
+  /** Settles when the user's code does, where that did not end in time; until then its key stays locked. */
+  readonly hung?: Promise<unknown>;
+}
+
+/** Executes runs one by one: finalizers, the reconciler under its deadline, and the status at the end. */
+export class RunExecutor {
+  readonly #parts: ExecutorParts;
+  readonly #status: StatusWriter;
+  /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
+  readonly #finalized = new Set<string>();
+
+  constructor(parts: ExecutorParts) {
+    this.#parts = parts;
+    const { controller, environment, primary } = parts;
+    this.#status = new StatusWriter(
+      primary.cluster.client,
+      controller.kind,
+      environment.clock,
+      controller.fieldManager,
+    );
+  }
+
+  async execute(request: RunRequest): Promise<RunResult> {
+    const { controller, environment, dependencies } = this.#parts;
+    const { clock, fence = openFence } = environment;
+    using deadline = timeoutSignal(clock, controller.timeoutMs, request.signal, () => {
+      const message = `${controller.name}: the run of ${request.key} took more than ${controller.timeoutMs / 1_000} s`;
+      return new SetpointError("RECONCILE_TIMEOUT", message);
+    });
+    const { signal } = deadline;
+    const { id, key, object } = request;
+    const { kind, name } = controller;
+    const run = new Run({ id, controller: name, kind, key, object, signal, fence, dependencies });
+    const draft = new StatusDraft();
+    const work = this.#work(run, request, draft);
+    const hung = await this.#untilHung(work, signal);
+    const isAborted = request.signal.aborted;
+    if (hung) {
+      run.end(false);
+      const message = `${name}: the run of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
+      const error = new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
+      return { run, outcome: retry(error), isAborted, hung: work };
+    }
+    let outcome = await work;
+    run.end(outcome.type !== "retry");
+    if (!object.metadata.deletionTimestamp || outcome.type !== "done") {
+      outcome = await this.#writeStatus(run, request, draft, outcome);
+    }
+    return { run, outcome, isAborted };
+  }
+
+  /** Resolves when the work has ended (false), or was given up (true). */
+  async #untilHung(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+    const settled = new AbortController();
+    void work.then(() => settled.abort());
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted || settled.signal.aborted) return resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true, signal: settled.signal });
+      settled.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await aborted;
+    if (settled.signal.aborted) return false;
+    return this.#parts.environment.clock.sleep(HUNG_AFTER_MS, settled.signal).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** The run itself. Never rejects. */
+  async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome> {
+    const { controller } = this.#parts;
+    try {
+      const { object } = request;
+      if (object.metadata.deletionTimestamp) return await this.#finalize(run, request, draft);
+      const held = controller.finalize ? await this.#hold(run, object) : object;
+      if (!held) return done();
+      return asOutcome(await controller.reconcile(held, this.#context(run, request, draft)));
+    } catch (thrown) {
+      return outcomeOf(thrown);
+    }
+  }
+
+  /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone. */
+  async #hold(run: Run, object: KubeObject): Promise<KubeObject | undefined> {
+    const { controller } = this.#parts;
+    return this.#editFinalizers(
+      run,
+      object,
+      hasFinalizer(object, controller.finalizer) ? {} : { add: controller.finalizer },
+    );
+  }
+
+  async #finalize(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome> {
+    const { controller, primary } = this.#parts;
+    const { object } = request;
+    const { uid } = object.metadata;
+    if (!controller.finalize || !hasFinalizer(object, controller.finalizer)) return done();
+    if (!this.#finalized.has(uid)) {
+      const outcome = asOutcome(await controller.finalize(object, this.#context(run, request, draft)));
+      if (outcome.type !== "done") return outcome;
+      this.#finalized.add(uid);
+    }
+    const released = await this.#editFinalizers(run, object, { remove: controller.finalizer });
+    this.#finalized.delete(uid);
+    if (!released || (released.metadata.finalizers ?? []).length === 0) {
+      await primary.peek(object.metadata.namespace ?? "")?.observeDelete(keyOf(object), uid, run.signal);
+    }
+    return done();
+  }
+
+  async #editFinalizers(
+    run: Run,
+    object: KubeObject,
+    edit: { readonly add?: string; readonly remove?: string },
+  ): Promise<KubeObject | undefined> {
+    const { controller, primary, ownWrites } = this.#parts;
+    if (edit.add === undefined && edit.remove === undefined) return object;
+    run.assertMayWrite();
+    return ownWrites.during(primary.id, run.key, async () => {
+      const answer = await editFinalizers(primary.cluster.client, controller.kind, object, edit, run.signal);
+      if (answer && answer !== object) this.#noteFinalizers(run, object, answer);
+      return answer;
+    });
+  }
+
+  #noteFinalizers(run: Run, object: KubeObject, answer: KubeObject): void {
+    const { primary, ownWrites } = this.#parts;
+    run.writes.push({
+      verb: "finalizer",
+      kind: primary.id,
+      key: run.key,
+      paths: ["metadata.finalizers"],
+      resourceVersion: answer.metadata.resourceVersion,
+    });
+    ownWrites.note(primary.id, run.key, run.key, object, answer, (path) => path.startsWith("metadata.finalizers"));
+    const isLeaving = answer.metadata.deletionTimestamp && (answer.metadata.finalizers ?? []).length === 0;
+    if (!isLeaving) primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
+  }
+
+  /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */
+  async #writeStatus(run: Run, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
+    const { environment, primary, ownWrites } = this.#parts;
+    const { clock, fence = openFence } = environment;
+    using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS);
+    try {
+      // The finalizer may have been added meanwhile: the status belongs to the newest state known.
+      const latest = primary.peek(run.object.metadata.namespace ?? "")?.get(run.key) ?? request.object;
+      if (latest.metadata.uid !== request.object.metadata.uid) return outcome;
+      const condition = conditionOf(outcome, request.isLastAttempt, latest);
+      if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, latest));
+      if (draft.isEmpty) return outcome;
+      fence.check();
+      await ownWrites.during(primary.id, run.key, async () => {
+        const written = await this.#status.write(latest, draft, deadline.signal);
+        if (!written) return;
+        const { before, answer, paths } = written;
+        const { resourceVersion } = answer.metadata;
+        run.writes.push({ verb: "status", kind: primary.id, key: run.key, paths, resourceVersion });
+        ownWrites.note(primary.id, run.key, run.key, before, answer, (path) => path.startsWith("status"));
+        primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
+      });
+      return outcome;
+    } catch (error) {
+      return outcome.type === "retry" || outcome.type === "terminal" ? outcome : retry(error);
+    }
+  }
+
+  #context(run: Run, request: RunRequest, draft: StatusDraft): ReconcileContext {
+    const { controller, environment, applied, ownWrites, sourcesOf } = this.#parts;
+    const log = environment.log ?? silentLogger;
+    return runContext({
+      run,
+      causes: request.causes,
+      attempt: request.attempt,
+      state: request.state,
+      draft,
+      log: log.with({ controller: controller.name, object: request.key, run: run.id }),
+      recorder: environment.recorder,
+      changedPaths: request.changedPaths,
+      fieldManager: controller.fieldManager,
+      applied,
+      ownWrites,
+      sourcesOf,
+    });
+  }
+}
+
+function asOutcome(returned: unknown): Outcome {
+  if (returned === undefined || returned === null) return done();
+  if (isOutcome(returned)) return returned;
+  const message = `a reconciler returned ${JSON.stringify(returned)}, which is no outcome; return nothing or ctx.requeueAfter(…)`;
+  return terminal(new SetpointError("OUTCOME_INVALID", message));
+}
+
+/** What something thrown means. Objects that are not there yet are waited for: their reads are tracked. */
+function outcomeOf(thrown: unknown): Outcome {
+  if (isOutcome(thrown)) return thrown;
+  if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
+  if (isSetpointError(thrown, "CHILD_TERMINATING")) return waitFor("ChildTerminating", { message: thrown.message });
+  if (isSetpointError(thrown, "CHILD_NOT_OWNED") || isSetpointError(thrown, "KIND_NOT_DECLARED"))
+    return terminal(thrown);
+  return retry(thrown);
+}
+
+type OwnCondition = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+function conditionOf(outcome: Outcome, isLastAttempt: boolean, object: KubeObject): OwnCondition | undefined {
+  const negative = (reason: string, message: string): OwnCondition => ({
+    type: RECONCILED_CONDITION,
+    status: "False",
+    reason,
+    message,
+  });
+  switch (outcome.type) {
+    case "waitFor":
+      return negative(outcome.reason, outcome.message);
+    case "terminal":
+      return negative("TerminalError", messageOf(outcome.error));
+    case "retry":
+      return isLastAttempt ? negative("RetriesExhausted", messageOf(outcome.error)) : undefined;
+    default: {
+      const { conditions } = (object as { status?: { conditions?: readonly Condition[] } }).status ?? {};
+      const isShown = findCondition(conditions, RECONCILED_CONDITION) !== undefined;
+      return isShown ? { type: RECONCILED_CONDITION, status: "True", reason: "Succeeded", message: "" } : undefined;
+    }
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

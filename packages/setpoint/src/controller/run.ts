@@ -1,0 +1,74 @@
+import { SetpointError } from "../errors/error.js";
+import type { Kind } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { DependencyIndex, Read } from "./dependency-index.js";
+import { identityOf } from "./dependency-index.js";
+import type { Fence } from "./fence.js";
+import type { WriteRecord } from "./timeline.js";
+
+export interface RunOptions {
+  readonly id: number;
+  readonly controller: string;
+  readonly kind: Kind;
+  readonly key: string;
+  readonly object: KubeObject;
+  readonly signal: AbortSignal;
+  readonly fence: Fence;
+  readonly dependencies: DependencyIndex;
+}
+
+/** One run while it lasts: what it has read and written, and whether it still may. */
+export class Run {
+  readonly id: number;
+  readonly controller: string;
+  readonly kind: Kind;
+  readonly key: string;
+  /** The object as the run got it; of its own writes the run knows more than this. */
+  readonly object: KubeObject;
+  readonly signal: AbortSignal;
+  readonly reads = new Set<string>();
+  readonly writes: WriteRecord[] = [];
+  readonly effects: string[] = [];
+  /** The owned objects that this run stated, by source and key. */
+  readonly stated = new Set<string>();
+  readonly #fence: Fence;
+  readonly #dependencies: DependencyIndex;
+  #isOver = false;
+
+  constructor(options: RunOptions) {
+    this.id = options.id;
+    this.controller = options.controller;
+    this.kind = options.kind;
+    this.key = options.key;
+    this.object = options.object;
+    this.signal = options.signal;
+    this.#fence = options.fence;
+    this.#dependencies = options.dependencies;
+  }
+
+  /** Tracks a read: from now on its changes repeat this run. */
+  track(read: Read): void {
+    this.reads.add(identityOf(read));
+    this.#dependencies.add(this.key, read);
+  }
+
+  /** What a run that is over, timed out or lost its lease still tries must not reach the world. */
+  assertOpen(): void {
+    if (this.#isOver) {
+      const message = `${this.controller}: the run of ${this.key} has ended; something in it was not awaited`;
+      throw new SetpointError("RUN_OVER", message);
+    }
+    this.signal.throwIfAborted();
+  }
+
+  assertMayWrite(): void {
+    this.assertOpen();
+    this.#fence.check();
+  }
+
+  /** Ends the run. `isComplete`: it read all that it needs, so reads of earlier runs count no more. */
+  end(isComplete: boolean): void {
+    this.#isOver = true;
+    if (isComplete) this.#dependencies.retain(this.key, this.reads);
+  }
+}

@@ -1,0 +1,51 @@
+import { type Condition, type NewCondition, setCondition } from "../kinds/condition.js";
+import type { KubeObject } from "../kinds/object.js";
+import { mergePatch } from "./field-paths.js";
+
+type Edit =
+  | { readonly type: "merge"; readonly status: unknown }
+  | { readonly type: "condition"; readonly condition: NewCondition };
+
+/** What a run says of the status, kept as edits, so that they can be made again on a newer state. */
+export class StatusDraft {
+  readonly #edits: Edit[] = [];
+  #isOptional = false;
+
+  merge(status: unknown): void {
+    this.#edits.push({ type: "merge", status });
+  }
+
+  condition(condition: NewCondition): void {
+    this.#edits.push({ type: "condition", condition });
+  }
+
+  /** Sets a condition of the runtime: of kinds that cannot show one, nothing is lost by leaving it out. */
+  report(condition: NewCondition): void {
+    if (this.isEmpty) this.#isOptional = true;
+    this.condition(condition);
+  }
+
+  /** True where nothing but the runtime has something to say. */
+  get isOptional(): boolean {
+    return this.#isOptional;
+  }
+
+  get isEmpty(): boolean {
+    return this.#edits.length === 0;
+  }
+
+  /** The status that `object` should have. */
+  applyTo(object: KubeObject, nowMs: number): unknown {
+    let status: unknown = (object as { status?: unknown }).status;
+    for (const edit of this.#edits) {
+      if (edit.type === "merge") {
+        status = mergePatch(status, edit.status);
+      } else {
+        const current = (status as { conditions?: readonly Condition[] } | undefined)?.conditions;
+        const conditions = setCondition(current, edit.condition, nowMs);
+        if (conditions !== current) status = { ...(status as object | undefined), conditions };
+      }
+    }
+    return status;
+  }
+}

@@ -1,0 +1,89 @@
+import { isConflict, isNotFound, isNotServed } from "../client/api-error.js";
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import type { Kind } from "../kinds/kind.js";
+import type { JsonObject, KubeObject } from "../kinds/object.js";
+import { changedPaths, diffToMergePatch, isEqual } from "./field-paths.js";
+import type { StatusDraft } from "./status-draft.js";
+
+/** How often a status is merged anew into a newer state. */
+const MAX_TRIES = 4;
+
+export interface StatusWrite {
+  readonly before: KubeObject;
+  readonly answer: KubeObject;
+  readonly paths: readonly string[];
+}
+
+/** Writes the statuses of one kind: only what changed, and never over a state that was not looked at. */
+export class StatusWriter {
+  readonly #client: Client;
+  readonly #kind: Kind;
+  readonly #clock: Clock;
+  readonly #fieldManager: string;
+  /** Kinds without a status subresource take it with the rest of the object. Found out by trying. */
+  #subresource: "status" | undefined = "status";
+  #showsConditions = true;
+
+  constructor(client: Client, kind: Kind, clock: Clock, fieldManager: string) {
+    this.#client = client;
+    this.#kind = kind;
+    this.#clock = clock;
+    this.#fieldManager = fieldManager;
+  }
+
+  /** False once the server has shown that the kind has no status, or one without conditions. */
+  get showsConditions(): boolean {
+    return this.#showsConditions;
+  }
+
+  /** Writes what the draft changes of `object`. Undefined where that is nothing, or the object is gone. */
+  async write(object: KubeObject, draft: StatusDraft, signal: AbortSignal): Promise<StatusWrite | undefined> {
+    let before = object;
+    for (let attempt = 1; ; attempt++) {
+      const current = (before as { status?: unknown }).status;
+      const next = draft.applyTo(before, this.#clock.now());
+      if (isEqual(current ?? {}, next ?? {})) return undefined;
+      const paths = changedPaths({ status: current ?? {} }, { status: next });
+      try {
+        const answer = await this.#patch(before, diffToMergePatch(current ?? {}, next) as JsonObject, signal);
+        this.#learnFrom(next, answer);
+        return { before, answer, paths };
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        if (isNotServed(error) && this.#subresource) {
+          if (draft.isOptional) {
+            this.#showsConditions = false;
+            return undefined;
+          }
+          this.#subresource = undefined;
+          continue;
+        }
+        if (!isConflict(error) || attempt >= MAX_TRIES) throw error;
+      }
+      const { name, namespace, uid } = object.metadata;
+      const fresh = await this.#client.find(this.#kind, name, { namespace, signal });
+      if (fresh?.metadata.uid !== uid) return undefined;
+      before = fresh;
+    }
+  }
+
+  /** A schema without conditions prunes them: asking for them in every run would be a write in every run. */
+  #learnFrom(wanted: unknown, answer: KubeObject): void {
+    const conditionsOf = (status: unknown): unknown => (status as { conditions?: unknown } | undefined)?.conditions;
+    if (conditionsOf(wanted) === undefined) return;
+    if (conditionsOf((answer as { status?: unknown }).status) === undefined) this.#showsConditions = false;
+  }
+
+  #patch(before: KubeObject, status: JsonObject, signal: AbortSignal): Promise<KubeObject> {
+    const { name, namespace, uid, resourceVersion } = before.metadata;
+    // The resourceVersion makes the server refuse the patch where the status was merged into something older.
+    const body = { metadata: { uid, resourceVersion }, status };
+    return this.#client.patch(
+      this.#kind,
+      name,
+      { type: "merge", body },
+      { namespace, signal, fieldManager: this.#fieldManager, ...(this.#subresource ? { subresource: "status" } : {}) },
+    );
+  }
+}

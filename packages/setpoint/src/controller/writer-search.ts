@@ -1,0 +1,40 @@
+import { parseKey } from "../kinds/kind.js";
+import type { ManagedFieldsEntry } from "../kinds/object.js";
+import { isApplied } from "./applied-fields.js";
+import { splitPath } from "./field-paths.js";
+import type { KindSource } from "./kind-source.js";
+import type { WriteRecord } from "./timeline.js";
+
+/**
+ * Who else writes the fields of a write, as the server knows it: caches keep only the own manager's entry. Undefined
+ * where nobody does, or the server does not answer.
+ */
+export async function findWriter(
+  source: KindSource | undefined,
+  write: WriteRecord,
+  fieldManager: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!source) return undefined;
+  const { namespace, name } = parseKey(write.key);
+  try {
+    const object = await source.cluster.client.find(source.kind, name, { ...(namespace ? { namespace } : {}), signal });
+    const others = (object?.metadata.managedFields ?? []).filter(({ manager }) => manager !== fieldManager);
+    const owning = others.filter((entry) => write.paths.some((path) => owns(entry, path)));
+    return newest(owning)?.manager ?? newest(others)?.manager;
+  } catch {
+    return undefined;
+  }
+}
+
+function owns(entry: ManagedFieldsEntry, path: string): boolean {
+  const steps = splitPath(path).filter((step) => !/^\d+$/.test(step));
+  for (let length = steps.length; length > 1; length--) {
+    if (isApplied(entry.fieldsV1 ?? {}, steps.slice(0, length))) return true;
+  }
+  return false;
+}
+
+function newest(entries: readonly ManagedFieldsEntry[]): ManagedFieldsEntry | undefined {
+  return [...entries].sort((left, right) => ((left.time ?? "") < (right.time ?? "") ? 1 : -1))[0];
+}
