@@ -2,7 +2,7 @@ import type { Clock, Random } from "setpoint";
 import type { AdmissionPlugin } from "../admission/admission.js";
 import type { Facts } from "../facts/facts.js";
 import type { ApiHandler } from "../http/api-request.js";
-import type { Storage } from "../storage/storage.js";
+import type { Change, Storage } from "../storage/storage.js";
 import { type ApiHandlerOptions, apiHandler } from "./api-handler.js";
 import { ResourceCatalog } from "./catalog.js";
 import { CrdInstaller } from "./crd/crd-installer.js";
@@ -10,6 +10,10 @@ import { crdStrategy } from "./crd/crd-strategy.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
 import type { RegistryEnvironment } from "./endpoint.js";
 import { builtInDefinitions } from "./kinds/built-in-definitions.js";
+import { ChangeFeed } from "./loops/change-feed.js";
+import { CrdCleanup } from "./loops/crd-cleanup.js";
+import { GarbageCollector } from "./loops/garbage-collector.js";
+import { NamespaceDeletion } from "./loops/namespace-deletion.js";
 
 export interface RegistryOptions
   extends Pick<ApiHandlerOptions, "authenticate" | "authorizer" | "endpoints" | "paths"> {
@@ -26,6 +30,8 @@ export class Registry implements AsyncDisposable {
   readonly environment: RegistryEnvironment;
   readonly handler: ApiHandler;
   readonly #crds: CrdInstaller;
+  readonly #loops: readonly AsyncDisposable[];
+  readonly #feed: Disposable;
 
   constructor(options: RegistryOptions) {
     const { storage, clock, random, facts, admission, ...rest } = options;
@@ -34,10 +40,20 @@ export class Registry implements AsyncDisposable {
     );
     this.environment = { storage, clock, random, facts, admission, catalog };
     this.#crds = new CrdInstaller(storage, catalog, facts, () => undefined);
+    const loops = [
+      new GarbageCollector(this.environment),
+      new NamespaceDeletion(this.environment),
+      new CrdCleanup(this.environment),
+    ];
+    this.#loops = loops;
+    const listeners = loops.map((loop) => (changes: readonly Change[]) => loop.onChanges(changes));
+    this.#feed = new ChangeFeed(storage, catalog, listeners);
     this.handler = apiHandler({ environment: this.environment, ...rest });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#feed[Symbol.dispose]();
     this.#crds[Symbol.dispose]();
+    await Promise.all(this.#loops.map((loop) => loop[Symbol.asyncDispose]()));
   }
 }

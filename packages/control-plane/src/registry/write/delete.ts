@@ -5,7 +5,7 @@ import type { DeleteOptions } from "../query/delete-options.js";
 import { markCurrent, type ServedObject, served } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { conflict, notFound } from "../status-error.js";
-import { validateAdmission } from "./admission-chain.js";
+import { admit, validateAdmission } from "./admission-chain.js";
 import { laidOut, timestamp } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
@@ -54,6 +54,7 @@ async function attempt(
   checkPreconditions(definition, head.object, options);
   const current = await served(head, definition, signal);
   if (!deletion.skipsAdmission) {
+    await admit(environment, request, "DELETE", name, undefined, current.object);
     await validateAdmission(environment, request, "DELETE", name, undefined, current.object);
   }
   const marked = markedForDeletion(definition, head.object, options, clock.now());
@@ -130,7 +131,13 @@ function markedForDeletion(
   const isFirst = metadata.deletionTimestamp === undefined;
   const generation = isFirst && metadata.generation ? { generation: metadata.generation + 1 } : {};
   const deletionTimestamp = metadata.deletionTimestamp ?? timestamp(nowMs);
-  const marks = { deletionTimestamp, deletionGracePeriodSeconds: 0, ...generation, ...(finalizers && { finalizers }) };
+  // The real server marks namespaces and CRDs on paths of their own, which leave these out.
+  const isPlain = storageId !== "/namespaces" && strategy.prepareDelete === undefined;
+  const marks = {
+    deletionTimestamp,
+    ...(isPlain && { deletionGracePeriodSeconds: 0, ...generation }),
+    ...(finalizers && { finalizers }),
+  };
   const marked = withMetadata(object, marks);
   return storageId === "/namespaces" ? terminating(marked) : marked;
 }

@@ -105,7 +105,7 @@ async function replace(
   const prepared = preparedForUpdate(environment, request, versioned, old);
   const settled = withoutIdleTimes(prepared, old);
   if (!change.skipsAdmission) await validateAdmission(environment, request, "UPDATE", name, settled, old);
-  const isGone = isReadyToGo(settled, old);
+  const isGone = isReadyToGo(definition, settled, old);
   if (request.isDryRun) return { object: encoded(settled), isCreated: false };
   if (isGone && subresourceMayRemove(subresource)) {
     await environment.storage.commit({ resource: head.resource, key: head.key, expected: head, object: undefined });
@@ -123,13 +123,18 @@ async function replace(
 }
 
 /** An object that waits for its last finalizer goes when that is taken off. */
-function isReadyToGo({ metadata }: KubeObject, old: KubeObject): boolean {
-  return (
-    metadata.deletionTimestamp !== undefined &&
-    (metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
-    (metadata.finalizers ?? []).length === 0 &&
-    (old.metadata.finalizers ?? []).length > 0
-  );
+function isReadyToGo(definition: ResourceDefinition, object: KubeObject, old: KubeObject): boolean {
+  const { metadata } = object;
+  const isMarked = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+  return isMarked && finalizersOf(definition, object) === 0 && finalizersOf(definition, old) > 0;
+}
+
+/** Namespaces have finalizers in their spec as well. */
+function finalizersOf({ storageId }: ResourceDefinition, object: KubeObject): number {
+  const own = (object.metadata.finalizers ?? []).length;
+  if (storageId !== "/namespaces") return own;
+  const { spec } = object as KubeObject & { readonly spec?: { readonly finalizers?: readonly string[] } };
+  return own + (spec?.finalizers ?? []).length;
 }
 
 function subresourceMayRemove(subresource: string): boolean {

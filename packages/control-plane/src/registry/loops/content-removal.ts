@@ -1,0 +1,21 @@
+import type { StoredObject } from "../../storage/storage.js";
+import type { WriteEnvironment } from "../write/write-request.js";
+import { removeStored } from "./plane-write.js";
+
+/** So many deletes are under way at once: they share the storage's commits. */
+const AT_ONCE = 64;
+
+/** Deletes every object that is not being deleted yet, and returns those that remain for now. */
+export async function removeAll(
+  environment: WriteEnvironment,
+  objects: readonly StoredObject[],
+  account: string,
+  signal: AbortSignal,
+): Promise<readonly StoredObject[]> {
+  const waiting = objects.filter(({ object }) => object.metadata.deletionTimestamp === undefined);
+  for (let start = 0; start < waiting.length; start += AT_ONCE) {
+    const batch = waiting.slice(start, start + AT_ONCE);
+    await Promise.all(batch.map((stored) => removeStored(environment, stored, account, "Background", signal)));
+  }
+  return objects.flatMap(({ resource, key }) => environment.storage.get(resource, key) ?? []);
+}

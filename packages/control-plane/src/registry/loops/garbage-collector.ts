@@ -1,0 +1,132 @@
+import type { KubeObject, OwnerReference } from "setpoint";
+import type { Change, StoredObject } from "../../storage/storage.js";
+import type { WriteEnvironment } from "../write/write-request.js";
+import { storageKey } from "../write/write-request.js";
+import { changeStored, removeStored, withoutFinalizer, withoutOwners } from "./plane-write.js";
+import { WorkLoop } from "./work-loop.js";
+
+const ACCOUNT = "generic-garbage-collector";
+const ORPHAN = "orphan";
+const FOREGROUND = "foregroundDeletion";
+
+/**
+ * Deletes what nobody owns any more. Dependents are found by the storage's index of owner uids; an owner that was never
+ * there counts as one that is gone. Keys are `resource key`.
+ */
+export class GarbageCollector implements AsyncDisposable {
+  readonly #environment: WriteEnvironment;
+  readonly #loop: WorkLoop;
+
+  constructor(environment: WriteEnvironment) {
+    this.#environment = environment;
+    this.#loop = new WorkLoop(environment.clock, (key, signal) => this.#collect(key, signal));
+  }
+
+  onChanges(changes: readonly Change[]): void {
+    for (const { type, current } of changes) {
+      const { metadata } = current.object;
+      const isRelevant = (metadata.ownerReferences?.length ?? 0) > 0 || hasMark(current.object);
+      if (type !== "deleted" && isRelevant) this.#add(current);
+      if (type !== "deleted" && metadata.deletionTimestamp === undefined) continue;
+      for (const dependent of this.#environment.storage.dependents(metadata.uid)) this.#add(dependent);
+      // An owner that waits for this one may be free to go.
+      for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]();
+  }
+
+  #add({ resource, key }: StoredObject): void {
+    this.#loop.add(`${resource} ${key}`);
+  }
+
+  #addOwner(owner: OwnerReference, namespace: string | undefined): void {
+    const stored = this.#ownerOf(owner, namespace);
+    if (typeof stored === "object" && hasMark(stored.object)) this.#add(stored);
+  }
+
+  /** The owner; `absent` where there is none with this uid; `unknown` where nobody can tell. */
+  #ownerOf(owner: OwnerReference, namespace: string | undefined): StoredObject | "absent" | "unknown" {
+    const definition = this.#environment.catalog.findKind(owner.apiVersion, owner.kind);
+    if (definition === undefined || (definition.namespaced && !namespace)) return "unknown";
+    const key = storageKey(definition.namespaced ? namespace! : "", owner.name);
+    const stored = this.#environment.storage.get(definition.storageId, key);
+    return stored?.object.metadata.uid === owner.uid ? stored : "absent";
+  }
+
+  async #collect(workKey: string, signal: AbortSignal): Promise<void> {
+    const space = workKey.indexOf(" ");
+    const stored = this.#environment.storage.get(workKey.slice(0, space), workKey.slice(space + 1));
+    if (stored === undefined) return;
+    const { metadata } = stored.object;
+    if (metadata.deletionTimestamp !== undefined) {
+      if (metadata.finalizers?.includes(ORPHAN)) await this.#orphan(stored, signal);
+      else if (metadata.finalizers?.includes(FOREGROUND)) await this.#awaitDependents(stored, signal);
+      return;
+    }
+    await this.#judge(stored, signal);
+  }
+
+  /** Looks at the owners: one that stays keeps the object; without any it goes. */
+  async #judge(stored: StoredObject, signal: AbortSignal): Promise<void> {
+    const { ownerReferences = [], namespace, finalizers = [], uid } = stored.object.metadata;
+    if (ownerReferences.length === 0) return;
+    const owners = ownerReferences.map((owner) => ({ owner, found: this.#ownerOf(owner, namespace) }));
+    if (owners.some(({ found }) => found === "unknown")) return;
+    const isWaiting = (found: StoredObject | "absent" | "unknown"): boolean =>
+      typeof found === "object" && isDeletingDependents(found.object);
+    const gone = owners.filter(({ found }) => found === "absent");
+    const waiting = owners.filter(({ found }) => isWaiting(found));
+    if (gone.length === 0 && waiting.length === 0) return;
+    if (gone.length + waiting.length < owners.length) {
+      const dropped = new Set([...gone, ...waiting].map(({ owner }) => owner.uid));
+      await changeStored(this.#environment, stored, ACCOUNT, signal, (object) =>
+        withoutOwners(object, (owner) => dropped.has(owner.uid)),
+      );
+      return;
+    }
+    const [dependent] = this.#environment.storage.dependents(uid);
+    const isForeground = waiting.length > 0 && dependent !== undefined;
+    const policy = finalizers.includes(ORPHAN)
+      ? "Orphan"
+      : isForeground || finalizers.includes(FOREGROUND)
+        ? "Foreground"
+        : "Background";
+    await removeStored(this.#environment, stored, ACCOUNT, policy, signal);
+  }
+
+  /** Takes the owner's reference off its dependents, then lets it go. */
+  async #orphan(owner: StoredObject, signal: AbortSignal): Promise<void> {
+    const { uid } = owner.object.metadata;
+    for (const dependent of [...this.#environment.storage.dependents(uid)]) {
+      await changeStored(this.#environment, dependent, ACCOUNT, signal, (object) =>
+        withoutOwners(object, (reference) => reference.uid === uid),
+      );
+    }
+    await changeStored(this.#environment, owner, ACCOUNT, signal, (object) => withoutFinalizer(object, ORPHAN));
+  }
+
+  /** An owner that is deleted in the foreground goes when the dependents that block it are gone. */
+  async #awaitDependents(owner: StoredObject, signal: AbortSignal): Promise<void> {
+    const { uid } = owner.object.metadata;
+    const dependents = [...this.#environment.storage.dependents(uid)];
+    const isBlocking = ({ object }: StoredObject): boolean =>
+      (object.metadata.ownerReferences ?? []).some((each) => each.uid === uid && each.blockOwnerDeletion === true);
+    if (!dependents.some(isBlocking)) {
+      await changeStored(this.#environment, owner, ACCOUNT, signal, (object) => withoutFinalizer(object, FOREGROUND));
+      return;
+    }
+    for (const dependent of dependents) this.#add(dependent);
+  }
+}
+
+function hasMark({ metadata }: KubeObject): boolean {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  return deletionTimestamp !== undefined && (finalizers.includes(ORPHAN) || finalizers.includes(FOREGROUND));
+}
+
+function isDeletingDependents({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(FOREGROUND);
+}

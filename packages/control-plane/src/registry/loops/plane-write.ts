@@ -1,0 +1,92 @@
+import type { KubeObject, OwnerReference } from "setpoint";
+import type { StoredObject } from "../../storage/storage.js";
+import { type Propagation, parseDeleteOptions } from "../query/delete-options.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { StatusError } from "../status-error.js";
+import { remove } from "../write/delete.js";
+import { update } from "../write/update.js";
+import type { WriteEnvironment, WriteRequest } from "../write/write-request.js";
+
+/** The writes of the plane's own loops: as a system user, through the same path as everybody's. */
+export function planeRequest(
+  definition: ResourceDefinition,
+  namespace: string,
+  account: string,
+  signal: AbortSignal,
+): WriteRequest {
+  return {
+    definition,
+    namespace,
+    subresource: "",
+    user: {
+      name: `system:serviceaccount:kube-system:${account}`,
+      groups: [
+        "system:serviceaccounts",
+        "system:serviceaccounts:kube-system",
+        "system:authenticated",
+        "system:masters",
+      ],
+    },
+    fieldManager: account,
+    isDryRun: false,
+    options: {},
+    warn: () => {},
+    signal,
+  };
+}
+
+/** Deletes one object, unless another has its name by now; that it is gone already is fine. */
+export async function removeStored(
+  environment: WriteEnvironment,
+  stored: StoredObject,
+  account: string,
+  propagation: Propagation,
+  signal: AbortSignal,
+): Promise<void> {
+  const definition = environment.catalog.stored(stored.resource);
+  if (definition === undefined) return;
+  const { namespace = "", name, uid } = stored.object.metadata;
+  const options = parseDeleteOptions({ propagationPolicy: propagation, preconditions: { uid } }, new URLSearchParams());
+  const request = planeRequest(definition, definition.namespaced ? namespace : "", account, signal);
+  await ignoringAbsence(() => remove(environment, request, { name, options }));
+}
+
+/** Changes the metadata of one object; a status of 404 or 409 means that somebody else was there first. */
+export async function changeStored(
+  environment: WriteEnvironment,
+  stored: StoredObject,
+  account: string,
+  signal: AbortSignal,
+  change: (object: KubeObject) => KubeObject,
+): Promise<void> {
+  const definition = environment.catalog.stored(stored.resource);
+  if (definition === undefined) return;
+  const { namespace = "", name, uid } = stored.object.metadata;
+  const request = planeRequest(definition, definition.namespaced ? namespace : "", account, signal);
+  await ignoringAbsence(() =>
+    update(environment, request, {
+      name,
+      expectedUid: uid,
+      transform: (old) => change(old!),
+    }),
+  );
+}
+
+export function withoutFinalizer(object: KubeObject, finalizer: string): KubeObject {
+  const finalizers = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
+  return { ...object, metadata: { ...object.metadata, finalizers } };
+}
+
+export function withoutOwners(object: KubeObject, isDropped: (owner: OwnerReference) => boolean): KubeObject {
+  const ownerReferences = (object.metadata.ownerReferences ?? []).filter((owner) => !isDropped(owner));
+  return { ...object, metadata: { ...object.metadata, ownerReferences } };
+}
+
+async function ignoringAbsence(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (error instanceof StatusError && (error.status.code === 404 || error.status.code === 409)) return;
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from "setpoint";
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 30_000;
+
+/**
+ * Works on keys one after the other, each as often as it was added since its last turn, but never twice at once. What
+ * fails is tried again, later each time.
+ */
+export class WorkLoop implements AsyncDisposable {
+  readonly #clock: Clock;
+  readonly #work: (key: string, signal: AbortSignal) => Promise<void>;
+  readonly #keys = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  readonly #retries = new Map<string, Disposable>();
+  readonly #lifetime = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(clock: Clock, work: (key: string, signal: AbortSignal) => Promise<void>) {
+    this.#clock = clock;
+    this.#work = work;
+  }
+
+  add(key: string): void {
+    if (this.#lifetime.signal.aborted) return;
+    this.#keys.add(key);
+    this.#running ??= this.#run();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lifetime.abort(new Error("the control plane stops"));
+    for (const retry of this.#retries.values()) retry[Symbol.dispose]();
+    this.#keys.clear();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Never within the change that added the key: its writer goes first.
+    await undefined;
+    for (const key of this.#keys) {
+      if (this.#lifetime.signal.aborted) break;
+      this.#keys.delete(key);
+      try {
+        await this.#work(key, this.#lifetime.signal);
+        this.#failures.delete(key);
+      } catch {
+        this.#retryLater(key);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  #retryLater(key: string): void {
+    if (this.#lifetime.signal.aborted) return;
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
+    this.#retries.get(key)?.[Symbol.dispose]();
+    const timer = this.#clock.timer(delayMs, () => {
+      this.#retries.delete(key);
+      this.add(key);
+    });
+    this.#retries.set(key, timer.unref());
+  }
+}
