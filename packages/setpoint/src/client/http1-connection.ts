@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { SetpointError } from "../errors/error.js";
 import { BodyQueue } from "./body-queue.js";
@@ -50,7 +50,7 @@ export class Http1Connection implements ResponseSink {
     return !this.#closed && !this.isRetired && !this.#exchange && this.#socket.writable;
   }
 
-  /** `head` is the request's, from {@link encodeHead}. */
+  /** `head` is the request's, from `encodeHead`. */
   send(request: TransportRequest, head: string): Promise<TransportResponse> {
     const { signal } = request;
     if (signal?.aborted) {
@@ -145,41 +145,10 @@ export class Http1Connection implements ResponseSink {
 
 function asTransportError(error: unknown): SetpointError {
   if (error instanceof SetpointError) return error;
+  const { code = "", reason } = error as { code?: string; reason?: string };
+  if (code.startsWith("ERR_SSL_") && code.includes("ALERT")) {
+    // With TLS 1.3 a server judges the client's certificate after the handshake.
+    return transportError("TRANSPORT_UNTRUSTED", `the server does not accept this client: ${reason ?? code}`, error);
+  }
   return transportError("TRANSPORT_BROKEN", `the connection broke: ${describe(error)}`, error);
-}
-
-/** What may stand in a request's line or a header: anything else could smuggle in a second request. */
-const PLAIN = /^[\t\x20-\x7e\x80-\xff]*$/;
-const PLAIN_PATH = /^\/[\x21-\x7e]*$/;
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** The bytes of a request up to its body. Throws `REQUEST_INVALID` for what would not be one well-formed request. */
-export function encodeHead(request: TransportRequest, path: string, host: string): string {
-  if (!PLAIN_PATH.test(path)) {
-    throw new SetpointError("REQUEST_INVALID", `the path is not percent-encoded: ${JSON.stringify(path)}`);
-  }
-  let head = `${request.method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
-  for (const name in request.headers) {
-    const value = request.headers[name]!;
-    if (typeof value === "string") head += headerLine(name, value);
-    else for (const item of value) head += headerLine(name, item);
-  }
-  const hasBody = request.method === "POST" || request.method === "PUT" || request.method === "PATCH";
-  if (request.body?.length || hasBody) head += `content-length: ${request.body?.length ?? 0}\r\n`;
-  return `${head}\r\n`;
-}
-
-function headerLine(name: string, value: string): string {
-  if (!HEADER_NAME.test(name)) {
-    throw new SetpointError("REQUEST_INVALID", `${JSON.stringify(name)} cannot be a header's name`);
-  }
-  const text = PLAIN.test(value) ? value : utf8AsLatin1(name, value);
-  return `${name}: ${text}\r\n`;
-}
-
-/** Header values beyond latin1 go out as the bytes of their UTF-8, as Go sends them. */
-function utf8AsLatin1(name: string, value: string): string {
-  const text = Buffer.from(value, "utf8").toString("latin1");
-  if (PLAIN.test(text)) return text;
-  throw new SetpointError("REQUEST_INVALID", `the header ${name} contains a control character`);
 }

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../clock/clock.js";
 import { Dialer, type DialTarget, type TlsMaterial, type TlsSource } from "./dialer.js";
-import { encodeHead, Http1Connection } from "./http1-connection.js";
+import { Http1Connection } from "./http1-connection.js";
+import { encodeHead } from "./request-head.js";
 import { parseServer, type ServerAddress } from "./server-address.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, transportError } from "./transport-error.js";
@@ -111,6 +112,10 @@ class Http1Transport implements Transport {
   /** Resolves when a connection may have become free. */
   #turn(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(abortedError(signal));
+        return;
+      }
       const onAbort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(abortedError(signal!));

@@ -64,10 +64,15 @@ export class Http2Session {
     return this.#streams < Math.min(this.#options.maxStreams, allowed);
   }
 
-  send(request: TransportRequest, path: string): Promise<TransportResponse> {
+  /** `headers` are the request's, from `http2Headers`. */
+  send(
+    request: TransportRequest,
+    path: string,
+    headers: Record<string, string | string[]>,
+  ): Promise<TransportResponse> {
     const { signal } = request;
     if (signal?.aborted) return Promise.reject(abortedError(signal));
-    const stream = this.#start(request, path);
+    const stream = this.#start(request, path, headers);
     return new Promise((resolve, reject) => {
       let hasHead = false;
       let isComplete = false;
@@ -98,8 +103,8 @@ export class Http2Session {
         body.push(bytes);
       });
       stream.once("end", () => {
-        // A stream that was reset also "ends": only a clean one is complete.
-        isComplete = !stream.aborted && stream.rstCode === NO_ERROR;
+        // A stream that was reset, or whose session was ended, also "ends": only a clean one is complete.
+        isComplete = stream.rstCode === NO_ERROR && this.#failure === undefined;
       });
       let cause: Error | undefined;
       stream.once("error", (error) => (cause = error));
@@ -125,9 +130,9 @@ export class Http2Session {
     this.#session.destroy();
   }
 
-  #start(request: TransportRequest, path: string): ClientHttp2Stream {
-    const headers = {
-      ...(request.headers as Record<string, string | string[]>),
+  #start(request: TransportRequest, path: string, headers: Record<string, string | string[]>): ClientHttp2Stream {
+    const all = {
+      ...headers,
       ":method": request.method,
       ":path": path,
       ":authority": this.#options.authority,
@@ -136,7 +141,7 @@ export class Http2Session {
     };
     let stream: ClientHttp2Stream;
     try {
-      stream = this.#session.request(headers, { endStream: !request.body });
+      stream = this.#session.request(all, { endStream: !request.body });
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? "";
       if (/^ERR_HTTP2_(GOAWAY_SESSION|INVALID_SESSION|OUT_OF_STREAMS)$/.test(code)) {

@@ -1,18 +1,179 @@
+import { once } from "node:events";
+import { createServer, type ServerHttp2Session } from "node:http2";
+import { type AddressInfo, createServer as createTcpServer, type Socket, connect as tcpConnect } from "node:net";
+import { describe, expect, it } from "vitest";
 import { systemClock } from "../clock/system-clock.js";
-import { http2Transport } from "./http2-transport.js";
-import { serve } from "./testing/http-server.js";
-import { transportContract } from "./transport.contract.js";
+import { VirtualClock } from "../clock/virtual-clock.js";
+import { readBytes } from "./body.js";
+import { type Http2TransportOptions, http2Transport } from "./http2-transport.js";
+import { type Handler, serve, type TestServerOptions } from "./testing/http-server.js";
+import { get, reply, transportContract } from "./transport.contract.js";
+import type { Transport } from "./transport.js";
 
 for (const protocol of ["h2c", "h2"] as const) {
-  transportContract(`HTTP/2 over ${protocol === "h2c" ? "TCP" : "TLS"}`, async (handler) => {
-    const server = await serve(handler, { protocol });
-    const transport = http2Transport({ server: server.url, clock: systemClock, tls: { ca: server.ca } });
-    return {
-      transport,
-      async [Symbol.asyncDispose]() {
-        await transport[Symbol.asyncDispose]();
-        await server[Symbol.asyncDispose]();
-      },
-    };
-  });
+  transportContract(`HTTP/2 over ${protocol === "h2c" ? "TCP" : "TLS"}`, (handler) => open(handler, { protocol }));
 }
+
+async function open(handler: Handler, server: TestServerOptions, options: Partial<Http2TransportOptions> = {}) {
+  const served = await serve(handler, server);
+  const transport = http2Transport({ server: served.url, clock: systemClock, tls: { ca: served.ca }, ...options });
+  return {
+    transport,
+    server: served,
+    async [Symbol.asyncDispose]() {
+      await transport[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function text(transport: Transport, path = "/"): Promise<string> {
+  return (await readBytes((await transport.request(get(path))).body)).toString();
+}
+
+/** A body that lives until its reader leaves. */
+const endless: Handler = async ({ signal }) => ({
+  ...reply(""),
+  body: (async function* () {
+    yield Buffer.from("x");
+    await new Promise((resolve) => signal!.addEventListener("abort", resolve));
+  })(),
+});
+
+describe("sessions of HTTP/2", () => {
+  it("carry many streams each, and are more where those are full", async () => {
+    await using opened = await open(endless, { protocol: "h2" }, { maxStreamsPerSession: 10 });
+    const responses = await Promise.all(Array.from({ length: 35 }, () => opened.transport.request(get("/"))));
+    expect(opened.server.connections()).toBe(4);
+    await Promise.all(responses.map(({ body }) => body[Symbol.asyncIterator]().return?.()));
+  });
+
+  it("do not let one slow reader stop the others", async () => {
+    const large: Handler = async () => ({
+      ...reply(""),
+      body: (async function* () {
+        for (let count = 0; count < 600; count++) yield Buffer.alloc(65_536);
+      })(),
+    });
+    await using opened = await open(
+      (request) => (request.path === "/large" ? large(request) : Promise.resolve(reply("x"))),
+      { protocol: "h2" },
+    );
+    const slow = await opened.transport.request(get("/large"));
+    const reader = slow.body[Symbol.asyncIterator]();
+    await reader.next();
+    expect(await text(opened.transport)).toBe("x");
+    expect((await readBytes((await opened.transport.request(get("/large"))).body)).length).toBe(600 * 65_536);
+    await reader.return?.();
+  });
+
+  it("that end with GOAWAY finish what they carry, and another takes over", async () => {
+    const sessions: ServerHttp2Session[] = [];
+    let finish: (value?: unknown) => void = () => {};
+    const gate = new Promise((resolve) => (finish = resolve));
+    const server = createServer((request, response) => {
+      if (request.url === "/slow") void gate.then(() => response.end("slow"));
+      else response.end("fast");
+    }).on("session", (session) => sessions.push(session));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using transport = http2Transport({ server: url, clock: systemClock });
+    const slow = text(transport, "/slow");
+    expect(await text(transport)).toBe("fast");
+    sessions[0]!.goaway(0);
+    await systemClock.sleep(50);
+    expect(await text(transport)).toBe("fast");
+    finish();
+    expect(await slow).toBe("slow");
+    expect(sessions).toHaveLength(2);
+    server.close();
+  });
+
+  it("that are half open are found by a PING after 30 s and given up 15 s later", async () => {
+    const clock = new VirtualClock();
+    await using opened = await open(endless, { protocol: "h2c" }, { clock });
+    // A proxy that stops passing bytes on without closing anything.
+    const pairs: [Socket, Socket][] = [];
+    const proxy = createTcpServer((socket) => {
+      const upstream = tcpConnect(Number(new URL(opened.server.url).port), "127.0.0.1");
+      for (const each of [socket, upstream]) each.on("error", () => {});
+      socket.pipe(upstream).pipe(socket);
+      pairs.push([socket, upstream]);
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    await using transport = http2Transport({ server: url, clock });
+    const { body } = await transport.request(get("/"));
+    const reader = body[Symbol.asyncIterator]();
+    await reader.next();
+    const silent = reader.next();
+    await clock.advance(30_000);
+    await systemClock.sleep(100);
+    // The PING was answered: the next one is due 30 s later.
+    for (const [socket, upstream] of pairs) {
+      socket.unpipe();
+      upstream.unpipe();
+    }
+    await clock.advance(30_000);
+    await clock.advance(14_999);
+    const outcome = expect(silent).rejects.toMatchObject({
+      code: "TRANSPORT_BROKEN",
+      message: "the server did not answer a PING within 15 s",
+    });
+    await clock.advance(1);
+    await outcome;
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+    proxy.close();
+  });
+
+  it("whose connection is cut break the bodies they carry", async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((_, response) => void response.write("x")).on("connection", (socket) =>
+      sockets.push(socket),
+    );
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using transport = http2Transport({ server: url, clock: systemClock });
+    const reader = (await transport.request(get("/"))).body[Symbol.asyncIterator]();
+    await reader.next();
+    const next = reader.next();
+    for (const socket of sockets) socket.destroy();
+    await expect(next).rejects.toMatchObject({ code: "TRANSPORT_BROKEN" });
+    server.close();
+  });
+
+  it("are closed when unused for a minute", async () => {
+    const clock = new VirtualClock();
+    await using opened = await open(async () => reply("x"), { protocol: "h2" }, { clock, pingAfterMs: 1e9 });
+    await text(opened.transport);
+    await clock.advance(59_999);
+    await text(opened.transport);
+    expect(opened.server.connections()).toBe(1);
+    await clock.advance(60_000);
+    await text(opened.transport);
+    expect(opened.server.connections()).toBe(2);
+  });
+
+  it("to nowhere are TRANSPORT_REFUSED, and to a server without HTTP/2 as well", async () => {
+    await using opened = await open(async () => reply("x"), { protocol: "h2" });
+    const { port } = new URL(opened.server.url);
+    await opened.server[Symbol.asyncDispose]();
+    await using nowhere = http2Transport({ server: `https://127.0.0.1:${port}`, clock: systemClock });
+    await expect(nowhere.request(get("/"))).rejects.toMatchObject({ code: "TRANSPORT_REFUSED" });
+    await using old = await serve(async () => reply("x"), { protocol: "https" });
+    await using transport = http2Transport({ server: old.url, clock: systemClock, tls: { ca: old.ca } });
+    await expect(transport.request(get("/"))).rejects.toMatchObject({
+      code: expect.stringMatching(/^TRANSPORT_(REFUSED|UNTRUSTED)$/),
+    });
+  });
+
+  it("with a bad header refuse the request alone", async () => {
+    await using opened = await open(async () => reply("x"), { protocol: "h2" });
+    await expect(opened.transport.request({ ...get("/"), headers: { x: "a\r\nb" } })).rejects.toMatchObject({
+      code: "REQUEST_INVALID",
+    });
+    expect(await text(opened.transport)).toBe("x");
+  });
+});

@@ -3,6 +3,7 @@ import type { Clock } from "../clock/clock.js";
 import { Dialer, type TlsMaterial, type TlsSource } from "./dialer.js";
 import type { HttpTransportOptions } from "./http1-transport.js";
 import { Http2Session } from "./http2-session.js";
+import { http2Headers } from "./request-head.js";
 import { parseServer, type ServerAddress } from "./server-address.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, transportError } from "./transport-error.js";
@@ -58,8 +59,10 @@ class Http2Transport implements Transport {
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
+    const path = this.#address.prefix + request.path;
+    const headers = http2Headers(request, path);
     const session = await this.#acquire(request.signal);
-    return session.send(request, this.#address.prefix + request.path);
+    return session.send(request, path, headers);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,6 +135,7 @@ class Http2Transport implements Transport {
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
+  if (signal.aborted) return Promise.reject(abortedError(signal));
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(abortedError(signal));
     signal.addEventListener("abort", onAbort, { once: true });

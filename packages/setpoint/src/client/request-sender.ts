@@ -62,7 +62,7 @@ export class RequestSender {
         waitMs = policy?.afterFailure(attempt, retryable, error);
         if (waitMs === undefined) throw error;
       }
-      await this.#pause(waitMs, request.signal);
+      if (waitMs > 0) await this.#pause(waitMs, request.signal);
     }
   }
 

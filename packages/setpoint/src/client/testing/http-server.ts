@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Transport, TransportRequest } from "../transport.js";
 import { type CertificatePair, makeCertificate } from "./certificate.js";
 
@@ -17,7 +18,7 @@ export interface TestServer extends AsyncDisposable {
 export interface TestServerOptions {
   readonly protocol: "http" | "https" | "h2" | "h2c";
   readonly hosts?: readonly string[];
-  /** Asks for client certificates that this CA signed. */
+  /** Asks for client certificates; the name in one that this CA signed comes to the handler as `x-client-certificate`. */
   readonly clientCa?: string;
   readonly certificate?: CertificatePair;
 }
@@ -26,12 +27,15 @@ export interface TestServerOptions {
 export async function serve(handler: Handler, options: TestServerOptions): Promise<TestServer> {
   const { protocol, hosts = ["localhost", "127.0.0.1"] } = options;
   const pair = options.certificate ?? makeCertificate({ commonName: "setpoint test", hosts });
-  const tls = { ...pair, ...(options.clientCa ? { ca: options.clientCa, requestCert: true } : {}) };
+  const tls = {
+    ...pair,
+    ...(options.clientCa ? { ca: options.clientCa, requestCert: true, rejectUnauthorized: false } : {}),
+  };
   const listener: RequestListener = (request, response) => void answer(handler, request, response);
   const server = await make(protocol, tls, listener);
   let connections = 0;
-  const sockets = new Set<import("node:net").Socket>();
-  const onConnection = (socket: import("node:net").Socket): void => {
+  const sockets = new Set<Socket>();
+  const onConnection = (socket: Socket): void => {
     connections++;
     sockets.add(socket);
     socket.on("error", () => {}).once("close", () => sockets.delete(socket));
@@ -52,11 +56,7 @@ export async function serve(handler: Handler, options: TestServerOptions): Promi
   };
 }
 
-async function make(
-  protocol: TestServerOptions["protocol"],
-  tls: object,
-  listener: RequestListener,
-): Promise<import("node:net").Server> {
+async function make(protocol: TestServerOptions["protocol"], tls: object, listener: RequestListener): Promise<Server> {
   switch (protocol) {
     case "http":
       return (await import("node:http")).createServer({ keepAlive: true }, listener);
@@ -78,7 +78,7 @@ async function answer(handler: Handler, request: IncomingMessage, response: Serv
     const { status, headers, body } = await handler({
       method: request.method as TransportRequest["method"],
       path: request.url!,
-      headers: repeatedHeaders(request.rawHeaders),
+      headers: { ...repeatedHeaders(request.rawHeaders), ...clientName(request.socket) },
       body: Buffer.concat(chunks),
       signal: left.signal,
     });
@@ -111,6 +111,11 @@ function abandon(request: IncomingMessage, response: ServerResponse): void {
   const stream = (response as unknown as { stream?: { close(code: number): void } }).stream;
   if (stream) stream.close(2);
   else request.socket.destroy();
+}
+
+function clientName(socket: Socket | TLSSocket): { "x-client-certificate"?: string } {
+  if (!("authorized" in socket) || !socket.authorized) return {};
+  return { "x-client-certificate": String(socket.getPeerCertificate().subject.CN) };
 }
 
 function repeatedHeaders(raw: readonly string[]): Record<string, string | string[]> {
