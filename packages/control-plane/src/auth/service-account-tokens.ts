@@ -1,4 +1,5 @@
 import type { Clock, KubeObject, Random } from "setpoint";
+import { newUid } from "../registry/write/identity.js";
 import type { Storage } from "../storage/storage.js";
 import { serviceAccountGroups, serviceAccountUser } from "./groups.js";
 import { type SigningKey, signToken, verifiedClaims } from "./jwt.js";
@@ -63,7 +64,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       exp: now + durationSeconds,
       iat: now,
       iss: issuer,
-      jti: uuid(random),
+      jti: newUid(random),
       "kubernetes.io": {
         namespace,
         ...(bound.node && { node: bound.node }),
@@ -146,12 +147,4 @@ function userOf(claims: Claims): UserInfo {
       ...(pod && { [`${EXTRA}/pod-name`]: [pod.name], ...(pod.uid && { [`${EXTRA}/pod-uid`]: [pod.uid] }) }),
     },
   };
-}
-
-/** A random UUID (version 4). */
-function uuid(random: Random): string {
-  const bytes = Buffer.from(random.bytes(16));
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

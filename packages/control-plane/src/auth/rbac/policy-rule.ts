@@ -5,7 +5,7 @@ import type { AccessAttributes } from "../user.js";
 export interface PolicyRule {
   readonly verbs?: readonly string[] | null;
   readonly apiGroups?: readonly string[] | null;
-  /** `pods`, `pods/status`, `*`, or a subresource of anything: `*&#47;scale`. */
+  /** `pods`, `pods/status`, `*`, or a subresource of anything, where a star stands for the resource. */
   readonly resources?: readonly string[] | null;
   /** Empty: any name. */
   readonly resourceNames?: readonly string[] | null;

@@ -1,0 +1,58 @@
+import type { Clock, Random } from "setpoint";
+import { escalationCheck } from "../auth/rbac/escalation.js";
+import type { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.js";
+import type { RoleIndex } from "../auth/rbac/role-index.js";
+import type { ResourceCatalog } from "../registry/catalog.js";
+import type { ResourceDefinition } from "../registry/resource-definition.js";
+import type { Storage } from "../storage/storage.js";
+import type { AdmissionPlugin } from "./admission.js";
+import { namespaceLifecycle } from "./namespace-lifecycle.js";
+import { WebhookAdmission } from "./webhooks/webhook-admission.js";
+import { type ServiceResolver, WebhookCaller } from "./webhooks/webhook-caller.js";
+
+export interface DefaultAdmissionOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly roles: RoleIndex;
+  readonly rbac: RbacAuthorizer;
+  /** Asked when a request comes: the catalog is made after the plugins that it knows. */
+  readonly catalog: () => ResourceCatalog;
+  /** Where the Services that webhooks name lead to. */
+  readonly services?: ServiceResolver;
+}
+
+/** The admission of every control plane, in the order of the real server. */
+export class DefaultAdmission implements Disposable {
+  readonly plugins: readonly AdmissionPlugin[];
+  /** Also calls the conversion webhooks of CRDs. */
+  readonly caller: WebhookCaller;
+  readonly #webhooks: WebhookAdmission;
+
+  constructor(options: DefaultAdmissionOptions) {
+    const { storage, clock, random, roles, rbac, catalog, services } = options;
+    this.caller = new WebhookCaller({ clock, ...(services && { services }) });
+    const equivalents = (definition: ResourceDefinition) => equivalentsOf(catalog(), definition);
+    this.#webhooks = new WebhookAdmission({ storage, clock, random, caller: this.caller, equivalents });
+    this.plugins = [
+      namespaceLifecycle(storage),
+      this.#webhooks.mutatingPlugin,
+      escalationCheck(roles, rbac),
+      this.#webhooks.validatingPlugin,
+    ];
+  }
+
+  [Symbol.dispose](): void {
+    this.#webhooks[Symbol.dispose]();
+    this.caller[Symbol.dispose]();
+  }
+}
+
+/** Where the same objects are served too: other versions, or another group on the same storage. */
+function equivalentsOf(catalog: ResourceCatalog, definition: ResourceDefinition): readonly ResourceDefinition[] {
+  const others: ResourceDefinition[] = [];
+  for (const other of catalog.definitions()) {
+    if (other !== definition && other.storageId === definition.storageId) others.push(other);
+  }
+  return others;
+}

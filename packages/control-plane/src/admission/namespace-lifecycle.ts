@@ -1,0 +1,45 @@
+import type { KubeObject } from "setpoint";
+import { forbidden, notFound } from "../registry/status-error.js";
+import type { Storage } from "../storage/storage.js";
+import type { AdmissionPlugin } from "./admission.js";
+
+/** Without these nothing works. */
+const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
+
+interface Namespace extends KubeObject {
+  readonly status?: { readonly phase?: string };
+}
+
+/** Objects live in namespaces that exist; nothing new comes into one that is going; some namespaces never go. */
+export function namespaceLifecycle(storage: Storage): AdmissionPlugin {
+  return {
+    name: "NamespaceLifecycle",
+    async mutate(attributes) {
+      const { operation, definition, namespace, name, object } = attributes;
+      const { group, plural } = definition;
+      if (group === "" && plural === "namespaces") {
+        if (operation === "DELETE" && IMMORTAL.has(name)) {
+          throw forbidden({ group, resource: plural }, name, "this namespace may not be deleted");
+        }
+        return object;
+      }
+      const isLookedAt = operation === "CREATE" || operation === "UPDATE";
+      // To tell who asks about access that a namespace does not exist would tell too much.
+      const isAccessReview = group === "authorization.k8s.io" && plural === "localsubjectaccessreviews";
+      if (namespace === "" || !isLookedAt || isAccessReview) return object;
+      const home = storage.head("/namespaces", namespace)?.object as Namespace | undefined;
+      if (!home) throw notFound({ group: "", resource: "namespaces" }, namespace);
+      if (operation === "CREATE" && home.status?.phase === "Terminating") {
+        const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+        throw forbidden({ group, resource: plural }, name || object?.metadata.name || "", why, [
+          {
+            reason: "NamespaceTerminating",
+            message: `namespace ${namespace} is being terminated`,
+            field: "metadata.namespace",
+          },
+        ]);
+      }
+      return object;
+    },
+  };
+}

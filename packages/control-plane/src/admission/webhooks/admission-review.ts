@@ -1,0 +1,114 @@
+import type { KubeObject } from "setpoint";
+import { type StatusDetails, StatusError } from "../../registry/status-error.js";
+import { goQuote } from "../../schema/go-format.js";
+import { isObject, type Json, type JsonObject } from "../../schema/json.js";
+import type { AdmissionAttributes } from "../admission.js";
+import { WebhookCallError } from "./webhook-caller.js";
+import { admissionNamespace, type Invocation } from "./webhook-matching.js";
+
+const REVIEW = { kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1" };
+
+/** The request of a review, with the objects at the version that the webhook wants. */
+export function admissionReview(
+  attributes: AdmissionAttributes,
+  { definition }: Invocation,
+  objects: { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined },
+  uid: string,
+): JsonObject {
+  const { subresource, operation, user, dryRun, options } = attributes;
+  const requested = attributes.definition;
+  const namespace = admissionNamespace(attributes);
+  const kindOf = ({ group, version, kind, subresources }: typeof definition) => {
+    const part = subresources.find(({ name }) => name === subresource);
+    return part ? { group: part.group, version: part.version, kind: part.kind } : { group, version, kind };
+  };
+  const resourceOf = ({ group, version, plural }: typeof definition) => ({ group, version, resource: plural });
+  return {
+    ...REVIEW,
+    request: {
+      uid,
+      kind: kindOf(definition),
+      resource: resourceOf(definition),
+      ...(subresource && { subResource: subresource }),
+      requestKind: kindOf(requested),
+      requestResource: resourceOf(requested),
+      ...(subresource && { requestSubResource: subresource }),
+      ...(attributes.name && { name: attributes.name }),
+      ...(namespace && { namespace }),
+      operation,
+      userInfo: {
+        username: user.name,
+        ...(user.uid && { uid: user.uid }),
+        ...(user.groups.length > 0 && { groups: user.groups }),
+        ...(user.extra && { extra: user.extra }),
+      },
+      object: objects.object ?? null,
+      oldObject: objects.oldObject ?? null,
+      dryRun,
+      options,
+    },
+  } as unknown as JsonObject;
+}
+
+/** What a webhook said, checked for form. */
+export interface AdmissionVerdict {
+  readonly allowed: boolean;
+  readonly status: JsonObject | undefined;
+  readonly warnings: readonly string[];
+  /** The text of a JSON patch; empty where there is none. */
+  readonly patch: string;
+  readonly patchType: string;
+}
+
+/** Throws a `WebhookCallError` for an answer that is no review of this request. */
+export function readVerdict(answer: JsonObject, uid: string, isMutating: boolean): AdmissionVerdict {
+  if (answer.kind !== REVIEW.kind || answer.apiVersion !== REVIEW.apiVersion) throw unexpectedKind(answer);
+  const { response } = answer;
+  const invalid = (why: string) => new WebhookCallError(`received invalid webhook response: ${why}`);
+  if (!isObject(response)) throw invalid("webhook response was absent");
+  const given = text(response.uid);
+  if (given !== uid) throw invalid(`expected response.uid=${goQuote(uid)}, got ${goQuote(given)}`);
+  const patch = Buffer.from(text(response.patch), "base64").toString("utf8");
+  const hasType = response.patchType !== undefined && response.patchType !== null;
+  if (isMutating) {
+    if (patch !== "" && !hasType) throw invalid("webhook returned response.patch but not response.patchType");
+    if (patch === "" && hasType) throw invalid("webhook returned response.patchType but not response.patch");
+    if (hasType && response.patchType === "") throw invalid('webhook returned invalid response.patchType of ""');
+  } else {
+    if (patch !== "") throw invalid("validating webhook may not return response.patch");
+    if (hasType) throw invalid("validating webhook may not return response.patchType");
+  }
+  return {
+    allowed: response.allowed === true,
+    status: isObject(response.status) ? response.status : undefined,
+    warnings: Array.isArray(response.warnings) ? response.warnings.filter((each) => typeof each === "string") : [],
+    patch,
+    patchType: text(response.patchType),
+  };
+}
+
+function unexpectedKind({ apiVersion, kind }: JsonObject): WebhookCallError {
+  const why =
+    kind === REVIEW.kind && apiVersion === "admission.k8s.io/v1beta1"
+      ? "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"
+      : `no kind ${goQuote(text(kind))} is registered for version ${goQuote(text(apiVersion))} in scheme "pkg/runtime/scheme.go:111"`;
+  return new WebhookCallError(`failed to call webhook: ${why}`);
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The answer to a request that a webhook denied: its own status, with its name before the message. */
+export function denial(webhook: string, status: JsonObject | undefined): StatusError {
+  const by = `admission webhook ${goQuote(webhook)} denied the request`;
+  const { message, reason, code, details } = status ?? {};
+  const why = text(message) || text(reason);
+  const isError = typeof code === "number" && code >= 400;
+  return new StatusError(
+    isError ? code : 400,
+    text(reason) || undefined,
+    why === "" ? `${by} without explanation` : `${by}: ${why}`,
+    isObject(details) ? (details as unknown as StatusDetails) : undefined,
+  );
+}

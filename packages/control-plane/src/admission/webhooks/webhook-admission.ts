@@ -1,0 +1,262 @@
+import type { Clock, KubeObject, Random } from "setpoint";
+import { jsonPatch } from "../../apply/json-patch.js";
+import { goSyntaxError } from "../../registry/body/json-syntax.js";
+import { apiVersionOf } from "../../registry/catalog.js";
+import type { ResourceDefinition } from "../../registry/resource-definition.js";
+import { badRequest, internalError, StatusError } from "../../registry/status-error.js";
+import { newUid } from "../../registry/write/identity.js";
+import { goQuote } from "../../schema/go-format.js";
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
+import type { Storage } from "../../storage/storage.js";
+import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
+import { type AdmissionVerdict, admissionReview, denial, readVerdict } from "./admission-review.js";
+import { InstalledWebhooks, type MatchCondition, type Webhook } from "./webhook.js";
+import { WebhookCallError, type WebhookCaller } from "./webhook-caller.js";
+import { type Invocation, invocationOf, isExempt } from "./webhook-matching.js";
+
+export interface WebhookAdmissionOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly caller: WebhookCaller;
+  /** The other versions under which the objects of a resource are served. */
+  readonly equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[];
+  /** Evaluates `matchConditions` (CEL) on the request of a review. Without it every condition holds. */
+  readonly conditionsHold?: (conditions: readonly MatchCondition[], request: JsonObject) => boolean;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+type Objects = { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined };
+
+/** The two plugins that ask webhooks: all mutating ones in order, then all validating ones at once. */
+export class WebhookAdmission implements Disposable {
+  readonly #options: WebhookAdmissionOptions;
+  readonly #mutating: InstalledWebhooks;
+  readonly #validating: InstalledWebhooks;
+
+  constructor(options: WebhookAdmissionOptions) {
+    this.#options = options;
+    this.#mutating = new InstalledWebhooks(options.storage, "mutatingwebhookconfigurations");
+    this.#validating = new InstalledWebhooks(options.storage, "validatingwebhookconfigurations");
+  }
+
+  [Symbol.dispose](): void {
+    this.#mutating[Symbol.dispose]();
+    this.#validating[Symbol.dispose]();
+  }
+
+  get mutatingPlugin(): AdmissionPlugin {
+    return { name: "MutatingAdmissionWebhook", mutate: (attributes, warn) => this.#mutate(attributes, warn) };
+  }
+
+  get validatingPlugin(): AdmissionPlugin {
+    return { name: "ValidatingAdmissionWebhook", validate: (attributes, warn) => this.#validate(attributes, warn) };
+  }
+
+  /**
+   * Each sees what those before it made of the object. Once more, those that want it (`IfNeeded`) see what others
+   * changed after them.
+   */
+  async #mutate(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<KubeObject | undefined> {
+    if (isExempt(attributes.definition)) return attributes.object;
+    let object = attributes.object;
+    let invoked = new Set<string>();
+    const again = new Set<string>();
+    for (const round of [0, 1]) {
+      for (const installed of this.#mutating.all) {
+        if (round === 1 && !again.has(installed.id)) continue;
+        const current = { ...attributes, object };
+        const invocation = this.#invocation(installed, current);
+        if (!invocation) continue;
+        const changed = await this.#callMutating(invocation, current, warn);
+        if (changed !== undefined && !deepEqual(changed as unknown as Json, object as unknown as Json)) {
+          object = changed;
+          for (const id of invoked) again.add(id);
+          invoked = new Set();
+        }
+        if (round === 0 && installed.webhook.reinvocationPolicy === "IfNeeded") invoked.add(installed.id);
+      }
+      if (again.size === 0) break;
+    }
+    return object;
+  }
+
+  async #validate(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<void> {
+    if (isExempt(attributes.definition)) return;
+    const invocations = this.#validating.all.flatMap((installed) => this.#invocation(installed, attributes) ?? []);
+    const outcomes = await Promise.allSettled(
+      invocations.map(async (invocation) => {
+        const objects = await this.#atVersion(invocation, attributes);
+        const verdict = await this.#ask(invocation, attributes, objects, false, warn);
+        if (verdict && !verdict.allowed) throw denial(invocation.installed.webhook.name, verdict.status);
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  }
+
+  #invocation(installed: InstalledWebhooks["all"][number], attributes: AdmissionAttributes): Invocation | undefined {
+    const { storage, equivalents } = this.#options;
+    return invocationOf(installed, attributes, storage, equivalents);
+  }
+
+  /** The object as the webhook wants it to be, back at the request's version; undefined where it leaves it alone. */
+  async #callMutating(
+    invocation: Invocation,
+    attributes: AdmissionAttributes,
+    warn: (text: string) => void,
+  ): Promise<KubeObject | undefined> {
+    const { webhook } = invocation.installed;
+    const objects = await this.#atVersion(invocation, attributes);
+    const verdict = await this.#ask(invocation, attributes, objects, true, warn);
+    if (!verdict) return undefined;
+    if (!verdict.allowed) throw denial(webhook.name, verdict.status);
+    try {
+      const patched = patchedObject(webhook.name, objects.object, verdict);
+      if (!patched) return undefined;
+      const { shape } = invocation.definition;
+      const complete = shape.applyDefaults(shape.prune(patched).object);
+      return (await converted([complete], invocation.definition, attributes.definition, attributes.signal))[0];
+    } catch (error) {
+      return this.#failed(webhook, error);
+    }
+  }
+
+  async #atVersion({ definition }: Invocation, attributes: AdmissionAttributes): Promise<Objects> {
+    const { object, oldObject, signal } = attributes;
+    if (definition === attributes.definition || attributes.subresource !== "") return { object, oldObject };
+    const [first, second] = await Promise.all(
+      [object, oldObject].map(async (each) =>
+        each ? (await converted([each], attributes.definition, definition, signal))[0] : undefined,
+      ),
+    );
+    return { object: first, oldObject: second };
+  }
+
+  /** Undefined where the webhook is not concerned after all, or failed and may (`failurePolicy: Ignore`). */
+  async #ask(
+    invocation: Invocation,
+    attributes: AdmissionAttributes,
+    objects: Objects,
+    isMutating: boolean,
+    warn: (text: string) => void,
+  ): Promise<AdmissionVerdict | undefined> {
+    const { webhook } = invocation.installed;
+    const { random, caller, conditionsHold } = this.#options;
+    const uid = newUid(random);
+    const review = admissionReview(attributes, invocation, objects, uid);
+    const conditions = webhook.matchConditions ?? [];
+    if (conditions.length > 0 && conditionsHold && !conditionsHold(conditions, review.request as JsonObject))
+      return undefined;
+    if (attributes.dryRun && webhook.sideEffects !== "None" && webhook.sideEffects !== "NoneOnDryRun") {
+      throw badRequest(`admission webhook ${goQuote(webhook.name)} does not support dry run`);
+    }
+    try {
+      if (!(webhook.admissionReviewVersions ?? ["v1"]).includes("v1")) {
+        throw new WebhookCallError(
+          "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)",
+        );
+      }
+      const answer = await called(caller, webhook, review, attributes.signal);
+      const verdict = readVerdict(answer, uid, isMutating);
+      for (const warning of verdict.warnings) warn(warning);
+      return verdict;
+    } catch (error) {
+      return this.#failed(webhook, error);
+    }
+  }
+
+  /** A failed call refuses the request, unless the webhook may fail. */
+  #failed({ name, failurePolicy }: Webhook, error: unknown): undefined {
+    if (!(error instanceof WebhookCallError)) throw error;
+    if (failurePolicy === "Ignore") return undefined;
+    throw internalError(`failed calling webhook ${goQuote(name)}: ${error.message}`);
+  }
+}
+
+async function called(
+  caller: WebhookCaller,
+  { clientConfig, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: Webhook,
+  review: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  try {
+    return await caller.call(clientConfig, review, { timeoutSeconds, signal });
+  } catch (error) {
+    if (!(error instanceof WebhookCallError)) throw error;
+    throw new WebhookCallError(`failed to call webhook: ${error.message}`, { cause: error });
+  }
+}
+
+/** From one served version to another, by way of the storage's. */
+async function converted(
+  objects: readonly KubeObject[],
+  from: ResourceDefinition,
+  to: ResourceDefinition,
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  if (from === to) return objects;
+  const stored = from.convert ? await from.convert.toStored(objects, signal) : objects;
+  if (to.convert) return to.convert.toServed(stored, signal);
+  return stored.map((object) => ({ ...object, apiVersion: apiVersionOf(to) }));
+}
+
+function patchedObject(
+  webhook: string,
+  object: KubeObject | undefined,
+  verdict: AdmissionVerdict,
+): KubeObject | undefined {
+  if (verdict.patch === "") return undefined;
+  const operations = parsedPatch(verdict.patch);
+  if (operations.length === 0) return undefined;
+  if (!object) {
+    const why = "attempted to modify the object, which is not supported for this operation";
+    throw internalError(`admission webhook ${goQuote(webhook)} ${why}`);
+  }
+  if (verdict.patchType !== "JSONPatch") {
+    throw new WebhookCallError(`unsupported patch type ${goQuote(verdict.patchType)}`);
+  }
+  let result = object as unknown as Json;
+  for (const operation of operations) {
+    try {
+      result = jsonPatch(result as JsonObject, [operation]);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      throw internalError(operationError(operation));
+    }
+  }
+  return result as unknown as KubeObject;
+}
+
+function parsedPatch(text: string): readonly Json[] {
+  let patch: Json;
+  try {
+    patch = JSON.parse(text) as Json;
+  } catch {
+    throw new WebhookCallError(`received undecodable patch in webhook response: ${goSyntaxError(text)}`);
+  }
+  if (patch === null) return [];
+  if (isArray(patch)) return patch;
+  const why = `json: cannot unmarshal ${isObject(patch) ? "object" : typeof patch} into Go value of type jsonpatch.Patch`;
+  throw new WebhookCallError(`received undecodable patch in webhook response: ${why}`);
+}
+
+/** What the real server's patch library says of an operation that does not apply. */
+function operationError(operation: Json): string {
+  const { op, path } = isObject(operation) ? operation : { op: "", path: "" };
+  const key = String(path).slice(String(path).lastIndexOf("/") + 1);
+  switch (op) {
+    case "remove":
+      return `error in remove for path: '${path}': Unable to remove nonexistent key: ${key}: missing value`;
+    case "add":
+      return `add operation does not apply: doc is missing path: "${path}": missing value`;
+    case "test":
+      return `testing value ${path} failed: test failed`;
+    case "replace":
+    case "move":
+    case "copy":
+      return `${op} operation does not apply: doc is missing key: ${path}: missing value`;
+    default:
+      return `Unexpected kind: ${op}`;
+  }
+}

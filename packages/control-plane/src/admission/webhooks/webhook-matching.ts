@@ -1,0 +1,109 @@
+import type { KubeObject } from "setpoint";
+import type { ResourceDefinition } from "../../registry/resource-definition.js";
+import { notFound } from "../../registry/status-error.js";
+import type { Storage } from "../../storage/storage.js";
+import type { AdmissionAttributes } from "../admission.js";
+import type { InstalledWebhook, WebhookRule } from "./webhook.js";
+
+/** A webhook that wants a request, and the version in which it wants it. */
+export interface Invocation {
+  readonly installed: InstalledWebhook;
+  readonly definition: ResourceDefinition;
+}
+
+/** Configurations of admission are never sent to webhooks: a broken one must stay repairable. */
+const EXEMPT: ReadonlySet<string> = new Set([
+  "mutatingadmissionpolicies",
+  "mutatingadmissionpolicybindings",
+  "mutatingwebhookconfigurations",
+  "validatingadmissionpolicies",
+  "validatingadmissionpolicybindings",
+  "validatingwebhookconfigurations",
+]);
+
+export function isExempt({ group, plural }: ResourceDefinition): boolean {
+  return group === "admissionregistration.k8s.io" && EXEMPT.has(plural);
+}
+
+/** A namespace is judged, and told to webhooks, as if it stood within itself. */
+export function admissionNamespace({ definition, namespace, name }: AdmissionAttributes): string {
+  return isNamespace(definition) ? name : namespace;
+}
+
+function isNamespace({ group, plural }: ResourceDefinition): boolean {
+  return group === "" && plural === "namespaces";
+}
+
+/**
+ * How a webhook wants this request; undefined where it does not. `equivalents` are the other versions (or groups) under
+ * which the same objects are served. Throws 404 where a selector asks for the labels of a namespace that is not there.
+ */
+export function invocationOf(
+  installed: InstalledWebhook,
+  attributes: AdmissionAttributes,
+  storage: Storage,
+  equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[],
+): Invocation | undefined {
+  const { webhook, objectSelector } = installed;
+  const { definition, object, oldObject } = attributes;
+  if (objectSelector.requirements.length > 0) {
+    const isSelected = [object, oldObject].some((each) => each && objectSelector.matches(each.metadata?.labels));
+    if (!isSelected) return undefined;
+  }
+  const rules = webhook.rules ?? [];
+  const wants = (candidate: ResourceDefinition) => rules.some((rule) => ruleMatches(rule, candidate, attributes));
+  const other = (): ResourceDefinition | undefined => {
+    if (webhook.matchPolicy === "Exact") return undefined;
+    const others = equivalents(definition);
+    // Earlier rules first.
+    for (const rule of rules) {
+      const found = others.find((candidate) => ruleMatches(rule, candidate, attributes));
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const wanted = wants(definition) ? definition : other();
+  if (!wanted || !matchesNamespace(installed, attributes, storage)) return undefined;
+  return { installed, definition: wanted };
+}
+
+function ruleMatches(rule: WebhookRule, definition: ResourceDefinition, attributes: AdmissionAttributes): boolean {
+  const { operation, subresource } = attributes;
+  return (
+    scopeMatches(rule, definition) &&
+    includes(rule.operations, operation) &&
+    includes(rule.apiGroups, definition.group) &&
+    includes(rule.apiVersions, definition.version) &&
+    (rule.resources ?? []).some((resource) => resourceMatches(resource, definition.plural, subresource))
+  );
+}
+
+function scopeMatches({ scope = "*" }: WebhookRule, { namespaced }: ResourceDefinition): boolean {
+  return scope === "*" || (scope === "Namespaced") === namespaced;
+}
+
+function includes(items: readonly string[] | null | undefined, item: string): boolean {
+  return items?.includes("*") || items?.includes(item) || false;
+}
+
+/** A star stands for any resource, or behind the slash for any subresource; alone it means no subresource. */
+function resourceMatches(pattern: string, plural: string, subresource: string): boolean {
+  const slash = pattern.indexOf("/");
+  const [resource, part] = slash < 0 ? [pattern, ""] : [pattern.slice(0, slash), pattern.slice(slash + 1)];
+  return (resource === "*" || resource === plural) && (part === "*" || part === subresource);
+}
+
+/** Cluster-scoped objects other than namespaces are never left out. */
+function matchesNamespace(
+  { namespaceSelector }: InstalledWebhook,
+  attributes: AdmissionAttributes,
+  storage: Storage,
+): boolean {
+  const { definition, operation, subresource, object } = attributes;
+  const namespace = admissionNamespace(attributes);
+  if (namespaceSelector.requirements.length === 0 || (namespace === "" && !isNamespace(definition))) return true;
+  const isWrittenNow = isNamespace(definition) && subresource === "" && operation !== "DELETE";
+  const home: KubeObject | undefined = isWrittenNow ? object : storage.head("/namespaces", namespace)?.object;
+  if (!home) throw notFound({ group: "", resource: "namespaces" }, namespace);
+  return namespaceSelector.matches(home.metadata.labels);
+}

@@ -1,0 +1,129 @@
+import { type LabelRequirement, type LabelSelector, labelSelector } from "../../registry/selectors/label-selector.js";
+import type { Change, Storage } from "../../storage/storage.js";
+
+/** One webhook of a configuration, mutating or validating, as it stands in the object. Defaults are filled in. */
+export interface Webhook {
+  readonly name: string;
+  readonly clientConfig: WebhookClientConfig;
+  readonly rules?: readonly WebhookRule[] | null;
+  readonly failurePolicy?: "Fail" | "Ignore";
+  readonly matchPolicy?: "Exact" | "Equivalent";
+  readonly namespaceSelector?: ObjectLabelSelector | null;
+  readonly objectSelector?: ObjectLabelSelector | null;
+  readonly matchConditions?: readonly MatchCondition[] | null;
+  readonly sideEffects?: "None" | "NoneOnDryRun" | "Some" | "Unknown";
+  readonly timeoutSeconds?: number;
+  readonly admissionReviewVersions?: readonly string[] | null;
+  readonly reinvocationPolicy?: "Never" | "IfNeeded";
+}
+
+export interface WebhookClientConfig {
+  readonly url?: string | null;
+  readonly service?: ServiceReference | null;
+  /** PEM, base64. */
+  readonly caBundle?: string | null;
+}
+
+export interface ServiceReference {
+  readonly namespace: string;
+  readonly name: string;
+  readonly path?: string;
+  /** 443 unless it says otherwise. */
+  readonly port?: number;
+}
+
+export interface WebhookRule {
+  readonly apiGroups?: readonly string[] | null;
+  readonly apiVersions?: readonly string[] | null;
+  readonly resources?: readonly string[] | null;
+  readonly operations?: readonly string[] | null;
+  readonly scope?: "*" | "Namespaced" | "Cluster";
+}
+
+export interface MatchCondition {
+  readonly name: string;
+  /** CEL. */
+  readonly expression: string;
+}
+
+/** A `LabelSelector` as it stands in objects. */
+export interface ObjectLabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>> | null;
+  readonly matchExpressions?:
+    | readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] | null }[]
+    | null;
+}
+
+const OPERATORS: Readonly<Record<string, LabelRequirement["operator"]>> = {
+  In: "in",
+  NotIn: "notin",
+  Exists: "exists",
+  DoesNotExist: "!",
+};
+
+/** Absent and empty ones match everything. */
+export function selectorOf(selector: ObjectLabelSelector | null | undefined): LabelSelector {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(
+    ([key, value]): LabelRequirement => ({ key, operator: "in", values: [value] }),
+  );
+  const expressions = (selector?.matchExpressions ?? []).flatMap(({ key, operator, values }): LabelRequirement[] => {
+    const known = OPERATORS[operator];
+    return known ? [{ key, operator: known, values: values ?? [] }] : [];
+  });
+  return labelSelector([...labels, ...expressions]);
+}
+
+/** A webhook ready to be asked whether it wants a request. */
+export interface InstalledWebhook {
+  /** Unique among all, also where a configuration names one twice. */
+  readonly id: string;
+  readonly webhook: Webhook;
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
+}
+
+interface WebhookConfiguration {
+  readonly metadata: { readonly name: string };
+  readonly webhooks?: readonly Webhook[] | null;
+}
+
+/** The webhooks of all configurations in the storage, in the order of their names; as new as the published state. */
+export class InstalledWebhooks implements Disposable {
+  readonly #storage: Storage;
+  readonly #resource: string;
+  readonly #subscription: Disposable;
+  #webhooks: readonly InstalledWebhook[] | undefined;
+
+  constructor(storage: Storage, plural: "mutatingwebhookconfigurations" | "validatingwebhookconfigurations") {
+    this.#storage = storage;
+    this.#resource = `admissionregistration.k8s.io/${plural}`;
+    this.#subscription = storage.subscribe(this.#resource, storage.revision, {
+      changes: (_changes: readonly Change[]) => {
+        this.#webhooks = undefined;
+      },
+      ended: () => {},
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  get all(): readonly InstalledWebhook[] {
+    return (this.#webhooks ??= this.#read());
+  }
+
+  #read(): readonly InstalledWebhook[] {
+    const configurations = [...(this.#storage.snapshot(this.#resource)?.entries() ?? [])].map(
+      ({ object }) => object as unknown as WebhookConfiguration,
+    );
+    return configurations.flatMap(({ metadata, webhooks }) =>
+      (webhooks ?? []).map((webhook, index) => ({
+        id: `${metadata.name}/${webhook.name}/${index}`,
+        webhook,
+        namespaceSelector: selectorOf(webhook.namespaceSelector),
+        objectSelector: selectorOf(webhook.objectSelector),
+      })),
+    );
+  }
+}
