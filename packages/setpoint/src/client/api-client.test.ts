@@ -137,6 +137,21 @@ describe("retries", () => {
     expect([(await outcome) === "resolved", requests.length]).toEqual(isRepeated ? [true, 2] : [false, 1]);
   });
 
+  it("happen for a read whose body broke, not for a write whose body did", async () => {
+    const torn = (): TransportResponse => ({
+      ...answer(object),
+      body: (async function* () {
+        yield Buffer.from('{"kind":');
+        throw broken;
+      })(),
+    });
+    const read = setup([torn, answer(object)]);
+    expect(await getObject(read.client)).toEqual(object);
+    const write = setup([torn, answer(object)]);
+    await expect(createObject(write.client)).rejects.toMatchObject({ code: "TRANSPORT_BROKEN" });
+    expect([read.requests.length, write.requests.length]).toEqual([2, 1]);
+  });
+
   it("happen for server-side apply after a broken connection: applying twice is applying once", async () => {
     const { client, requests } = setup([broken, answer(object)]);
     await client.apply(ConfigMap, { metadata: { name: "a", namespace: "n" } });
@@ -313,6 +328,26 @@ describe("answers", () => {
       code: "TRANSPORT_TIMEOUT",
       message: expect.stringContaining("no answer within 90 s"),
     });
+  });
+
+  it("whose body falls silent are given up, too", async () => {
+    const silent = (): TransportResponse => ({
+      ...answer(object),
+      body: (async function* () {
+        yield Buffer.from('{"kind":');
+        await new Promise(() => {});
+      })(),
+    });
+    const { client, clock } = setup([silent]);
+    const got = settled(getObject(client));
+    await clock.advance(90_000);
+    expect(await got).toMatchObject({ code: "TRANSPORT_TIMEOUT" });
+  });
+
+  it("that lead elsewhere are not followed", async () => {
+    const { client, requests } = setup([reply("", { location: "https://evil.example.com/" }, 302)]);
+    await expect(getObject(client)).rejects.toMatchObject({ code: "API_FAILED", status: 302 });
+    expect(requests).toHaveLength(1);
   });
 
   it("with warnings pass each text on once", async () => {

@@ -39,6 +39,8 @@ export interface ClientOptions {
   readonly transport: Transport;
   /** For messages and metrics. */
   readonly server: string;
+  /** What `client.namespace` says. Defaults to `default`. */
+  readonly namespace?: string;
   readonly credentials?: Credentials;
   /** Who owns the fields that this client writes. Defaults to `setpoint`. */
   readonly fieldManager?: string;
@@ -46,7 +48,10 @@ export interface ClientOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly retry?: RetryOptions;
-  /** How long the head of a response may take. Defaults to 90 seconds, above the server's own limit; 0 for no limit. */
+  /**
+   * How long the head of a response may take, and how long the body of one that is no stream may be silent. Defaults to
+   * 90 seconds, above the server's own limit; 0 for no limit.
+   */
   readonly headTimeoutMs?: number;
   /** Called for each request when its head, or its failure, is there. Must not throw. */
   readonly observer?: (request: ObservedRequest) => void;
@@ -75,18 +80,24 @@ const PATCH_TYPES = {
   apply: "application/apply-patch+yaml",
 } as const;
 const DEFAULT_PAGE_SIZE = 500;
+/** Above the server's own limit of a minute. */
+const DEFAULT_TIMEOUT_MS = 90_000;
 
 class ApiClient implements Client {
   readonly server: string;
+  readonly namespace: string;
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #sender: RequestSender;
   readonly #fieldManager: string;
+  readonly #silenceMs: number;
 
   constructor(options: ClientOptions) {
     this.server = options.server;
+    this.namespace = options.namespace ?? "default";
     this.#transport = options.transport;
     this.#clock = options.clock ?? systemClock;
+    this.#silenceMs = options.headTimeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#fieldManager = options.fieldManager ?? "setpoint";
     this.#sender = new RequestSender({
       transport: options.transport,
@@ -94,7 +105,7 @@ class ApiClient implements Client {
       random: options.random ?? systemRandom,
       credentials: options.credentials ?? anonymous,
       userAgent: options.userAgent ?? "setpoint",
-      headTimeoutMs: options.headTimeoutMs ?? 90_000,
+      headTimeoutMs: this.#silenceMs,
       retry: options.retry ?? {},
       observer: options.observer,
       onWarning: options.onWarning,
@@ -213,7 +224,7 @@ class ApiClient implements Client {
   async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>, void> {
     const { signal, idleTimeoutMs, maxLineBytes } = options;
     const path = apiPath(kind, { namespace: options.namespace, query: watchQuery(options) });
-    const response = await this.#accepted({ verb: "watch", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+    const response = await this.#stream({ verb: "watch", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
     const body = idleTimeoutMs ? withSilenceLimit(response.body, this.#clock, idleTimeoutMs) : response.body;
     yield* watchEvents<T>({ method: "GET", path }, body, { maxLineBytes });
   }
@@ -250,7 +261,7 @@ class ApiClient implements Client {
     const path = `${apiPath(PODS, { namespace, name: pod, subresource: "log" })}${queryOf(query)}`;
     // A follower's head comes with its first byte, whenever that is.
     const limit = options.follow ? { headTimeoutMs: 0 } : {};
-    const response = await this.#accepted({
+    const response = await this.#stream({
       ...{ verb: "get", kind: PODS, subresource: "log", method: "GET", path, signal, ...limit },
       headers: { accept: "*/*" },
     });
@@ -313,18 +324,28 @@ class ApiClient implements Client {
   }
 
   async #json(request: OutgoingRequest): Promise<Record<string, unknown>> {
-    const response = await this.#accepted(request);
-    const body = await readJson(request, response);
+    const body = await this.#sender.exchange(request, async (response) =>
+      readJson(request, this.#audible(await this.#accepted(request, response))),
+    );
     if (typeof body !== "object" || body === null) throw unexpected(request.method, request.path, "an object", body);
     return body as Record<string, unknown>;
   }
 
-  /** The response, where it is none of an error. */
-  async #accepted(request: OutgoingRequest): Promise<TransportResponse> {
-    const response = await this.#sender.send(request);
+  /** The response of a stream, where it is none of an error. */
+  async #stream(request: OutgoingRequest): Promise<TransportResponse> {
+    return this.#accepted(request, await this.#sender.send(request));
+  }
+
+  async #accepted(request: OutgoingRequest, response: TransportResponse): Promise<TransportResponse> {
     if (response.status < 300) return response;
     const { method, path } = request;
-    throw await apiErrorOf({ method, path }, response, retryAfterMs(response, this.#clock.now()));
+    throw await apiErrorOf({ method, path }, this.#audible(response), retryAfterMs(response, this.#clock.now()));
+  }
+
+  /** The same response, whose body must not fall silent for longer than its head may take. */
+  #audible(response: TransportResponse): TransportResponse {
+    if (this.#silenceMs <= 0) return response;
+    return { ...response, body: withSilenceLimit(response.body, this.#clock, this.#silenceMs) };
   }
 }
 

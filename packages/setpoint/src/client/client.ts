@@ -11,6 +11,8 @@ import type { TransportRequest, TransportResponse } from "./transport.js";
 export interface Client extends AsyncDisposable {
   /** For messages and metrics: the server's address, never a credential. */
   readonly server: string;
+  /** The namespace of the kubeconfig's context, or of the pod; else `default`. No call uses it unless told to. */
+  readonly namespace: string;
 
   get<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T>;
   /** As {@link get}, but `undefined` where the object is not there. */

@@ -48,6 +48,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     clock,
     transport: options.wrap?.(transport) ?? transport,
     server: access.server,
+    namespace: options.namespace ?? access.namespace,
     credentials: access.credentials,
   });
 }

@@ -39,7 +39,13 @@ export class RequestSender {
     this.#warnings = new WarningLog(options.onWarning);
   }
 
-  async send(request: OutgoingRequest): Promise<TransportResponse> {
+  /** Resolves at the response's head; what happens within the body is the caller's. */
+  send(request: OutgoingRequest): Promise<TransportResponse> {
+    return this.exchange(request, (response) => response);
+  }
+
+  /** Sends a request and reads its answer; a read that broke within the body is repeated as a whole. */
+  async exchange<T>(request: OutgoingRequest, read: (response: TransportResponse) => Promise<T> | T): Promise<T> {
     const { clock, credentials } = this.#options;
     const policy = request.retry === false ? undefined : this.#policy;
     const retryable = retryability(request);
@@ -54,9 +60,8 @@ export class RequestSender {
           await drain(response);
           continue;
         }
-        if (response.status < 429) return response;
         waitMs = policy?.afterResponse(attempt, retryable, response, clock.now());
-        if (waitMs === undefined) return response;
+        if (waitMs === undefined) return await read(response);
         await drain(response);
       } catch (error) {
         waitMs = policy?.afterFailure(attempt, retryable, error);
