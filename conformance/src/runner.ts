@@ -16,17 +16,23 @@ export async function runCases(cases: readonly Case[], wire: Wire, concurrency: 
   const queue = cases.filter((each) => !each.alone);
   const work = async (): Promise<void> => {
     for (let each = queue.shift(); each; each = queue.shift())
-      transcripts.set(titleOf(each), await runCase(each, wire, cases, hooks));
+      transcripts.set(titleOf(each), await runCase(each, wire, hooks));
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  for (const each of cases.filter((one) => one.alone))
-    transcripts.set(titleOf(each), await runCase(each, wire, cases, hooks));
+  for (const each of cases.filter((one) => one.alone)) transcripts.set(titleOf(each), await runCase(each, wire, hooks));
   return transcripts;
 }
 
+/** A name for the case's namespace and group that stays the same whichever other cases run (FNV-1a of its title). */
+function idOf(each: Case): string {
+  let hash = 0x811c9dc5;
+  for (const char of titleOf(each)) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
+  return `case-${hash.toString(36)}`;
+}
+
 /** A thrown error ends a case early and stands in its transcript, so that it shows as a difference. */
-async function runCase(each: Case, wire: Wire, all: readonly Case[], hooks: WebhookServer): Promise<readonly Step[]> {
-  const id = `case-${all.indexOf(each) + 1}`;
+async function runCase(each: Case, wire: Wire, hooks: WebhookServer): Promise<readonly Step[]> {
+  const id = idOf(each);
   const session = new Session(wire, id, hooks);
   await session.post("/api/v1/namespaces", { metadata: { name: id } }, { silent: true });
   await furnished(session);
