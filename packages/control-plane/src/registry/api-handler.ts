@@ -11,6 +11,7 @@ import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
 import type { ResourceDefinition } from "./resource-definition.js";
 import { methodNotAllowed, StatusError, unknownResource } from "./status-error.js";
+import { SUBRESOURCE_ENDPOINTS } from "./subresources/endpoints.js";
 import { patchObject } from "./write/patch-endpoint.js";
 import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
 
@@ -40,7 +41,8 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
 
 /** The generic API server: everything between a request and the storage. */
 export function apiHandler(options: ApiHandlerOptions): ApiHandler {
-  const { environment, authorizer, endpoints = new Map(), paths = new Map() } = options;
+  const { environment, authorizer, paths = new Map() } = options;
+  const endpoints = new Map([...SUBRESOURCE_ENDPOINTS, ...(options.endpoints ?? [])]);
   const { catalog, facts } = environment;
   const discovery = new DiscoveryEndpoints(catalog);
   const openApi = new OpenApiEndpoints(catalog, facts);

@@ -231,27 +231,43 @@ function preparedForUpdate(
   return prepared;
 }
 
+/** Which part of the object an endpoint writes; all else stays as it was. */
+const ENDPOINT_PARTS: Readonly<Record<string, readonly string[]>> = {
+  approval: ["status", "conditions"],
+  finalize: ["spec", "finalizers"],
+  ephemeralcontainers: ["spec", "ephemeralContainers"],
+};
+
 /** The main endpoint cannot write status, and the status endpoint cannot write anything else. */
 function limitedToEndpoint(
-  { strategy, isBuiltIn }: ResourceDefinition,
+  definition: ResourceDefinition,
   subresource: string,
   object: KubeObject,
   old: KubeObject,
 ): KubeObject {
-  if (subresource === "status") {
-    const { status } = object as UntypedObject;
-    const kept = isBuiltIn
-      ? Object.fromEntries((strategy.statusKeeps ?? []).map((field) => [field, old.metadata[field]]))
-      : {
-          ...old.metadata,
-          resourceVersion: object.metadata.resourceVersion,
-          managedFields: object.metadata.managedFields,
-        };
-    const metadata = isBuiltIn ? { ...object.metadata, ...kept } : (kept as unknown as ObjectMeta);
-    return withField({ ...old, metadata }, "status", status);
-  }
+  const { strategy } = definition;
+  const part = ENDPOINT_PARTS[subresource];
+  if (part !== undefined) return withPart(object, old, part);
+  if (subresource === "status") return withStatusAlone(definition, object, old);
   if (subresource !== "" || !strategy.hasStatus) return object;
   return withField(object, "status", (old as UntypedObject).status);
+}
+
+function withPart(object: KubeObject, old: KubeObject, [outer, inner]: readonly string[]): KubeObject {
+  const given = (object as UntypedObject)[outer!] as Readonly<Record<string, unknown>> | undefined;
+  const before = (old as UntypedObject)[outer!] as Readonly<Record<string, unknown>> | undefined;
+  return { ...old, metadata: object.metadata, [outer!]: { ...before, [inner!]: given?.[inner!] } } as KubeObject;
+}
+
+function withStatusAlone({ strategy, isBuiltIn }: ResourceDefinition, object: KubeObject, old: KubeObject): KubeObject {
+  const { status } = object as UntypedObject;
+  const { resourceVersion, managedFields } = object.metadata;
+  if (!isBuiltIn) {
+    const metadata = { ...old.metadata, resourceVersion, ...(managedFields && { managedFields }) };
+    return withField({ ...old, metadata }, "status", status);
+  }
+  const kept = Object.fromEntries((strategy.statusKeeps ?? []).map((field) => [field, old.metadata[field]]));
+  return withField({ ...old, metadata: { ...object.metadata, ...kept } }, "status", status);
 }
 
 function withField(object: KubeObject, field: string, value: unknown): KubeObject {

@@ -1,0 +1,26 @@
+import type { Endpoint } from "../endpoint.js";
+import { badRequest } from "../status-error.js";
+import { bindingEndpoint } from "./pod-binding.js";
+import { evictionEndpoint } from "./pod-eviction.js";
+import { scaleEndpoint } from "./scale.js";
+
+/** Nothing runs behind a pod here, so there is nothing to look into or connect to. */
+const noContainers: Endpoint = async ({ definition, subresource, name }) => {
+  const what = `${definition.plural}/${subresource?.name ?? ""}`;
+  throw badRequest(`${what} of "${name}" is not available: no containers run in this control plane`);
+};
+
+/** Subresources that are more than a part of their object; `*` stands for every resource. */
+export const SUBRESOURCE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
+  ["*/scale", scaleEndpoint],
+  ["/pods/binding", bindingEndpoint],
+  ["/bindings", bindingEndpoint],
+  ["/pods/eviction", evictionEndpoint],
+  ["/pods/attach", noContainers],
+  ["/pods/exec", noContainers],
+  ["/pods/log", noContainers],
+  ["/pods/portforward", noContainers],
+  ["/pods/proxy", noContainers],
+  ["/services/proxy", noContainers],
+  ["/nodes/proxy", noContainers],
+]);

@@ -1,0 +1,59 @@
+import type { KubeObject, UntypedObject } from "setpoint";
+import type { ApiResponse } from "../../http/api-request.js";
+import { isObject, type JsonObject } from "../../schema/json.js";
+import { readObject } from "../body/request-document.js";
+import type { ResourceCall } from "../endpoint.js";
+import { notSupported, required } from "../field-error.js";
+import { parseWriteOptions } from "../query/write-options.js";
+import { aggregate, badRequest, conflict, type FieldError, unexpected } from "../status-error.js";
+import { timestamp } from "../write/object-layout.js";
+import { update } from "../write/update.js";
+import { writeRequestOf } from "../write/write-endpoints.js";
+import { created } from "./success.js";
+
+/** Puts a pod on a node: `POST pods/x/binding`, and `POST bindings` with the pod's name in the body. */
+export async function bindingEndpoint(call: ResourceCall): Promise<ApiResponse> {
+  const { request, environment } = call;
+  const options = parseWriteOptions(request.query, "CreateOptions");
+  const { object } = readObject(request, environment.facts, { apiVersion: "v1", kind: "Binding", isBuiltIn: true });
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const named = String(metadata.name ?? "");
+  if (call.name !== "" && named !== "" && named !== call.name) {
+    throw badRequest("name in URL does not match name in Binding object");
+  }
+  const name = call.name === "" ? named : call.name;
+  const node = targetOf(object);
+  const definition = environment.catalog.find("", "v1", "pods")!;
+  const write = { ...writeRequestOf({ ...call, definition }, "CreateOptions", options), subresource: "binding" };
+  await update(environment, write, {
+    name,
+    transform: (pod) => bound(pod as UntypedObject, node, timestamp(environment.clock.now())),
+  });
+  return created(call);
+}
+
+function targetOf({ target }: JsonObject): string {
+  const { kind = "", name = "" } = isObject(target) ? target : {};
+  const errors: FieldError[] = [];
+  if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]));
+  if (name === "") errors.push(required("target.name"));
+  if (errors.length > 0) throw unexpected(aggregate(errors));
+  return String(name);
+}
+
+function bound(pod: UntypedObject, node: string, now: string): KubeObject {
+  const { name, deletionTimestamp } = pod.metadata;
+  const spec = pod.spec as { readonly nodeName?: string; readonly schedulingGates?: readonly unknown[] };
+  const refuse = (why: string) => conflict({ group: "", resource: "pods/binding" }, name, why);
+  if (deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+  if (spec.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+  if ((spec.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+  const status = pod.status as { readonly conditions?: readonly { readonly type: string }[] } | undefined;
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
+  const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
+  return {
+    ...pod,
+    spec: { ...spec, nodeName: node },
+    status: { ...status, conditions: [...others, scheduled] },
+  } as KubeObject;
+}

@@ -1,0 +1,127 @@
+import type { KubeObject, UntypedObject } from "setpoint";
+import type { ApiResponse } from "../../http/api-request.js";
+import { isObject } from "../../schema/json.js";
+import { readObject } from "../body/request-document.js";
+import type { ResourceCall } from "../endpoint.js";
+import { parseDeleteOptions } from "../query/delete-options.js";
+import { parseWriteOptions } from "../query/write-options.js";
+import { readObjectOf } from "../read/read-endpoints.js";
+import { type LabelRequirement, labelSelector } from "../selectors/label-selector.js";
+import { badRequest, internalError, tooManyRequests } from "../status-error.js";
+import { remove } from "../write/delete.js";
+import { timestamp } from "../write/object-layout.js";
+import { update } from "../write/update.js";
+import { deleteWrite, writeRequestOf } from "../write/write-endpoints.js";
+import { created } from "./success.js";
+
+const BUDGETS = "policy/poddisruptionbudgets";
+
+interface Budget extends UntypedObject {
+  readonly spec?: { readonly selector?: Selector };
+  readonly status?: {
+    readonly disruptionsAllowed?: number;
+    readonly desiredHealthy?: number;
+    readonly currentHealthy?: number;
+    readonly observedGeneration?: number;
+    readonly disruptedPods?: Readonly<Record<string, string>>;
+  };
+}
+
+interface Selector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** Deletes a pod unless its disruption budget forbids it. */
+export async function evictionEndpoint(call: ResourceCall): Promise<ApiResponse> {
+  const { request, environment, name } = call;
+  const options = parseWriteOptions(request.query, "CreateOptions");
+  const expected = { apiVersion: "policy/v1", kind: "Eviction", isBuiltIn: true };
+  const { object } = readObject(request, environment.facts, expected);
+  const given = isObject(object.metadata) ? object.metadata.name : undefined;
+  if (given && given !== name) throw badRequest("name in URL does not match name in Eviction object");
+  const { object: pod } = await readObjectOf({ ...call, request: { ...request, query: new URLSearchParams() } });
+  const asked = parseDeleteOptions(object.deleteOptions ?? {}, new URLSearchParams());
+  const isDryRun = asked.isDryRun || options.isDryRun;
+  if (needsBudget(pod)) await takeFromBudget(call, pod, isDryRun);
+  const deletion = { ...asked, isDryRun };
+  await remove(environment, deleteWrite(call, deletion), { name, options: deletion });
+  return created(call);
+}
+
+/** A pod that does not run, or goes anyway, disrupts nothing. */
+function needsBudget(pod: KubeObject): boolean {
+  const { status } = pod as KubeObject & { readonly status?: { readonly phase?: string } };
+  const phase = status?.phase;
+  return (
+    phase !== "Succeeded" && phase !== "Failed" && phase !== "Pending" && pod.metadata.deletionTimestamp === undefined
+  );
+}
+
+async function takeFromBudget(call: ResourceCall, pod: KubeObject, isDryRun: boolean): Promise<void> {
+  const { environment, namespace } = call;
+  const snapshot = environment.storage.snapshot(BUDGETS)!;
+  const budgets = [...snapshot.entries({ namespace })].filter(({ object }) => covers(object as Budget, pod));
+  if (budgets.length === 0) return;
+  if (budgets.length > 1) {
+    const why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+    throw internalError(why);
+  }
+  const budget = budgets[0]!.object as Budget;
+  const definition = environment.catalog.stored(BUDGETS)!;
+  const options = { isDryRun, fieldValidation: "Ignore", fieldManager: "", force: false } as const;
+  const write = {
+    ...writeRequestOf({ ...call, definition, subresource: undefined }, "UpdateOptions", options),
+    subresource: "status",
+  };
+  const nowMs = environment.clock.now();
+  await update(environment, write, {
+    name: budget.metadata.name,
+    skipsAdmission: true,
+    transform: (current) => charged(current as Budget, pod, timestamp(nowMs)),
+  });
+}
+
+function charged(budget: Budget, pod: KubeObject, now: string): KubeObject {
+  const { status = {}, metadata } = budget;
+  const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, observedGeneration = 0 } = status;
+  if (observedGeneration < (metadata.generation ?? 0)) {
+    throw violation(10, `The disruption budget ${metadata.name} is still being processed by the server.`);
+  }
+  if (disruptionsAllowed <= 0) {
+    const why = `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+    throw violation(0, why);
+  }
+  return {
+    ...budget,
+    status: {
+      ...status,
+      disruptionsAllowed: disruptionsAllowed - 1,
+      disruptedPods: { ...status.disruptedPods, [pod.metadata.name]: now },
+    },
+  } as KubeObject;
+}
+
+function violation(retryAfterSeconds: number, message: string): Error {
+  const text = "Cannot evict pod as it would violate the pod's disruption budget.";
+  return tooManyRequests(text, retryAfterSeconds, [{ reason: "DisruptionBudget", message }]);
+}
+
+function covers({ spec }: Budget, pod: KubeObject): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = spec?.selector ?? {};
+  if (spec?.selector === undefined) return false;
+  const requirements: LabelRequirement[] = Object.entries(matchLabels).map(([key, value]) => ({
+    key,
+    operator: "in",
+    values: [value],
+  }));
+  const operators = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!" } as const;
+  for (const { key, operator, values = [] } of matchExpressions) {
+    requirements.push({ key, operator: operators[operator], values });
+  }
+  return labelSelector(requirements).matches(pod.metadata.labels);
+}

@@ -1,0 +1,168 @@
+import type { KubeObject, UntypedObject } from "setpoint";
+import { jsonPatch } from "../../apply/json-patch.js";
+import { mergePatch } from "../../apply/merge-patch.js";
+import { strategicPatch } from "../../apply/strategic-patch.js";
+import type { ApiResponse } from "../../http/api-request.js";
+import { isObject, type Json, type JsonObject } from "../../schema/json.js";
+import { contentTypeOf, readDocument, readObject } from "../body/request-document.js";
+import type { ResourceCall } from "../endpoint.js";
+import { invalidValue } from "../field-error.js";
+import { answer } from "../negotiation/answer.js";
+import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
+import { readObjectOf } from "../read/read-endpoints.js";
+import type { ResourceDefinition, Subresource } from "../resource-definition.js";
+import { badRequest, invalid, unsupportedMediaType } from "../status-error.js";
+import { valueAt } from "../table/json-path.js";
+import { selectorText } from "../table/workload-cells.js";
+import { tracked } from "../write/field-ownership.js";
+import { patchTypesOf } from "../write/patch-endpoint.js";
+import { update } from "../write/update.js";
+import { writeRequestOf } from "../write/write-endpoints.js";
+
+interface Scale extends KubeObject {
+  readonly spec: { readonly replicas?: number };
+  readonly status: { readonly replicas: number; readonly selector?: string };
+}
+
+/** The scale of a workload or a custom resource: a view of its replicas, written through to it. */
+export async function scaleEndpoint(call: ResourceCall): Promise<ApiResponse> {
+  const { method } = call.request;
+  if (method === "PUT") return replaceScale(call);
+  if (method === "PATCH") return patchScale(call);
+  const { object } = await readObjectOf(call);
+  return answer(200, scaleOf(call.definition, object), call.representation);
+}
+
+function pathsOf(definition: ResourceDefinition): NonNullable<Subresource["scale"]> {
+  return definition.subresources.find(({ name }) => name === "scale")!.scale!;
+}
+
+function scaleOf(definition: ResourceDefinition, object: KubeObject): Scale {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = pathsOf(definition);
+  const replicas = numberAt(object, specReplicasPath);
+  const selector = labelSelectorPath === undefined ? undefined : valueAt(object, labelSelectorPath);
+  const text = typeof selector === "string" ? selector : selector === undefined ? "" : labelsText(selector);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, ...(namespace !== undefined && { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: numberAt(object, statusReplicasPath), ...(text !== "" && { selector: text }) },
+  };
+}
+
+function numberAt(object: KubeObject, path: string): number {
+  const value = valueAt(object, path);
+  return typeof value === "number" ? value : 0;
+}
+
+/** A replication controller's selector is a bare map. */
+function labelsText(selector: unknown): string {
+  const isBare = isObject(selector) && selector.matchLabels === undefined && selector.matchExpressions === undefined;
+  const text = selectorText(isBare ? { matchLabels: selector } : selector);
+  return text === "<none>" ? "" : text;
+}
+
+async function replaceScale(call: ResourceCall): Promise<ApiResponse> {
+  const { request, environment, name } = call;
+  const options = parseWriteOptions(request.query, "UpdateOptions");
+  const expected = { apiVersion: "autoscaling/v1", kind: "Scale", isBuiltIn: true };
+  const { object } = readObject(request, environment.facts, expected);
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
+  }
+  return writeScale(call, "UpdateOptions", options, () => object);
+}
+
+async function patchScale(call: ResourceCall): Promise<ApiResponse> {
+  const { request, definition, environment } = call;
+  const type = contentTypeOf(request);
+  const types = patchTypesOf(definition.isBuiltIn);
+  if (!types.includes(type)) throw unsupportedMediaType(types);
+  const isApply = type === "application/apply-patch+yaml";
+  const options = parseWriteOptions(request.query, "PatchOptions", isApply);
+  const { value: patch } = readDocument(request.body, isApply, badRequest);
+  const schema = environment.facts.schemaOf("autoscaling", "v1", "Scale")!;
+  return writeScale(call, "PatchOptions", options, (scale) => patched(type, scale, patch, schema));
+}
+
+function patched(
+  type: string,
+  scale: JsonObject,
+  patch: Json,
+  schema: Parameters<typeof strategicPatch>[0],
+): JsonObject {
+  if (type === "application/json-patch+json") {
+    const result = jsonPatch(scale, patch);
+    if (!isObject(result)) throw badRequest("the patched object is no object");
+    return result;
+  }
+  return type === "application/strategic-merge-patch+json"
+    ? strategicPatch(schema, scale, patch)
+    : mergePatch(scale, patch);
+}
+
+async function writeScale(
+  call: ResourceCall,
+  kind: "UpdateOptions" | "PatchOptions",
+  options: WriteOptions,
+  change: (scale: JsonObject) => JsonObject,
+): Promise<ApiResponse> {
+  const { environment, definition, name } = call;
+  const { specReplicasPath } = pathsOf(definition);
+  const write = writeRequestOf(call, kind, options);
+  const { object } = await update(environment, write, {
+    name,
+    transform: (old) => {
+      const wanted = change(scaleOf(definition, old!) as unknown as JsonObject);
+      const replicas = replicasOf(wanted, name);
+      const changed = withValueAt(old as UntypedObject, specReplicasPath, replicas) as unknown as KubeObject;
+      const resourceVersion = isObject(wanted.metadata)
+        ? (wanted.metadata.resourceVersion as string | undefined)
+        : undefined;
+      const versioned = {
+        ...changed,
+        metadata: { ...changed.metadata, resourceVersion: resourceVersion || old!.metadata.resourceVersion },
+      };
+      return withoutScaleTimes(tracked(environment, write, old, versioned));
+    },
+  });
+  return answer(200, scaleOf(definition, object.object), call.representation);
+}
+
+function replicasOf({ spec }: JsonObject, name: string): number {
+  const replicas = isObject(spec) ? (spec.replicas ?? 0) : 0;
+  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
+    const found = typeof replicas === "boolean" ? "bool" : typeof replicas;
+    throw badRequest(
+      `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`,
+    );
+  }
+  if (replicas >= 0) return replicas;
+  const error = invalidValue("spec.replicas", replicas, "must be greater than or equal to 0");
+  throw invalid({ group: "autoscaling", resource: "Scale" }, name, [error]);
+}
+
+/** A copy with the value at a dotted path (`.spec.replicas`). */
+function withValueAt(object: Readonly<Record<string, unknown>>, path: string, value: unknown): Record<string, unknown> {
+  const [first = "", ...rest] = path.split(".").filter((part) => part !== "");
+  if (rest.length === 0) return { ...object, [first]: value };
+  const child = object[first];
+  const inner = typeof child === "object" && child !== null ? (child as Record<string, unknown>) : {};
+  return { ...object, [first]: withValueAt(inner, rest.join("."), value) };
+}
+
+/** The real server does not say when a scale was written. */
+function withoutScaleTimes(object: KubeObject): KubeObject {
+  const managedFields = object.metadata.managedFields?.map((entry) => {
+    if (entry.subresource !== "scale") return entry;
+    const { time: _time, ...rest } = entry;
+    return rest;
+  });
+  return managedFields === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields } };
+}
