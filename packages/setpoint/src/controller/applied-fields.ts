@@ -92,14 +92,14 @@ function compareItems(
   const items: readonly unknown[] = Array.isArray(current) ? current : [];
   const unmatched = new Set(Object.keys(applied).filter((name) => name !== "."));
   desired.forEach((item, at) => {
-    const name = [...unmatched].find((candidate) => isItem(candidate, item, true));
+    const name = [...unmatched].find((candidate) => isItem(candidate, item));
     const itemPath = `${path}[${at}]`;
     if (name === undefined) {
       paths.push(itemPath);
       return;
     }
     unmatched.delete(name);
-    const existing = items.find((candidate) => isItem(name, candidate, false));
+    const existing = items.find((candidate) => isItem(name, candidate));
     if (existing === undefined) paths.push(itemPath);
     else compareNode(applied[name] as Fields, item, existing, itemPath, paths);
   });
@@ -107,15 +107,17 @@ function compareItems(
 }
 
 /**
- * Whether an item of a list is the one that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. A desired one may leave
- * out key fields that the server defaults.
+ * Whether an item of a list is the one that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. Key fields that have a
+ * default (`protocol`) may be left out.
  */
-function isItem(name: string, item: unknown, mayLackKeys: boolean): boolean {
+function isItem(name: string, item: unknown): boolean {
   const value: unknown = JSON.parse(name.slice(2));
   if (name.startsWith("v:")) return isEqual(value, item);
   if (!name.startsWith("k:") || !isRecord(item) || !isRecord(value)) return false;
-  return Object.entries(value).every(
-    ([field, wanted]) => isEqual(item[field], wanted) || (mayLackKeys && item[field] === undefined),
+  const fields = Object.entries(value);
+  return (
+    fields.some(([field]) => item[field] !== undefined) &&
+    fields.every(([field, wanted]) => item[field] === undefined || isEqual(item[field], wanted))
   );
 }
 
@@ -125,9 +127,28 @@ function extract(applied: Fields, current: unknown): unknown {
     if (name === ".") return null;
     if (name.startsWith("f:")) return extract(inner as Fields, isRecord(current) ? current[name.slice(2)] : undefined);
     const items: readonly unknown[] = Array.isArray(current) ? current : [];
-    const item = items.find((candidate) => isItem(name, candidate, false));
+    const item = items.find((candidate) => isItem(name, candidate));
     return item === undefined ? null : extract(inner as Fields, item);
   });
+}
+
+/** What is left of an object without the fields of the set: that which only others can have changed. */
+export function withoutApplied(applied: Fields, value: unknown): unknown {
+  if (isLeaf(applied)) return undefined;
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => {
+      const name = Object.keys(applied).find((candidate) => candidate !== "." && isItem(candidate, item));
+      return name === undefined ? item : withoutApplied(applied[name] as Fields, item);
+    });
+  }
+  if (!isRecord(value)) return value;
+  const rest: Record<string, unknown> = {};
+  for (const [field, inner] of Object.entries(value)) {
+    const owned = applied[`f:${field}`];
+    const left = isRecord(owned) ? withoutApplied(owned, inner) : inner;
+    if (!isEmpty(left)) rest[field] = left;
+  }
+  return rest;
 }
 
 function isLeaf(applied: Fields): boolean {

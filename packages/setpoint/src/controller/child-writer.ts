@@ -3,7 +3,7 @@ import type { DeleteOptions, Patch } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, keyOf, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
-import { appliedEntry, differingPaths, isApplied } from "./applied-fields.js";
+import { appliedEntry, differingPaths, isApplied, withoutApplied } from "./applied-fields.js";
 import type { AppliedMemory } from "./applied-memory.js";
 import type { ApplyOptions } from "./context.js";
 import { splitPath, valueAt, withoutPath } from "./field-paths.js";
@@ -18,7 +18,16 @@ export interface ChildWriterOptions {
   readonly fieldManager: string;
   readonly applied: AppliedMemory;
   readonly ownWrites: OwnWrites;
+  readonly rivalOf: RivalSearch;
 }
+
+/** Who else writes these fields of an object; asked before a write takes them back. Nobody, unless there is a suspicion. */
+export type RivalSearch = (
+  source: KindSource,
+  key: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+) => Promise<string | undefined>;
 
 /** A child made ready to be applied. */
 interface Child {
@@ -61,6 +70,7 @@ export class ChildWriter {
       return current;
     }
 
+    const rival = await this.#options.rivalOf(source, key, paths, this.#run.signal);
     this.#run.assertMayWrite();
     return this.#options.ownWrites.during(source.id, key, async () => {
       const answer = await source.cluster.client.apply(kind, desired, {
@@ -71,8 +81,10 @@ export class ChildWriter {
       });
       const answered = appliedEntry(answer, fieldManager)?.fieldsV1;
       if (answered) applied.remember(source.id, key, desired, answered, answer);
-      this.#observe(source, key, current, answer, (path) => isAccountedFor(path, desired, entry));
-      this.#record("apply", source, key, paths, answer);
+      this.#observe(source, key, current, answer, (state) =>
+        withoutApplied(answered ?? {}, withoutApplied(entry ?? {}, state)),
+      );
+      this.#record("apply", source, key, paths, answer, rival);
       return answer;
     });
   }
@@ -100,7 +112,7 @@ export class ChildWriter {
       const key = keyOf(answer);
       this.#run.stated.add(`${source.id} ${key}`);
       this.#run.track({ type: "object", source: source.id, key });
-      this.#observe(source, key, undefined, answer, () => true);
+      this.#observe(source, key, undefined, answer, () => undefined);
       this.#record("create", source, key, [], answer);
       return answer;
     });
@@ -235,9 +247,9 @@ export class ChildWriter {
     key: string,
     before: KubeObject | undefined,
     answer: KubeObject,
-    isOwn: (path: string) => boolean,
+    others: (object: KubeObject) => unknown,
   ): void {
-    this.#options.ownWrites.note(source.id, key, this.#run.key, before, answer, isOwn);
+    this.#options.ownWrites.note(source.id, key, this.#run.key, before, answer, others);
     source.peek(answer.metadata.namespace ?? "")?.observe(answer);
   }
 
@@ -247,9 +259,17 @@ export class ChildWriter {
     key: string,
     paths: readonly string[],
     answer: KubeObject | undefined,
+    rival?: string,
   ): void {
     const resourceVersion = answer?.metadata?.resourceVersion;
-    this.#run.writes.push({ verb, kind: source.id, key, paths, ...(resourceVersion ? { resourceVersion } : {}) });
+    this.#run.writes.push({
+      verb,
+      kind: source.id,
+      key,
+      paths,
+      ...(resourceVersion ? { resourceVersion } : {}),
+      ...(rival ? { rival } : {}),
+    });
   }
 }
 
@@ -268,14 +288,4 @@ function withoutYielded(
     }
   }
   return kept as JsonObject;
-}
-
-/**
- * Whether an apply of `desired`, after one that owned `entry`, explains a change at the path. Items of lists move, so
- * changes inside them count as somebody else's: that costs a run which finds nothing to do, never a lost change.
- */
-function isAccountedFor(path: string, desired: JsonObject, entry: JsonObject | undefined): boolean {
-  if (/\[\d+\]/.test(path)) return false;
-  const steps = splitPath(path);
-  return valueAt(desired, steps) !== undefined || (entry !== undefined && isApplied(entry, steps));
 }

@@ -120,6 +120,10 @@ export class ControllerRun implements AsyncDisposable {
       ownWrites,
       applied: this.#applied,
       sourcesOf: (cluster) => this.#sourcesOf(cluster),
+      rivalOf: async (source, key, paths, signal) =>
+        this.#hotLoops.isSuspect(source.id, key)
+          ? findWriter(source, key, paths, controller.fieldManager, signal)
+          : undefined,
     });
   }
 
@@ -373,15 +377,13 @@ export class ControllerRun implements AsyncDisposable {
     const { clock, recorder } = this.#environment;
     const { write, count, delayMs } = loop;
     this.#dampedUntilMs.set(key, clock.monotonic() + delayMs);
-    const source = [this.#primary, ...this.#declared()].find(({ id }) => id === write.kind);
-    void findWriter(source, write, this.controller.fieldManager, this.#taking.signal).then((writer) => {
-      const fields = write.paths.join(", ") || "unknown fields";
-      const message =
-        `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although nothing new was ` +
-        `asked for; ${writer ? `${writer} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
-      this.#log.warn(`hot loop: ${message}`, { object: key, fields: write.paths, writer, delayMs });
-      recorder?.record({ object, type: "Warning", reason: "HotLoop", message });
-    });
+    const { rival } = write;
+    const fields = write.paths.join(", ") || "unknown fields";
+    const message =
+      `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although nothing new was ` +
+      `asked for; ${rival ? `${rival} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
+    this.#log.warn(`hot loop: ${message}`, { object: key, fields: write.paths, rival, delayMs });
+    recorder?.record({ object, type: "Warning", reason: "HotLoop", message });
   }
 
   /** A paused object runs once for each new value of its step annotation. */

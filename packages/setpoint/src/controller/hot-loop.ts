@@ -25,6 +25,12 @@ interface Tally {
 /** Finds keys that keep writing the same fields: two writers that undo each other, or a desire that is never the same. */
 export class HotLoopDetector {
   readonly #tallies = new Map<string, Tally>();
+  /** Objects that are on the way to a loop, by kind and key: who else writes them is worth a request. */
+  readonly #suspects = new Set<string>();
+
+  isSuspect(kind: string, key: string): boolean {
+    return this.#suspects.has(`${kind} ${key}`);
+  }
 
   /** Takes in the writes of a run. Gives the worst loop that it makes, if it does. */
   observe(
@@ -44,6 +50,8 @@ export class HotLoopDetector {
       tally.times.set(id, [...times, nowMs]);
       const count = times.length + 1;
       const limit = write.verb === "status" ? MAX_STATUS_WRITES : MAX_WRITES;
+      if (count >= limit / 2) this.#suspects.add(`${write.kind} ${write.key}`);
+      else this.#suspects.delete(`${write.kind} ${write.key}`);
       if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
     }
     if (!hottest) {

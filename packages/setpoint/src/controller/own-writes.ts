@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kinds/object.js";
-import { changedPaths } from "./field-paths.js";
+import { isEqual } from "./field-paths.js";
 
 /**
  * The writes of this controller whose echo it need not react to. Only an answer that differs from what was known before
@@ -35,18 +35,18 @@ export class OwnWrites {
     return held !== undefined;
   }
 
-  /** Notes an answer. `isOwn` says of a changed path whether the write accounts for it. */
+  /** Notes an answer. `others` gives what of an object the write cannot have changed. */
   note(
     source: string,
     key: string,
     writer: string,
     before: KubeObject | undefined,
     answer: KubeObject,
-    isOwn: (path: string) => boolean,
+    others: (object: KubeObject) => unknown,
   ): void {
-    const foreign = before && changedPaths(bare(before), bare(answer), 200).some((path) => !isOwn(path));
+    const isForeign = before !== undefined && !isEqual(others(bare(before)), others(bare(answer)));
     const id = `${source} ${key}`;
-    if (foreign) this.#echoes.delete(id);
+    if (isForeign) this.#echoes.delete(id);
     else this.#echoes.set(id, { resourceVersion: answer.metadata.resourceVersion, writer });
   }
 
@@ -65,7 +65,7 @@ export class OwnWrites {
 }
 
 /** Without what every write changes. */
-function bare(object: KubeObject): object {
-  const { resourceVersion: _, generation: __, managedFields: ___, ...metadata } = object.metadata;
-  return { ...object, metadata };
+function bare(object: KubeObject): KubeObject {
+  const { generation: _, managedFields: __, ...metadata } = object.metadata;
+  return { ...object, metadata: { ...metadata, resourceVersion: "" } };
 }

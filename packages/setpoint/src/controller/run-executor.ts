@@ -5,11 +5,13 @@ import { keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { AppliedMemory } from "./applied-memory.js";
 import type { Cause } from "./cause.js";
+import type { RivalSearch } from "./child-writer.js";
 import type { ReconcileContext } from "./context.js";
 import type { Controller } from "./controller.js";
 import type { DependencyIndex } from "./dependency-index.js";
 import type { ControllerEnvironment } from "./environment.js";
 import { openFence } from "./fence.js";
+import { withoutPath } from "./field-paths.js";
 import { editFinalizers, hasFinalizer } from "./finalizer.js";
 import type { KindSource } from "./kind-source.js";
 import { silentLogger } from "./logger.js";
@@ -37,6 +39,7 @@ export interface ExecutorParts {
   readonly ownWrites: OwnWrites;
   readonly applied: AppliedMemory;
   readonly sourcesOf: (cluster: string | undefined) => Sources;
+  readonly rivalOf: RivalSearch;
 }
 
 export interface RunRequest {
@@ -192,7 +195,9 @@ export class RunExecutor {
       paths: ["metadata.finalizers"],
       resourceVersion: answer.metadata.resourceVersion,
     });
-    ownWrites.note(primary.id, run.key, run.key, object, answer, (path) => path.startsWith("metadata.finalizers"));
+    ownWrites.note(primary.id, run.key, run.key, object, answer, (state) =>
+      withoutPath(state, ["metadata", "finalizers"]),
+    );
     const isLeaving = answer.metadata.deletionTimestamp && (answer.metadata.finalizers ?? []).length === 0;
     if (!isLeaving) primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
   }
@@ -216,7 +221,7 @@ export class RunExecutor {
         const { before, answer, paths } = written;
         const { resourceVersion } = answer.metadata;
         run.writes.push({ verb: "status", kind: primary.id, key: run.key, paths, resourceVersion });
-        ownWrites.note(primary.id, run.key, run.key, before, answer, (path) => path.startsWith("status"));
+        ownWrites.note(primary.id, run.key, run.key, before, answer, (state) => withoutPath(state, ["status"]));
         primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
       });
       return outcome;
@@ -226,7 +231,7 @@ export class RunExecutor {
   }
 
   #context(run: Run, request: RunRequest, draft: StatusDraft): ReconcileContext {
-    const { controller, environment, applied, ownWrites, sourcesOf } = this.#parts;
+    const { controller, environment, applied, ownWrites, sourcesOf, rivalOf } = this.#parts;
     const log = environment.log ?? silentLogger;
     return runContext({
       run,
@@ -241,6 +246,7 @@ export class RunExecutor {
       applied,
       ownWrites,
       sourcesOf,
+      rivalOf,
     });
   }
 }

@@ -10,6 +10,8 @@ export interface WriteRecord {
   readonly paths: readonly string[];
   /** That of the answer; links this write to the run that it caused elsewhere. */
   readonly resourceVersion?: string;
+  /** Who else writes the same fields, where that was looked for. */
+  readonly rival?: string;
 }
 
 /** One run of a reconciler, from its causes to its outcome. */

@@ -3,25 +3,24 @@ import type { ManagedFieldsEntry } from "../kinds/object.js";
 import { isApplied } from "./applied-fields.js";
 import { splitPath } from "./field-paths.js";
 import type { KindSource } from "./kind-source.js";
-import type { WriteRecord } from "./timeline.js";
 
 /**
- * Who else writes the fields of a write, as the server knows it: caches keep only the own manager's entry. Undefined
+ * Who else owns these fields of an object, as the server knows it: caches keep only the own manager's entry. Undefined
  * where nobody does, or the server does not answer.
  */
 export async function findWriter(
-  source: KindSource | undefined,
-  write: WriteRecord,
+  source: KindSource,
+  key: string,
+  paths: readonly string[],
   fieldManager: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!source) return undefined;
-  const { namespace, name } = parseKey(write.key);
+  const { namespace, name } = parseKey(key);
   try {
     const object = await source.cluster.client.find(source.kind, name, { ...(namespace ? { namespace } : {}), signal });
     const others = (object?.metadata.managedFields ?? []).filter(({ manager }) => manager !== fieldManager);
-    const owning = others.filter((entry) => write.paths.some((path) => owns(entry, path)));
-    return newest(owning)?.manager ?? newest(others)?.manager;
+    const owning = others.filter((entry) => paths.some((path) => owns(entry, path)));
+    return newest(owning)?.manager;
   } catch {
     return undefined;
   }
