@@ -1,0 +1,34 @@
+import type { ApiHandler } from "../../http/api-request.js";
+import type { Status } from "../../registry/status-error.js";
+
+/** A request that the control plane makes of itself, as its administrator. */
+export interface PlaneCall {
+  readonly method: "POST" | "PUT" | "PATCH";
+  /** Path and query. */
+  readonly target: string;
+  readonly body: object;
+  readonly contentType?: string;
+  /** Becomes the field manager where the query names none. */
+  readonly userAgent: string;
+}
+
+/** Resolves with what was written, or with the Status of a refusal. */
+export async function callPlane(
+  handler: ApiHandler,
+  { method, target, body, contentType = "application/json", userAgent }: PlaneCall,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly refusal: Status | undefined }> {
+  const url = new URL(target, "https://plane");
+  const response = await handler({
+    method,
+    path: decodeURIComponent(url.pathname),
+    query: url.searchParams,
+    headers: { "content-type": contentType, "user-agent": userAgent },
+    body: Buffer.from(JSON.stringify(body)),
+    isInProcess: true,
+    signal,
+  });
+  if (response.status < 400) return { status: response.status, refusal: undefined };
+  const text = Buffer.from(response.body as Uint8Array).toString("utf8");
+  return { status: response.status, refusal: JSON.parse(text) as Status };
+}
