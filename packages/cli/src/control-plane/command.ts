@@ -24,6 +24,13 @@ export const controlPlaneCommand: Command = {
       description: "writes the administrator's kubeconfig here, for this user alone",
       default: ".setpoint/kubeconfig",
     },
+    "history-changes": {
+      type: "string",
+      placeholder: "COUNT",
+      description:
+        "remembers at most so many changes for watches that resume; at most five minutes of them in any case",
+      default: "102400",
+    },
   },
   examples: [
     { text: "a server that keeps its objects", command: "setpoint control-plane --data-dir ./cluster" },

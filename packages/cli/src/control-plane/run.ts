@@ -14,11 +14,13 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   const dataDir = values["data-dir"] as string | undefined;
   if (values.ephemeral && dataDir !== undefined) throw new UsageError("--ephemeral and --data-dir exclude each other");
   const address = parseListenAddress(String(values.listen));
+  const historyChanges = parseCount("--history-changes", String(values["history-changes"]));
   let plane: ControlPlane;
   try {
     plane = await controlPlane({
       ...(!values.ephemeral && { dataDir: dataDir ?? DEFAULT_DATA_DIR }),
       listen: address,
+      limits: { historyChanges },
       log: (message, error) => stderr(`${message}: ${error instanceof Error ? error.stack : String(error)}`),
     });
   } catch (error) {
@@ -33,6 +35,13 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   stdout(`setpoint control plane ready at ${plane.url}, KUBECONFIG=${kubeconfig}`);
   await interrupted(signal);
   return 0;
+}
+
+function parseCount(option: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new UsageError(`${option} ${text}: expected a number above zero`);
+  return count;
 }
 
 /** Readable by this user alone from its first byte, and never half there. */

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const BIN = fileURLToPath(new URL("../../../../setpoint/dist/bin.js", import.meta.url));
+
+/** A control plane in a process of its own, as users run it: from the build. */
+export interface ServerProcess extends AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly kubeconfig: string;
+  /** What it has printed so far. */
+  readonly output: () => string;
+  readonly errors: () => string;
+  /** Sends the signal; resolves to the exit code, or to the signal that ended it. */
+  stop(signal: NodeJS.Signals): Promise<number | string>;
+}
+
+export interface ServerProcessOptions {
+  /** Holds the data directory and the kubeconfig. */
+  readonly folder: string;
+  /** Put before Node: a tracer, a shell with limits. */
+  readonly prefix?: readonly string[];
+  readonly args?: readonly string[];
+}
+
+/** Resolves when it is ready; rejects with what it printed where it ended before. */
+export async function startServer({ folder, prefix = [], args = [] }: ServerProcessOptions): Promise<ServerProcess> {
+  const kubeconfig = join(folder, "kubeconfig");
+  const server = spawnServer(prefix, [
+    ...["--data-dir", join(folder, "data"), "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig],
+    ...args,
+  ]);
+  await new Promise<void>((resolve, reject) => {
+    server.process.stdout!.on("data", () => {
+      if (server.output().includes("\n")) resolve();
+    });
+    server.process.once("exit", (code) => reject(new Error(`ended with ${code}: ${server.errors()}`)));
+  });
+  return { ...server, kubeconfig };
+}
+
+/** Runs `setpoint control-plane` to its end. */
+export async function runServer(args: readonly string[]): Promise<{ code: number | string; errors: string }> {
+  const server = spawnServer([], args);
+  return { code: await exitOf(server.process), errors: server.errors() };
+}
+
+function spawnServer(prefix: readonly string[], args: readonly string[]): Omit<ServerProcess, "kubeconfig"> {
+  if (!existsSync(BIN)) throw new Error(`${BIN} is not there: run npm run build`);
+  const [command, ...rest] = [...prefix, process.execPath, BIN, "control-plane", ...args] as [string, ...string[]];
+  const child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  let [output, errors] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const stop = (signal: NodeJS.Signals): Promise<number | string> => {
+    const exit = exitOf(child);
+    child.kill(signal);
+    return exit;
+  };
+  return {
+    process: child,
+    output: () => output,
+    errors: () => errors,
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop("SIGKILL");
+    },
+  };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | string> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode ?? child.signalCode!;
+}
