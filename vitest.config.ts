@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { SkippedReporter } from "./tools/vitest/skipped-reporter.js";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -7,6 +8,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^fast-check$/, replacement: at("tools/vitest/fast-check.ts") },
       { find: /^setpoint$/, replacement: at("packages/setpoint/src/index.ts") },
       { find: /^setpoint\/testing$/, replacement: at("packages/setpoint/src/testing/index.ts") },
       { find: /^setpoint\/kinds\/(.*)$/, replacement: at("packages/setpoint/src/kinds/builtin/$1.ts") },
@@ -19,6 +21,8 @@ export default defineConfig({
   test: {
     include: ["{packages,operators}/*/src/**/*.test.ts", "{examples,tools}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.real.test.ts", "**/*.soak.test.ts"],
+    globalSetup: [at("tools/vitest/seed.ts")],
+    reporters: ["default", new SkippedReporter()],
     pool: "forks",
     testTimeout: 20_000,
   },

@@ -1,0 +1,11 @@
+import type { Reporter, TestModule } from "vitest/node";
+
+/** After all tests: how many were skipped, and which. Nothing is skipped silently. */
+export class SkippedReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const skipped = modules.flatMap((module) =>
+      [...module.children.allTests("skipped")].map((test) => `${module.relativeModuleId}: ${test.fullName}`),
+    );
+    console.info([`skipped tests: ${skipped.length}`, ...skipped.map((name) => `  ${name}`)].join("\n"));
+  }
+}
