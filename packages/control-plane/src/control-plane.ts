@@ -7,11 +7,19 @@ import {
   systemRandom,
   type Transport,
 } from "setpoint";
+import { DefaultAdmission } from "./admission/default-admission.js";
+import { crdConversion } from "./admission/webhooks/crd-conversion.js";
+import type { ServiceResolver } from "./admission/webhooks/webhook-caller.js";
+import { authEndpoints, authPaths } from "./auth/auth-endpoints.js";
 import { RequestAuthenticator } from "./auth/authenticator.js";
 import { kubeconfig } from "./auth/certificates/kubeconfig.js";
+import { NamespaceFurnishing } from "./auth/loops/namespace-furnishing.js";
+import { RoleAggregation } from "./auth/loops/role-aggregation.js";
 import { RbacAuthorizer, SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
 import { RoleIndex } from "./auth/rbac/role-index.js";
 import { ServiceAccountTokens } from "./auth/service-account-tokens.js";
+import { anyOf, staticTokens } from "./auth/token-authenticator.js";
+import type { UserInfo } from "./auth/user.js";
 import { requestUser } from "./authentication.js";
 import { bootstrap } from "./bootstrap.js";
 import { type Credentials, openCredentials } from "./credentials.js";
@@ -34,6 +42,10 @@ export interface ControlPlaneOptions {
   readonly random?: Random;
   /** Receives what no client is told in full. Defaults to nothing. */
   readonly log?: ErrorLog;
+  /** Bearer tokens that are known beforehand, and whom each belongs to. */
+  readonly tokens?: ReadonlyMap<string, UserInfo>;
+  /** Where the Services that webhooks name lead to: an address on this machine or a function. Defaults to nowhere. */
+  readonly services?: ServiceResolver;
   /** How much of the past is remembered for watches and exact lists. */
   readonly limits?: Partial<StorageLimits>;
 }
@@ -93,22 +105,44 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     openStorage({ clock, ...(dataDir !== undefined && { dataDir }), ...(limits && { limits }) }),
   );
   const credentials = openCredentials(dataDir, random);
-  const authorizer = new RbacAuthorizer(keep(parts, new RoleIndex(storage)));
-  const tokens = new ServiceAccountTokens({ storage, clock, random, issuer: ISSUER, keys: [credentials.tokenKey] });
-  const authenticator = new RequestAuthenticator({ tokens, audiences: [ISSUER] });
-  const registry = keep(
+  const roles = keep(parts, new RoleIndex(storage));
+  const authorizer = new RbacAuthorizer(roles);
+  const keys = [credentials.tokenKey];
+  const audiences = [ISSUER];
+  const serviceAccountTokens = new ServiceAccountTokens({ storage, clock, random, issuer: ISSUER, keys });
+  const tokens = anyOf([staticTokens(options.tokens ?? new Map(), audiences), serviceAccountTokens]);
+  const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens, issuer: ISSUER, keys };
+  const admission = keep(
+    parts,
+    new DefaultAdmission({
+      storage,
+      clock,
+      random,
+      roles,
+      rbac: authorizer,
+      catalog: () => registry.environment.catalog,
+      ...(options.services && { services: options.services }),
+    }),
+  );
+  const registry: Registry = keep(
     parts,
     new Registry({
       storage,
       clock,
       random,
       facts,
-      admission: [],
-      authenticate: requestUser(authenticator, authorizer),
+      admission: admission.plugins,
+      conversion: crdConversion(admission.caller, random),
+      authenticate: requestUser(new RequestAuthenticator(auth), authorizer),
       authorizer,
+      endpoints: authEndpoints(auth),
+      paths: authPaths(auth),
     }),
   );
   await bootstrap(registry.environment);
+  const own = { storage, clock, handler: registry.handler };
+  keep(parts, new RoleAggregation(own));
+  keep(parts, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
   const handler = compressing(safeHandler(registry.handler, log));
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });

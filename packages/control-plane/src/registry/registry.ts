@@ -5,7 +5,7 @@ import type { ApiHandler } from "../http/api-request.js";
 import type { Change, Storage } from "../storage/storage.js";
 import { type ApiHandlerOptions, apiHandler } from "./api-handler.js";
 import { ResourceCatalog } from "./catalog.js";
-import { CrdInstaller } from "./crd/crd-installer.js";
+import { type ConversionMaker, CrdInstaller } from "./crd/crd-installer.js";
 import { crdStrategy } from "./crd/crd-strategy.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
 import type { RegistryEnvironment } from "./endpoint.js";
@@ -23,6 +23,8 @@ export interface RegistryOptions
   readonly facts: Facts;
   /** In the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
+  /** How objects of CRDs get from one version to another, beyond a change of their apiVersion. */
+  readonly conversion?: ConversionMaker;
 }
 
 /** The API server between HTTP and the storage, with the loops that belong to it. */
@@ -34,12 +36,12 @@ export class Registry implements AsyncDisposable {
   readonly #feed: Disposable;
 
   constructor(options: RegistryOptions) {
-    const { storage, clock, random, facts, admission, ...rest } = options;
+    const { storage, clock, random, facts, admission, conversion = () => undefined, ...rest } = options;
     const catalog: ResourceCatalog = new ResourceCatalog(
       builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => catalog) }),
     );
     this.environment = { storage, clock, random, facts, admission, catalog };
-    this.#crds = new CrdInstaller(storage, catalog, facts, () => undefined);
+    this.#crds = new CrdInstaller(storage, catalog, facts, conversion);
     const loops = [
       new GarbageCollector(this.environment),
       new NamespaceDeletion(this.environment),
