@@ -1,6 +1,8 @@
+import type { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { SecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../clock/clock.js";
+import { readInto } from "./read-arena.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
 
 /** What a TLS connection is made with. A new value means that earlier connections are no longer to be used. */
@@ -44,8 +46,11 @@ export class Dialer {
     this.#options = options;
   }
 
-  /** Rejects with `TRANSPORT_REFUSED`, `TRANSPORT_UNTRUSTED`, `TRANSPORT_TIMEOUT` or `ABORTED`; nothing was sent then. */
-  async dial(material: TlsMaterial, signal?: AbortSignal): Promise<Socket> {
+  /**
+   * Rejects with `TRANSPORT_REFUSED`, `TRANSPORT_UNTRUSTED`, `TRANSPORT_TIMEOUT` or `ABORTED`; nothing was sent then.
+   * With `onBytes` what comes in goes there, and the socket emits no `data`.
+   */
+  async dial(material: TlsMaterial, signal?: AbortSignal, onBytes?: (bytes: Buffer) => void): Promise<Socket> {
     if (signal?.aborted) throw abortedError(signal);
     const { clock, connectTimeoutMs } = this.#options;
     const deadline = new AbortController();
@@ -56,39 +61,51 @@ export class Dialer {
       deadline.abort(transportError("TRANSPORT_TIMEOUT", message));
     });
     try {
-      const plain = await this.#connect(deadline.signal);
-      return this.#target.secure ? await this.#secure(plain, material, deadline.signal) : plain;
+      if (!this.#target.secure) return await this.#connect(deadline.signal, onBytes);
+      const plain = this.#options.tunnel && (await this.#options.tunnel(this.#target, deadline.signal));
+      return await this.#secure(plain, material, deadline.signal, onBytes);
     } finally {
       timer[Symbol.dispose]();
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
-  async #connect(signal: AbortSignal): Promise<Socket> {
-    if (this.#options.tunnel) return this.#options.tunnel(this.#target, signal);
+  async #connect(signal: AbortSignal, onBytes?: (bytes: Buffer) => void): Promise<Socket> {
+    const { tunnel } = this.#options;
+    if (tunnel) return listening(await tunnel(this.#target, signal), onBytes);
     const { connect } = await import("node:net");
-    const socket = connect({ host: this.#target.host, port: this.#target.port, noDelay: true });
+    const { host, port } = this.#target;
+    const socket = connect({ host, port, noDelay: true, ...(onBytes ? { onread: readInto(onBytes) } : {}) });
     await this.#opened(socket, "connect", signal);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     return socket;
   }
 
-  async #secure(plain: Socket, material: TlsMaterial, signal: AbortSignal): Promise<Socket> {
+  /** TLS over `plain`, or over a connection of its own. */
+  async #secure(
+    plain: Socket | undefined,
+    material: TlsMaterial,
+    signal: AbortSignal,
+    onBytes?: (bytes: Buffer) => void,
+  ): Promise<Socket> {
     const tls = await import("node:tls");
     if (material !== this.#material || !this.#context) {
       this.#context = tls.createSecureContext({ ca: material.ca, cert: material.cert, key: material.key });
       this.#material = material;
     }
+    const { host, port } = this.#target;
     const socket: TLSSocket = tls.connect({
-      socket: plain,
-      host: this.#target.host,
+      host,
+      ...(plain ? { socket: plain } : { port, ...(onBytes ? { onread: readInto(onBytes) } : {}) }),
       secureContext: this.#context,
       rejectUnauthorized: !material.insecure,
       ALPNProtocols: [this.#options.alpn],
       ...(material.serverName ? { servername: material.serverName } : {}),
     });
     await this.#opened(socket, "secureConnect", signal);
-    return socket;
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    return plain ? listening(socket, onBytes) : socket;
   }
 
   #opened(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
@@ -136,4 +153,8 @@ function isTrustError(error: NodeJS.ErrnoException): boolean {
     code.startsWith("ERR_TLS_CERT") ||
     code.startsWith("ERR_SSL_")
   );
+}
+
+function listening(socket: Socket, onBytes: ((bytes: Buffer) => void) | undefined): Socket {
+  return onBytes ? socket.on("data", onBytes) : socket;
 }

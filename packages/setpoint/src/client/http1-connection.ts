@@ -39,7 +39,6 @@ export class Http1Connection implements ResponseSink {
   constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket;
     this.#events = events;
-    socket.on("data", (bytes: Buffer) => this.#onBytes(bytes));
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error) => this.#fail(error));
     socket.on("close", () => this.#onEnd());
@@ -106,7 +105,8 @@ export class Http1Connection implements ResponseSink {
     } else this.#destroy();
   }
 
-  #onBytes(bytes: Buffer): void {
+  /** What the socket has read. */
+  onBytes(bytes: Buffer): void {
     if (this.#closed) return;
     try {
       this.#reader.push(bytes);

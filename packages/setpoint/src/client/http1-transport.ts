@@ -92,21 +92,24 @@ class Http1Transport implements Transport {
 
   async #dial(material: TlsMaterial, signal?: AbortSignal): Promise<Http1Connection> {
     this.#open++;
+    let connection: Http1Connection | undefined;
     let socket: Awaited<ReturnType<Dialer["dial"]>>;
     try {
-      socket = await this.#dialer.dial(material, signal);
+      // A server says nothing before it is asked, so there is a connection when bytes come.
+      socket = await this.#dialer.dial(material, signal, (bytes) => connection?.onBytes(bytes));
     } catch (error) {
       this.#open--;
       this.#waiting.shift()?.start();
       throw error;
     }
-    const connection: Http1Connection = new Http1Connection(socket, {
-      onIdle: () => this.#onIdle(connection),
-      onClose: () => this.#onClose(connection),
+    const opened: Http1Connection = new Http1Connection(socket, {
+      onIdle: () => this.#onIdle(opened),
+      onClose: () => this.#onClose(opened),
     });
-    this.#connections.add(connection);
-    if (this.#closed) connection.close();
-    return connection;
+    connection = opened;
+    this.#connections.add(opened);
+    if (this.#closed) opened.close();
+    return opened;
   }
 
   /** Resolves when a connection may have become free. */

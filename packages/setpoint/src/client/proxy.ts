@@ -1,4 +1,3 @@
-import { BlockList, isIP } from "node:net";
 import type { Environment } from "./in-cluster.js";
 import { parseServer } from "./server-address.js";
 
@@ -15,29 +14,40 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
+/** Loaded where a proxy is set: few need it, and all would pay for it. */
+const net = (): typeof import("node:net") => process.getBuiltinModule("node:net");
+
 function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  return host === "localhost" || host === "::1" || (net().isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** One entry of `NO_PROXY`: `*`, an address, a range of them, a domain with its subdomains; all but the range with a port. */
+/** One entry of `NO_PROXY`: `*`, a range of addresses, or an address or a domain with its subdomains, perhaps with a port. */
 function isExcepted(exception: string, host: string, port: number): boolean {
   if (exception === "") return false;
   if (exception === "*") return true;
   if (exception.includes("/")) return isInRange(exception, host);
-  const [, name = "", exceptedPort] = /^(?:\[(?=.*\]))?([^\]]*?)\]?(?::(\d+))?$/.exec(exception) ?? [];
-  if (isIP(exception) === 0 && exceptedPort !== undefined && Number(exceptedPort) !== port) return false;
-  const excepted = isIP(exception) !== 0 ? exception : name;
-  if (isIP(excepted) !== 0) return excepted === host;
-  if (excepted === "" || isIP(host) !== 0) return false;
-  const domain = excepted.replace(/^\*\./, ".");
+  const { name, port: exceptedPort } = splitPort(exception);
+  if (exceptedPort !== undefined && exceptedPort !== port) return false;
+  const { isIP } = net();
+  if (isIP(name) !== 0 || isIP(host) !== 0) return name === host;
+  if (name === "") return false;
+  const domain = name.replace(/^\*\./, ".");
   return domain.startsWith(".") ? host.endsWith(domain) : host === domain || host.endsWith(`.${domain}`);
 }
 
+/** `name`, `name:port` or `[address]:port`. */
+function splitPort(text: string): { readonly name: string; readonly port?: number } {
+  if (net().isIP(text) !== 0) return { name: text };
+  const [, name = "", port] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(text) ?? [];
+  return port === undefined ? { name } : { name, port: Number(port) };
+}
+
 function isInRange(range: string, host: string): boolean {
+  const { BlockList, isIP } = net();
   const [network = "", bits = ""] = range.split("/");
   const family = isIP(network);
-  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
-    return false;
+  const isRange = family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  if (!isRange || isIP(host) !== family) return false;
   const type = family === 4 ? "ipv4" : "ipv6";
   const list = new BlockList();
   list.addSubnet(network, Number(bits), type);

@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net";
 import { SetpointError } from "../errors/error.js";
 
 /** A server's URL, taken apart once. */
@@ -21,7 +20,7 @@ export function parseServer(server: string): ServerAddress {
   const secure = url.protocol === "https:";
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (secure ? 443 : 80));
-  const shownHost = isIPv6(host) ? `[${host}]` : host;
+  const shownHost = host.includes(":") ? `[${host}]` : host;
   const hostHeader = port === (secure ? 443 : 80) ? shownHost : `${shownHost}:${port}`;
   return { host, port, secure, prefix: url.pathname.replace(/\/+$/, ""), hostHeader };
 }

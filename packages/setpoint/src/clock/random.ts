@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 /** The only source of randomness in Setpoint (jitter, generated names, uids); seeded in tests. */
 export interface Random {
   /** A number in [0, 1). */
@@ -10,7 +8,8 @@ export interface Random {
 
 export const systemRandom: Random = {
   next: () => Math.random(),
-  bytes: (length) => randomBytes(length),
+  // Loaded when first asked for: it would be a third of what importing this package costs.
+  bytes: (length) => process.getBuiltinModule("node:crypto").randomBytes(length),
 };
 
 /** A reproducible source: the same seed gives the same sequence on every platform (mulberry32). */
