@@ -16,7 +16,9 @@ mkdirSync(consumer);
 
 function checkContents({ name, files, unpackedSize }) {
   const foreign = files.filter((file) => !/^(dist\/|package\.json$|README|LICENSE|CHANGELOG|NOTICE)/.test(file));
-  const tests = files.filter((file) => /\.(test|suite|contract|testing)\.|^dist\/.+\/testing\/|\.tsbuildinfo$|\.map$/.test(file));
+  const tests = files.filter((file) =>
+    /\.(test|suite|contract|testing)\.|^dist\/.+\/testing\/|\.tsbuildinfo$|\.map$/.test(file),
+  );
   for (const file of [...foreign, ...tests]) problems.push(`${name}: ${file} does not belong into the package`);
   for (const file of ["README.md", "LICENSE"]) if (!files.includes(file)) problems.push(`${name}: has no ${file}`);
   const { exports: entries = {}, bin = {} } = JSON.parse(
