@@ -64,12 +64,14 @@ export class Normaliser {
     for (const step of steps) this.#collect(step.body);
     const ranked = [...this.#versions].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
     const ranks = new Map(ranked.map((version, index) => [version, `rv${index + 1}`]));
-    return steps.map((step) => ({
+    const shown = steps.map((step) => ({
       what: this.#text(step.what.replace(/(resourceVersion|continue)=[^&]+/g, "$1=<…>")),
       ...(step.status === undefined ? {} : { status: step.status }),
       ...(step.headers === undefined ? {} : { headers: this.#headers(step.headers) }),
       ...(step.body === undefined ? {} : { body: this.#value(step.body, "", ranks) }),
     }));
+    // As a kept transcript reads, where nothing in a list is null.
+    return JSON.parse(JSON.stringify(shown)) as readonly Step[];
   }
 
   #headers(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
