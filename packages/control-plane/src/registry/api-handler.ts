@@ -112,7 +112,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     method: string,
   ): Endpoint {
     const { namespaced, group, plural, verbs } = definition;
-    if (!namespaced && info.namespace !== "") throw unknownResource();
+    if (!namespaced && info.pathNamespace !== "") throw unknownResource();
     if (info.subresource !== "") {
       const subresource = definition.subresources.find(({ name }) => name === info.subresource);
       if (subresource === undefined) throw unknownResource();

@@ -9,6 +9,8 @@ export type RequestInfo =
       readonly name: string;
       /** Empty for cluster-scoped resources and for all namespaces. */
       readonly namespace: string;
+      /** As {@link namespace}, but also for a namespace's own path within another: `namespaces/x/namespaces`. */
+      readonly pathNamespace: string;
       readonly subresource: string;
       /** The deprecated `/api/v1/watch/…` paths. */
       readonly isWatch: boolean;
@@ -34,9 +36,13 @@ export function parseRequestInfo(path: string): RequestInfo {
   const isWatch = segments[0] === "watch" && segments.length > 1;
   if (isWatch) segments = segments.slice(1);
   let namespace = "";
+  let isWithin = false;
   if (segments[0] === "namespaces" && segments.length > 1) {
     namespace = segments[1]!;
-    if (segments.length > 2 && !NAMESPACE_SUBRESOURCES.has(segments[2]!)) segments = segments.slice(2);
+    if (segments.length > 2 && !NAMESPACE_SUBRESOURCES.has(segments[2]!)) {
+      segments = segments.slice(2);
+      isWithin = true;
+    }
   }
   const [resource = "", name = "", subresource = "", ...rest] = segments;
   const isNamespaceItself = resource === "namespaces";
@@ -47,6 +53,7 @@ export function parseRequestInfo(path: string): RequestInfo {
     resource,
     name,
     namespace: isNamespaceItself ? "" : namespace,
+    pathNamespace: isWithin ? namespace : "",
     subresource,
     isWatch,
     rest: rest.join("/"),

@@ -52,8 +52,8 @@ export interface ResourceDefinition {
 /** The schema at work. Functions are pure and return the object itself where there is nothing to do. */
 export interface ObjectShape {
   /**
-   * Without the fields that the schema does not know, whose paths are reported: `spec.zzz`. Throws a 400 for what
-   * cannot be read as this kind at all.
+   * Without the fields that the schema does not know, whose paths are reported: `spec.zzz`. Throws `DecodingError` for
+   * what cannot be read as this kind at all.
    */
   prune(object: KubeObject): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
   /** With the schema's defaults filled in. */

@@ -15,6 +15,8 @@ export interface Strategy {
   readonly statusKeeps?: readonly ("labels" | "annotations" | "finalizers" | "ownerReferences")[];
   /** Annotations count as part of the desired state: changing them bumps the generation. */
   readonly generationCountsAnnotations?: boolean;
+  /** The real server looks at the metadata of an update once more than for other kinds: causes come twice. */
+  readonly validatesMetadataTwice?: boolean;
   /** Rule for names; default: a DNS subdomain. */
   readonly nameRule?: NameRule;
   /** A PUT without resourceVersion is accepted. */

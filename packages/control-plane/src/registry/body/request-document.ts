@@ -1,19 +1,21 @@
-import { isMap, LineCounter, parseDocument, visit } from "yaml";
+import { isNode, LineCounter, parseDocument, visit } from "yaml";
 import type { Facts } from "../../facts/facts.js";
 import type { ApiRequest } from "../../http/api-request.js";
 import { decodeProtobufBody } from "../../protobuf/request-body.js";
 import { checkDepth } from "../../schema/depth.js";
+import { goQuote } from "../../schema/go-format.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import { duplicateKeys } from "../../schema/json-text.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
 import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
+import { duplicateField, type FieldFinding } from "./field-findings.js";
 import { goSyntaxError } from "./json-syntax.js";
 
 /** A request body as data. */
 export interface RequestDocument {
   readonly value: Json;
-  /** Paths of the fields that the text names twice. */
-  readonly duplicates: readonly string[];
+  /** The fields that the text names twice. */
+  readonly duplicates: readonly FieldFinding[];
 }
 
 /** Bounds on what one document may hold, so that walking it stays cheap. */
@@ -34,7 +36,7 @@ export function readObject(
   request: ApiRequest,
   facts: Facts,
   expected: { readonly apiVersion: string; readonly kind: string; readonly isBuiltIn: boolean },
-): { readonly object: JsonObject; readonly duplicates: readonly string[] } {
+): { readonly object: JsonObject; readonly duplicates: readonly FieldFinding[] } {
   const type = contentTypeOf(request);
   if (type === "application/vnd.kubernetes.protobuf" && expected.isBuiltIn) {
     return { object: decodeProtobufBody(facts, request.body, expected), duplicates: [] };
@@ -63,7 +65,7 @@ export function readObject(
 /** Parses JSON or YAML; `refuse` words the answer to what is neither. */
 export function readDocument(body: Uint8Array, isYaml: boolean, refuse: (why: string) => StatusError): RequestDocument {
   const text = decodeText(body);
-  const document = isYaml && !looksLikeJson(text) ? readYaml(text, refuse) : readJson(text, refuse);
+  const document = isYaml ? readYaml(text, refuse) : readJson(text, refuse);
   checkDepth(document.value);
   return document;
 }
@@ -77,8 +79,12 @@ function decodeText(body: Uint8Array): string {
   }
 }
 
-function looksLikeJson(text: string): boolean {
-  return /^\s*\{/.test(text);
+function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 function readJson(text: string, refuse: (why: string) => StatusError): RequestDocument {
@@ -89,18 +95,19 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
     if (error instanceof RangeError) throw badRequest("exceeded max depth");
     throw refuse(`couldn't get version/kind; json parse error: ${goSyntaxError(text)}`);
   }
-  return { value, duplicates: duplicateKeys(text) };
+  return { value, duplicates: duplicateKeys(text).map(duplicateField) };
 }
 
+/** JSON is YAML, and parsed much faster; only what names a key twice has to be looked at line by line. */
 function readYaml(text: string, refuse: (why: string) => StatusError): RequestDocument {
+  const json = parsedJson(text);
+  if (json !== undefined && duplicateKeys(text).length === 0) return { value: json, duplicates: [] };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true });
   const [problem] = document.errors;
-  if (problem !== undefined) {
-    const line = problem.linePos?.[0].line ?? 1;
-    throw refuse(`yaml: line ${line}: ${problem.message.split("\n", 1)[0]!.replace(/ at line \d+.*$/, "")}`);
-  }
-  const duplicates: string[] = [];
+  if (problem !== undefined)
+    throw refuse(`yaml: line ${problem.linePos?.[0].line ?? 1}: ${yamlProblem(problem.message)}`);
+  const duplicates: FieldFinding[] = [];
   let nodes = 0;
   visit(document, {
     Node: () => {
@@ -110,20 +117,24 @@ function readYaml(text: string, refuse: (why: string) => StatusError): RequestDo
       const seen = new Set<string>();
       for (const { key } of map.items) {
         const name = String(key);
-        if (seen.has(name)) duplicates.push(name);
+        const line = lines.linePos(isNode(key) ? (key.range?.[0] ?? 0) : 0).line;
+        if (seen.has(name))
+          duplicates.push({ path: "", text: `line ${line}: key ${goQuote(name)} already set in map` });
         seen.add(name);
       }
     },
   });
-  if (document.contents !== null && !isMap(document.contents)) {
-    const value = document.toJS() as Json;
-    throw refuse(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
-    );
-  }
   // Aliases are bounded: a few bytes must not become gigabytes.
   const value = document.toJS({ maxAliasCount: 100, mapAsMap: false }) as Json;
   return { value: plain(value), duplicates };
+}
+
+/** The common mistakes in the words of Go's parser; the others in those of ours. */
+function yamlProblem(message: string): string {
+  if (/Flow map.*end with a }/.test(message)) return "did not find expected ',' or '}'";
+  if (/Flow sequence.*end with a ]/.test(message)) return "did not find expected ',' or ']'";
+  if (/tab/i.test(message)) return "found character that cannot start any token";
+  return message.split("\n", 1)[0]!.replace(/ at line \d+.*$/, "");
 }
 
 /** Dates and the like back to what JSON has. */

@@ -3,12 +3,12 @@ import type { KubeObject } from "setpoint";
 import type { Facts } from "../../facts/facts.js";
 import { coerceCustomResource, completeSchema, validateCustomResource } from "../../schema/custom-resource.js";
 import { applyDefaults } from "../../schema/defaulting.js";
-import { DecodingError } from "../../schema/go-decoding.js";
-import type { JsonObject } from "../../schema/json.js";
+import { goTypeName, goValue } from "../../schema/go-format.js";
+import type { Json, JsonObject } from "../../schema/json.js";
 import type { Schema } from "../../schema/schema.js";
 import { invalidValue } from "../field-error.js";
 import type { Column, Conversion, ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
-import { badRequest, type FieldError } from "../status-error.js";
+import type { FieldError } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { asJson } from "../write/field-ownership.js";
 import type { CrdVersion, CustomResourceDefinition } from "./custom-resource-definition.js";
@@ -42,7 +42,7 @@ function customDefinition(
   const given = version.schema?.openAPIV3Schema;
   const objectMeta = facts.schemaOf("", "v1", "Pod")!.properties!.metadata!;
   const schema = given === undefined ? undefined : completeSchema(given, objectMeta);
-  const shape = customShape(facts, kind, version, given);
+  const shape = customShape(facts, version, given);
   const warning = version.deprecated
     ? (version.deprecationWarning ?? `${group}/${version.name} ${kind} is deprecated`)
     : undefined;
@@ -116,18 +116,13 @@ function columnsOf(facts: Facts, { additionalPrinterColumns }: CrdVersion): read
   ];
 }
 
-function customShape(facts: Facts, kind: string, version: CrdVersion, schema: Schema | undefined): ObjectShape {
+function customShape(facts: Facts, version: CrdVersion, schema: Schema | undefined): ObjectShape {
   const objectMeta = facts.messageNamed("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")!;
   const scale = version.subresources?.scale;
   return {
     prune: (object) => {
-      try {
-        const { object: pruned, unknown } = coerceCustomResource(schema, asJson(object), objectMeta);
-        return { object: pruned as unknown as KubeObject, unknownFields: unknown };
-      } catch (error) {
-        if (!(error instanceof DecodingError)) throw error;
-        throw badRequest(`${kind} in version "${version.name}" cannot be handled as a ${kind}: ${error.message}`);
-      }
+      const { object: pruned, unknown } = coerceCustomResource(schema, asJson(object), objectMeta);
+      return { object: pruned as unknown as KubeObject, unknownFields: unknown };
     },
     applyDefaults: (object) => applyDefaults(schema, asJson(object)) as unknown as KubeObject,
     validate: (object, old) => [
@@ -141,7 +136,11 @@ function customShape(facts: Facts, kind: string, version: CrdVersion, schema: Sc
 function validateReplicas(object: JsonObject, scale: NonNullable<Subresource["scale"]>): readonly FieldError[] {
   return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => {
     const replicas = valueAt(object, path);
-    if (typeof replicas !== "number") return [];
+    if (replicas === undefined) return [];
+    if (typeof replicas !== "number") {
+      const detail = `${path} accessor error: ${goValue(replicas as Json)} is of the type ${goTypeName(replicas as Json)}, expected int64`;
+      return [invalidValue(path, 0, detail)];
+    }
     if (replicas < 0) return [invalidValue(path, replicas, "should be a non-negative integer")];
     if (replicas > 2 ** 31 - 1) {
       return [invalidValue(path, replicas, "should be less than or equal to 2147483647")];

@@ -4,6 +4,7 @@ import type { ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
 import { parseAccept } from "../negotiation/accept.js";
 import { COMMON_HEADERS, pageNotFound } from "../negotiation/answer.js";
+import { unknownResource } from "../status-error.js";
 import {
   aggregatedDiscovery,
   legacyGroupDocument,
@@ -61,7 +62,10 @@ export class DiscoveryEndpoints {
   #version(request: ApiRequest, groupName: string, version: string): ApiResponse {
     const group = this.#catalog.groups.find((each) => each.name === groupName);
     const found = group?.versions.find((each) => each.version === version);
-    if (found === undefined) return pageNotFound();
+    if (found === undefined) {
+      if (group === undefined) return pageNotFound();
+      throw unknownResource();
+    }
     const key = `version ${groupName}/${version}`;
     return this.#document(request, key, "application/json", () => legacyResourceList(groupName, found));
   }

@@ -10,6 +10,7 @@ const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] 
 /** What the harvest cannot see, by `group/plural`. */
 const EXTRAS: Readonly<Record<string, Extras>> = {
   "/namespaces": {
+    validatesMetadataTwice: true,
     nameRule: labelName,
     applyDefaults: withNameLabel,
     prepareCreate: (object) =>
@@ -17,9 +18,13 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
     prepareUpdate: (object, old, { subresource }) =>
       subresource === "finalize" ? object : ({ ...object, spec: (old as UntypedObject).spec } as KubeObject),
   },
+  "/configmaps": { validatesMetadataTwice: true },
+  "/serviceaccounts": { validatesMetadataTwice: true },
+  "batch/jobs": { validatesMetadataTwice: true },
   "/services": { nameRule: label1035Name },
-  "/secrets": { applyDefaults: withSecretDefaults },
+  "/secrets": { validatesMetadataTwice: true, applyDefaults: withSecretDefaults },
   "/pods": {
+    validatesMetadataTwice: true,
     statusKeeps: ["ownerReferences"],
     gracePeriodSeconds: podGracePeriod,
     prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) as KubeObject,
@@ -31,10 +36,10 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },
   "admissionregistration.k8s.io/validatingadmissionpolicies": { statusKeeps: ALL_METADATA },
   "apiextensions.k8s.io/customresourcedefinitions": { statusKeeps: ALL_METADATA },
-  "rbac.authorization.k8s.io/roles": { nameRule: pathSegmentName },
-  "rbac.authorization.k8s.io/clusterroles": { nameRule: pathSegmentName },
-  "rbac.authorization.k8s.io/rolebindings": { nameRule: pathSegmentName },
-  "rbac.authorization.k8s.io/clusterrolebindings": { nameRule: pathSegmentName },
+  "rbac.authorization.k8s.io/roles": { nameRule: pathSegmentName, validatesMetadataTwice: true },
+  "rbac.authorization.k8s.io/clusterroles": { nameRule: pathSegmentName, validatesMetadataTwice: true },
+  "rbac.authorization.k8s.io/rolebindings": { nameRule: pathSegmentName, validatesMetadataTwice: true },
+  "rbac.authorization.k8s.io/clusterrolebindings": { nameRule: pathSegmentName, validatesMetadataTwice: true },
 };
 
 /** The strategy of a built-in kind: what was seen of the real server, and a few lines of what was not. */

@@ -19,6 +19,8 @@ function regexComplaint(message: string, pattern: string, ...examples: string[])
 }
 
 const maxBytes = (length: number): string => `must be no more than ${length} bytes`;
+/** Names are measured in bytes as well, and complained of in characters. */
+const maxCharacters = (length: number): string => `must be no more than ${length} characters`;
 const isLonger = (text: string, length: number): boolean =>
   text.length > length || (text.length * 3 > length && Buffer.byteLength(text) > length);
 
@@ -26,9 +28,9 @@ const isLonger = (text: string, length: number): boolean =>
 const masked = (name: string, isPrefix: boolean): string =>
   isPrefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 
-export function dnsSubdomain(value: string): readonly string[] {
+export function dnsSubdomain(value: string, maximum = maxCharacters): readonly string[] {
   // The pattern is linear only on bounded input.
-  const complaints = isLonger(value, 253) ? [maxBytes(253)] : [];
+  const complaints = isLonger(value, 253) ? [maximum(253)] : [];
   if (value.length <= 4096 && dnsSubdomainPattern.test(value)) return complaints;
   return [
     ...complaints,
@@ -41,7 +43,7 @@ export function dnsSubdomain(value: string): readonly string[] {
 }
 
 export function dnsLabel(value: string): readonly string[] {
-  const complaints = isLonger(value, 63) ? [maxBytes(63)] : [];
+  const complaints = isLonger(value, 63) ? [maxCharacters(63)] : [];
   if (value.length <= 4096 && dnsLabelPattern.test(value)) return complaints;
   if (dnsSubdomainPattern.test(value.slice(0, 4096))) return [...complaints, "must not contain dots"];
   return [
@@ -56,7 +58,7 @@ export function dnsLabel(value: string): readonly string[] {
 }
 
 export function dns1035Label(value: string): readonly string[] {
-  const complaints = isLonger(value, 63) ? [maxBytes(63)] : [];
+  const complaints = isLonger(value, 63) ? [maxCharacters(63)] : [];
   if (value.length <= 4096 && dns1035LabelPattern.test(value)) return complaints;
   return [
     ...complaints,
@@ -98,7 +100,7 @@ export function qualifiedName(value: string): readonly string[] {
   const complaints: string[] = [];
   if (parts.length === 2) {
     const prefix = parts[0]!;
-    const ofPrefix = prefix === "" ? ["must be non-empty"] : dnsSubdomain(prefix);
+    const ofPrefix = prefix === "" ? ["must be non-empty"] : dnsSubdomain(prefix, maxBytes);
     complaints.push(...ofPrefix.map((complaint) => `prefix part ${complaint}`));
   }
   if (name === "") complaints.push("name part must be non-empty");

@@ -35,6 +35,18 @@ export function validateObjectMeta(
   return errors;
 }
 
+const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/** Kinds of Kubernetes itself take only finalizers that are known or say whose they are. */
+export function validateKubernetesFinalizers({ metadata }: Pick<KubeObject, "metadata">): FieldError[] {
+  const detail = "name is neither a standard finalizer name nor is it fully qualified";
+  return (metadata.finalizers ?? []).flatMap((finalizer, index) =>
+    finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
+      ? []
+      : [invalidValue(`metadata.finalizers[${index}]`, finalizer, detail)],
+  );
+}
+
 /** The metadata of an object about to replace `old`. */
 export function validateObjectMetaUpdate(
   object: Pick<KubeObject, "metadata">,
@@ -116,17 +128,22 @@ function validateOwnerReferences(references: readonly OwnerReference[] | undefin
       if (!reference[key]) errors.push(invalidValue(`${field}.${key}`, "", "must not be empty"));
     }
     if (reference.apiVersion === "v1" && reference.kind === "Event") {
-      errors.push(invalidValue(field, reference, "/v1, Kind=Event is disallowed from being an owner"));
+      errors.push(invalidStruct(field, reference, "/v1, Kind=Event is disallowed from being an owner"));
     }
     if (reference.controller !== true) continue;
     const current = `${reference.kind}/${reference.name}`;
     if (controller === "") controller = current;
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${current}`;
-      errors.push(invalidValue(field, references, detail));
+      errors.push(invalidStruct(field, references, detail));
     }
   }
   return errors;
+}
+
+/** A Go struct prints its fields in their own order, not by name. */
+function invalidStruct(field: string, value: unknown, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, detail: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
 }
 
 function validateFinalizers(finalizers: readonly string[] | undefined): FieldError[] {

@@ -63,7 +63,9 @@ function fromBody(body: unknown): RawDeleteOptions {
   }
   const raw = body as RawDeleteOptions;
   if (raw.kind !== undefined && raw.kind !== "" && raw.kind !== "DeleteOptions") {
-    throw badRequest("decoded object cannot be converted to DeleteOptions");
+    const version = typeof raw.apiVersion === "string" && raw.apiVersion !== "" ? raw.apiVersion : "meta.k8s.io/v1";
+    const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
+    throw badRequest(`no kind "${String(raw.kind)}" is registered for version "${version}" ${scheme}`);
   }
   const { gracePeriodSeconds } = raw;
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && !Number.isInteger(gracePeriodSeconds)) {

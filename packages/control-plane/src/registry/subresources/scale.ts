@@ -11,11 +11,11 @@ import { answer } from "../negotiation/answer.js";
 import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
-import { badRequest, invalid, unsupportedMediaType } from "../status-error.js";
+import { badRequest, invalid } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
 import { tracked } from "../write/field-ownership.js";
-import { patchTypesOf } from "../write/patch-endpoint.js";
+import { checkPatchType } from "../write/patch-endpoint.js";
 import { update } from "../write/update.js";
 import { writeRequestOf } from "../write/write-endpoints.js";
 
@@ -82,8 +82,7 @@ async function replaceScale(call: ResourceCall): Promise<ApiResponse> {
 async function patchScale(call: ResourceCall): Promise<ApiResponse> {
   const { request, definition, environment } = call;
   const type = contentTypeOf(request);
-  const types = patchTypesOf(definition.isBuiltIn);
-  if (!types.includes(type)) throw unsupportedMediaType(types);
+  checkPatchType(type, definition.isBuiltIn);
   const isApply = type === "application/apply-patch+yaml";
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const { value: patch } = readDocument(request.body, isApply, badRequest);

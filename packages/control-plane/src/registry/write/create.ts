@@ -2,10 +2,17 @@ import type { KubeObject, ObjectMeta } from "setpoint";
 import { StorageConflict } from "../../storage/storage-error.js";
 import { apiVersionOf } from "../catalog.js";
 import { subdomainName } from "../metadata/name-rules.js";
-import { validateObjectMeta } from "../metadata/object-meta-validation.js";
+import { validateKubernetesFinalizers, validateObjectMeta } from "../metadata/object-meta-validation.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
-import { alreadyExists, badRequest, generateNameConflict, invalid, unexpected } from "../status-error.js";
+import {
+  alreadyExists,
+  badRequest,
+  type FieldError,
+  generateNameConflict,
+  invalid,
+  unexpected,
+} from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { defaulted } from "./decoded-object.js";
 import { tracked } from "./field-ownership.js";
@@ -59,7 +66,6 @@ export function withSystemFields(
     name: given.name || (given.generateName ? generatedName(given.generateName, random) : ""),
     namespace: definition.namespaced ? namespace : undefined,
     uid: newUid(random),
-    generation: undefined,
     creationTimestamp: timestamp(clock.now()),
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
@@ -85,7 +91,7 @@ export async function preparedForCreate(
   const chosen = strategy.prepareCreate?.(counted, context) ?? counted;
   const prepared = laidOut(chosen, apiVersionOf(definition), definition.kind);
   const errors = [
-    ...validateObjectMeta(prepared, definition.namespaced, strategy.nameRule ?? subdomainName),
+    ...metadataErrors(definition, prepared),
     ...shape.validate(prepared, undefined),
     ...(strategy.validate?.(prepared, context) ?? []),
   ];
@@ -94,6 +100,14 @@ export async function preparedForCreate(
   for (const warning of strategy.warnings?.(prepared) ?? []) request.warn(warning);
   await validateAdmission(environment, request, "CREATE", name, prepared, undefined);
   return prepared;
+}
+
+/** What is wrong with an object's metadata, whether it is new or not. */
+export function metadataErrors(definition: ResourceDefinition, object: KubeObject): readonly FieldError[] {
+  const { strategy, namespaced, isBuiltIn, group } = definition;
+  const errors = validateObjectMeta(object, namespaced, strategy.nameRule ?? subdomainName);
+  const isKubernetes = isBuiltIn && group !== "coordination.k8s.io" && group !== "apiextensions.k8s.io";
+  return isKubernetes ? [...errors, ...validateKubernetesFinalizers(object)] : errors;
 }
 
 /** Undefined where the name was taken in the meantime. */

@@ -1,5 +1,7 @@
 import type { KubeObject } from "setpoint";
-import { isObject, type JsonObject } from "../../schema/json.js";
+import { DecodingError } from "../../schema/go-decoding.js";
+import { isArray, isObject, type JsonObject } from "../../schema/json.js";
+import { type FieldFinding, inDocumentOrder, unknownField } from "../body/field-findings.js";
 import { readObject } from "../body/request-document.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
@@ -8,53 +10,53 @@ import type { FieldValidation } from "../query/write-options.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, invalid } from "../status-error.js";
 
-/** What a client sent as an object of this kind: checked, pruned, with its defaults. */
+/** What a client sent as an object of this kind: checked, pruned, with its defaults. Throws a 400 for what is none. */
 export function decodedObject(call: ResourceCall, fieldValidation: FieldValidation): KubeObject {
   const { definition, request, environment } = call;
-  const expected = { apiVersion: apiVersionOf(definition), kind: definition.kind, isBuiltIn: definition.isBuiltIn };
+  const { kind, version } = definition;
+  const expected = { apiVersion: apiVersionOf(definition), kind, isBuiltIn: definition.isBuiltIn };
   const { object, duplicates } = readObject(request, environment.facts, expected);
   checkKind(call, object);
-  return completed(call, object, fieldValidation, duplicates);
+  try {
+    return completed(call, object, fieldValidation, duplicates);
+  } catch (error) {
+    if (!(error instanceof DecodingError)) throw error;
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
+  }
 }
 
-/** Prunes and defaults an object, and says what was wrong with it as loudly as the client wants. */
+/**
+ * Prunes and defaults an object, and says what was wrong with it as loudly as the client wants. Throws `DecodingError`
+ * for what cannot be read as this kind, or not strictly.
+ */
 export function completed(
-  call: Pick<ResourceCall, "definition" | "warn">,
+  { definition, warn }: Pick<ResourceCall, "definition" | "warn">,
   object: JsonObject,
   fieldValidation: FieldValidation,
-  duplicates: readonly string[],
+  duplicates: readonly FieldFinding[],
 ): KubeObject {
-  const { definition } = call;
   const typed = { ...object, kind: definition.kind, apiVersion: apiVersionOf(definition) } as unknown as KubeObject;
   const { object: pruned, unknownFields } = definition.shape.prune(typed);
-  reportFields(call, fieldValidation, duplicates, unknownFields);
-  return defaulted(definition, pruned);
+  if (fieldValidation !== "Ignore") {
+    const findings = inDocumentOrder(object, [...duplicates, ...unknownFields.map(unknownField)]);
+    if (fieldValidation === "Strict" && findings.length > 0) {
+      throw new DecodingError(`strict decoding error: ${findings.join(", ")}`);
+    }
+    for (const finding of findings) warn(finding);
+  }
+  return defaulted(definition, withManagedFieldsReset(pruned, object));
+}
+
+/** An empty list of managed fields is a wish, not an omission. */
+function withManagedFieldsReset(pruned: KubeObject, { metadata }: JsonObject): KubeObject {
+  const given = isObject(metadata) ? metadata.managedFields : undefined;
+  if (!isArray(given) || given.length > 0) return pruned;
+  return { ...pruned, metadata: { ...pruned.metadata, managedFields: [] } };
 }
 
 export function defaulted({ shape, strategy }: ResourceDefinition, object: KubeObject): KubeObject {
   const filled = shape.applyDefaults(object);
   return strategy.applyDefaults?.(filled) ?? filled;
-}
-
-function reportFields(
-  { definition, warn }: Pick<ResourceCall, "definition" | "warn">,
-  fieldValidation: FieldValidation,
-  duplicates: readonly string[],
-  unknownFields: readonly string[],
-): void {
-  if (fieldValidation === "Ignore") return;
-  const findings = [
-    ...duplicates.map((field) => `duplicate field "${field}"`),
-    ...unknownFields.map((field) => `unknown field "${field}"`),
-  ];
-  if (findings.length === 0) return;
-  if (fieldValidation === "Warn") {
-    for (const finding of findings) warn(finding);
-    return;
-  }
-  const strict = `strict decoding error: ${findings.join(", ")}`;
-  const { kind, version } = definition;
-  throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${strict}`);
 }
 
 function checkKind({ definition, environment }: ResourceCall, object: JsonObject): void {

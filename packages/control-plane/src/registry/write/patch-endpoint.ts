@@ -4,12 +4,17 @@ import { jsonPatch, jsonPatchStrictErrors } from "../../apply/json-patch.js";
 import { mergePatch } from "../../apply/merge-patch.js";
 import { strategicPatch } from "../../apply/strategic-patch.js";
 import type { ApiResponse } from "../../http/api-request.js";
+import { DecodingError } from "../../schema/go-decoding.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
-import { contentTypeOf, readDocument } from "../body/request-document.js";
+import type { FieldFinding } from "../body/field-findings.js";
+import { contentTypeOf, jsonTypeOf, readDocument } from "../body/request-document.js";
+import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
+import { invalidValue } from "../field-error.js";
 import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { presentObject } from "../read/read-endpoints.js";
-import { badRequest, StatusError, unsupportedMediaType } from "../status-error.js";
+import type { ResourceDefinition } from "../resource-definition.js";
+import { badRequest, invalid, StatusError, unsupportedMediaType } from "../status-error.js";
 import { completed } from "./decoded-object.js";
 import { asJson, ownershipContext, tracked } from "./field-ownership.js";
 import { update } from "./update.js";
@@ -29,9 +34,7 @@ export function patchTypesOf(isBuiltIn: boolean): readonly string[] {
 export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   const { definition, environment, request, name } = call;
   const type = contentTypeOf(request);
-  const types = patchTypesOf(definition.isBuiltIn);
-  if (type === "") throw new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
-  if (!types.includes(type)) throw unsupportedMediaType(types);
+  checkPatchType(type, definition.isBuiltIn);
   const isApply = type === APPLY_PATCH;
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const write = writeRequestOf(call, "PatchOptions", options, isApply);
@@ -40,23 +43,44 @@ export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   return presentObject(call, result.isCreated ? 201 : 200, result.object);
 }
 
+/** What is no patch at all never gets to the resource; a kind of patch that the resource does not know does. */
+export function checkPatchType(type: string, isBuiltIn: boolean): void {
+  if (!patchTypesOf(true).includes(type)) {
+    throw new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  }
+  const types = patchTypesOf(isBuiltIn);
+  if (!types.includes(type)) throw unsupportedMediaType(types);
+}
+
 type Transform = (old: KubeObject | undefined) => KubeObject;
+
+/** Patches are parsed without a look at their kind. */
+const withoutContext = (why: string): string => why.replace("couldn't get version/kind; json parse error: ", "");
 
 /** JSON, merge and strategic patches change what is there. */
 function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions, type: string): Transform {
-  const { environment, request } = call;
+  const { environment, request, definition, name } = call;
   const { value: patch, duplicates } = readDocument(request.body, false, (why) =>
-    badRequest(why.replace("couldn't get version/kind; json parse error: ", "")),
+    badRequest(`error decoding patch: ${withoutContext(why)}`),
   );
-  if (options.fieldValidation !== "Ignore" && type === JSON_PATCH) {
-    reportPatch(call, options, jsonPatchStrictErrors(patch));
-  }
+  const findings = [...duplicates, ...jsonPatchFindings(type, patch)];
   return (old) => {
     const patched = applyPatch(call, type, asJson(old!), patch);
-    const { warn } = call;
-    const object = completed({ ...call, warn }, patched, options.fieldValidation, duplicates);
-    return tracked(environment, write, old, object);
+    checkPatchedKind(definition, patched);
+    try {
+      const object = completed(call, patched, options.fieldValidation, findings);
+      checkName(object, name);
+      return tracked(environment, write, old, object);
+    } catch (error) {
+      if (!(error instanceof DecodingError)) throw error;
+      throw invalidPatch(patched, error.message);
+    }
   };
+}
+
+function jsonPatchFindings(type: string, patch: Json): readonly FieldFinding[] {
+  if (type !== JSON_PATCH) return [];
+  return jsonPatchStrictErrors(patch).map((text) => ({ path: "", text }));
 }
 
 function applyPatch({ definition }: ResourceCall, type: string, object: JsonObject, patch: Json): JsonObject {
@@ -73,38 +97,70 @@ function applyPatch({ definition }: ResourceCall, type: string, object: JsonObje
   }
 }
 
-function reportPatch({ warn }: ResourceCall, { fieldValidation }: WriteOptions, findings: readonly string[]): void {
-  if (findings.length === 0) return;
-  if (fieldValidation === "Strict") throw badRequest(`strict decoding error: ${findings.join(", ")}`);
-  for (const finding of findings) warn(finding);
+/** A patch cannot make another kind of an object. */
+function checkPatchedKind(definition: ResourceDefinition, patched: JsonObject): void {
+  const apiVersion = apiVersionOf(definition);
+  const { kind, apiVersion: version } = patched;
+  if (kind === definition.kind && version === apiVersion) return;
+  const said = { kind: String(kind ?? ""), version: String(version ?? "") };
+  if (definition.isBuiltIn) {
+    const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
+    throw invalidPatch(patched, `no kind "${said.kind}" is registered for version "${said.version}" ${scheme}`);
+  }
+  const metadata = isObject(patched.metadata) ? patched.metadata : {};
+  const error =
+    kind === definition.kind
+      ? invalidValue("apiVersion", said.version, `must be ${apiVersion}`)
+      : invalidValue("kind", said.kind, `must be ${definition.kind}`);
+  const group = said.version.includes("/") ? said.version.slice(0, said.version.indexOf("/")) : "";
+  throw invalid({ group, resource: said.kind }, String(metadata.name ?? ""), [error]);
+}
+
+/** The patch applies, but what comes of it cannot be read. */
+function invalidPatch(patched: JsonObject, why: string): StatusError {
+  const sorted = Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return invalid({ group: "", resource: "" }, "", [invalidValue("patch", JSON.stringify(sorted), why)]);
+}
+
+function checkName({ metadata }: KubeObject, name: string): void {
+  const given: string | undefined = metadata?.name;
+  if (!given)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (given !== name)
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
 /** Server-side apply: the client's whole intent, merged by ownership of fields. */
 function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions): Transform {
-  const { environment, request, definition, name, namespace } = call;
+  const { environment, request, name } = call;
   const { value, duplicates } = readDocument(request.body, true, (why) =>
-    badRequest(`error decoding YAML: ${why.replace("couldn't get version/kind; json parse error: ", "")}`),
+    badRequest(`error decoding YAML: error converting YAML to JSON: ${withoutContext(why)}`),
   );
-  if (!isObject(value)) throw badRequest("error decoding YAML: the configuration is no object");
-  const config = checkedConfig(value, definition.namespaced ? namespace : "", name);
+  if (!isObject(value)) {
+    const found = `cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`;
+    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: ${found}`);
+  }
+  reportDuplicates(call, options, duplicates);
   return (old) => {
     const context = ownershipContext(environment, write);
     const { force } = options;
-    // The configuration is what may have unknown fields: the object that it is merged into was pruned when it was written.
-    completed(call, config, options.fieldValidation, duplicates);
-    const applied = applyServerSide(context, old === undefined ? undefined : asJson(old), config, { force });
-    return completed({ ...call, warn: () => {} }, applied, "Ignore", []);
+    const applied = applyServerSide(context, old === undefined ? undefined : asJson(old), value, { force });
+    try {
+      const object = completed(call, applied, "Ignore", []);
+      checkName(object, name);
+      return object;
+    } catch (error) {
+      if (!(error instanceof DecodingError)) throw error;
+      throw badRequest(error.message);
+    }
   };
 }
 
-function checkedConfig(config: JsonObject, namespace: string, name: string): JsonObject {
-  const metadata = isObject(config.metadata) ? config.metadata : {};
-  const given = metadata.name ?? "";
-  if (given !== "" && given !== name) {
-    throw badRequest(`the name of the object (${String(given)}) does not match the name on the URL (${name})`);
+function reportDuplicates({ warn }: ResourceCall, options: WriteOptions, duplicates: readonly FieldFinding[]): void {
+  if (options.fieldValidation === "Ignore" || duplicates.length === 0) return;
+  if (options.fieldValidation === "Strict") {
+    const lines = duplicates.map(({ text }) => `\n  ${text}`).join("");
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`);
   }
-  return {
-    ...config,
-    metadata: { ...metadata, name, ...(namespace !== "" && { namespace: metadata.namespace ?? namespace }) },
-  };
+  for (const { text } of duplicates) warn(text);
 }

@@ -10,7 +10,7 @@ import { isStorageVersion, markCurrent, type ServedObject, served } from "../rea
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, conflict, invalid, notFound, unexpected } from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
-import { preparedForCreate, toStored, withSystemFields } from "./create.js";
+import { metadataErrors, preparedForCreate, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
 import { asJson, withoutIdleTimes } from "./field-ownership.js";
 import { laidOut } from "./object-layout.js";
@@ -71,7 +71,7 @@ async function createMissing(
   if (request.subresource !== "") throw notFound(of, name);
   const object = await transform(undefined);
   if (object.metadata.resourceVersion && object.metadata.resourceVersion !== "0") throw notFound(of, name);
-  if (expectedUid) throw conflict(of, name, uidPrecondition(definition, namespace, name, expectedUid, ""));
+  if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
   const complete = withSystemFields(environment, request, object);
   const admitted = (await admit(environment, request, "CREATE", name, complete, undefined))!;
   const prepared = await preparedForCreate(environment, request, admitted);
@@ -92,11 +92,11 @@ async function replace(
   change: Update,
   head: StoredObject,
 ): Promise<UpdateResult> {
-  const { definition, namespace, subresource, signal } = request;
+  const { definition, subresource, signal } = request;
   const { name } = change;
   const current = await served(head, definition, signal);
   const old = current.object;
-  checkUid(definition, namespace, name, change.expectedUid, old);
+  checkUid(request, name, change.expectedUid, old);
   const proposed = await change.transform(old);
   const admitted = change.skipsAdmission
     ? proposed
@@ -145,28 +145,17 @@ function encoded(object: KubeObject): ServedObject {
   return { object, json: Buffer.from(JSON.stringify(object)) };
 }
 
-function checkUid(
-  definition: ResourceDefinition,
-  namespace: string,
-  name: string,
-  expected: string | undefined,
-  { metadata }: KubeObject,
-): void {
+function checkUid(request: WriteRequest, name: string, expected: string | undefined, { metadata }: KubeObject): void {
   if (!expected || expected === metadata.uid) return;
-  const of = { group: definition.group, resource: definition.plural };
-  throw conflict(of, name, uidPrecondition(definition, namespace, name, expected, metadata.uid));
+  const { group, plural } = request.definition;
+  throw conflict({ group, resource: plural }, name, uidPrecondition(request, name, expected, metadata.uid));
 }
 
 /** The real server leaks its storage key here, and clients have seen it for years. */
-function uidPrecondition(
-  { group, plural, isBuiltIn }: ResourceDefinition,
-  namespace: string,
-  name: string,
-  expected: string,
-  actual: string,
-): string {
-  const resource = isBuiltIn ? plural : `${group}/${plural}`;
-  const key = `/${resource}/${storageKey(namespace, name)}`;
+function uidPrecondition(request: WriteRequest, name: string, expected: string, actual: string): string {
+  const { definition, namespace, isDryRun } = request;
+  const resource = definition.isBuiltIn ? definition.plural : `${definition.group}/${definition.plural}`;
+  const key = `${isDryRun ? "" : "/registry"}/${resource}/${storageKey(namespace, name)}`;
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
 }
 
@@ -221,8 +210,13 @@ function preparedForUpdate(
   const chosen = strategy.prepareUpdate?.(limited, old, context) ?? limited;
   const counted = withGeneration(definition, subresource, chosen, old);
   const prepared = laidOut(counted, apiVersionOf(definition), definition.kind);
+  const metadataUpdate = validateObjectMetaUpdate(prepared, old);
+  const ofMetadata = metadataErrors(definition, prepared);
   const errors = [
-    ...validateObjectMetaUpdate(prepared, old),
+    ...metadataUpdate,
+    ...ofMetadata,
+    ...(strategy.validatesMetadataTwice ? ofMetadata : []),
+    ...metadataUpdate,
     ...shape.validate(prepared, old),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ];
