@@ -13,6 +13,7 @@ import type { ServiceResolver } from "./admission/webhooks/webhook-caller.js";
 import { authEndpoints, authPaths } from "./auth/auth-endpoints.js";
 import { RequestAuthenticator } from "./auth/authenticator.js";
 import { kubeconfig } from "./auth/certificates/kubeconfig.js";
+import { CertificateSigner } from "./auth/loops/certificate-signer.js";
 import { NamespaceFurnishing } from "./auth/loops/namespace-furnishing.js";
 import { RoleAggregation } from "./auth/loops/role-aggregation.js";
 import { RbacAuthorizer, SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
@@ -143,6 +144,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const own = { storage, clock, handler: registry.handler };
   keep(parts, new RoleAggregation(own));
   keep(parts, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
+  keep(parts, new CertificateSigner({ ...own, authority: credentials.authority }));
   const handler = compressing(safeHandler(registry.handler, log));
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });

@@ -6,6 +6,7 @@ import type { ResourceCatalog } from "../registry/catalog.js";
 import type { ResourceDefinition } from "../registry/resource-definition.js";
 import type { Storage } from "../storage/storage.js";
 import type { AdmissionPlugin } from "./admission.js";
+import { certificateRequestChecks } from "./certificate-requests.js";
 import { namespaceLifecycle } from "./namespace-lifecycle.js";
 import { WebhookAdmission } from "./webhooks/webhook-admission.js";
 import { type ServiceResolver, WebhookCaller } from "./webhooks/webhook-caller.js";
@@ -38,6 +39,7 @@ export class DefaultAdmission implements Disposable {
       namespaceLifecycle(storage),
       this.#webhooks.mutatingPlugin,
       escalationCheck(roles, rbac),
+      ...certificateRequestChecks(rbac),
       this.#webhooks.validatingPlugin,
     ];
   }

@@ -1,12 +1,21 @@
+import { X509Certificate } from "node:crypto";
+import { systemRandom } from "setpoint";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TestPlane } from "../../registry/test-plane.js";
+import { CertificateAuthority } from "../certificates/certificate-authority.js";
+import { CertificateSigner } from "./certificate-signer.js";
 import { NamespaceFurnishing } from "./namespace-furnishing.js";
 import { RoleAggregation } from "./role-aggregation.js";
 
 async function start() {
   const plane = await TestPlane.start();
   const options = { storage: plane.storage, clock: plane.clock, handler: plane.registry.handler };
-  const loops = [new RoleAggregation(options), new NamespaceFurnishing({ ...options, rootCa: "PEM" })];
+  const authority = CertificateAuthority.create({ clock: plane.clock, random: systemRandom });
+  const loops = [
+    new RoleAggregation(options),
+    new NamespaceFurnishing({ ...options, rootCa: "PEM" }),
+    new CertificateSigner({ ...options, authority }),
+  ];
   onTestFinished(async () => {
     for (const loop of loops) await loop[Symbol.asyncDispose]();
     await plane[Symbol.asyncDispose]();
@@ -71,5 +80,43 @@ describe("NamespaceFurnishing", () => {
     expect((await plane.request("GET", "/api/v1/namespaces/team")).status).toBe(404);
     const left = await plane.request("GET", "/api/v1/namespaces/team/serviceaccounts");
     expect(left.body.items).toEqual([]);
+  });
+});
+
+/** A request for CN=harvest, signed with a key that was thrown away. */
+const REQUEST =
+  "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlITU1IUUNBUUF3RWpFUU1BNEdBMVVFQXd3SGFHRnlkbVZ6ZERCWk1CTUdCeXFHU000OUFnRUdDQ3FHU000OQpBd0VIQTBJQUJQRm1UWDNKNTlNTEtzb3VIODZMVW4yaHdETzhIVnlldlY1ZnM1WVZKMlhGbjRxUjU3bHQrYlN4Cnd4aHc5WFpqTFpWWE5DKzlkVTV3S2dNQ05ES2xRQmFnQURBS0JnZ3Foa2pPUFFRREFnTklBREJGQWlBWG5PWnAKYWM1SFNlVnZPai9PaCtkbVhLcjRZNUk1OEFpb0xUOTB1RjN3U0FJaEFJcVY2WDdZTHVVT0JiUTExUzROTzYrMwp2cUJ2dFFHZWFPS2s1SmhiRk5VWQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
+
+describe("CertificateSigner", () => {
+  const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+  const approved = { conditions: [{ type: "Approved", status: "True", reason: "r", message: "m" }] };
+
+  async function signed(usages: string[]) {
+    const plane = await start();
+    const spec = {
+      request: REQUEST,
+      signerName: "kubernetes.io/kube-apiserver-client",
+      usages,
+      expirationSeconds: 3600,
+    };
+    const created = await plane.request("POST", path, { body: { metadata: { name: "a" }, spec } });
+    await plane.clock.settle();
+    expect((await plane.request("GET", `${path}/a`)).body.status?.certificate).toBeUndefined();
+    await plane.request("PUT", `${path}/a/approval`, { body: { ...created.body, status: approved } });
+    await plane.clock.settle();
+    return (await plane.request("GET", `${path}/a`)).body.status;
+  }
+
+  it("signs an approved request, for as long as it asks", async () => {
+    const { certificate } = await signed(["client auth"]);
+    const parsed = new X509Certificate(Buffer.from(certificate, "base64"));
+    expect(parsed.subject).toBe("CN=harvest");
+    expect(Date.parse(parsed.validTo)).toBe(Date.UTC(2026, 0, 1, 1));
+  });
+
+  it("says why it does not sign one", async () => {
+    const { certificate, conditions } = await signed(["server auth"]);
+    expect(certificate).toBeUndefined();
+    expect(conditions).toContainEqual(expect.objectContaining({ type: "Failed", reason: "SignerValidationFailure" }));
   });
 });
