@@ -5,6 +5,7 @@ import type { Strategy } from "../strategy.js";
 import { builtInShape } from "./built-in-shape.js";
 import { conversionOf, storageOf } from "./built-in-storage.js";
 import { builtInStrategy } from "./built-in-strategies.js";
+import { BuiltInDefaults } from "./defaults/built-in-defaults.js";
 
 /**
  * Every resource that the harvested server serves out of the box, in the order of its discovery. `extras` adds to the
@@ -14,15 +15,17 @@ export function builtInDefinitions(
   facts: Facts,
   extras: Readonly<Record<string, Partial<Strategy>>>,
 ): readonly ResourceDefinition[] {
+  const defaults = new BuiltInDefaults(facts.components);
   return facts.groups.flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources }) =>
-      resources.map((resource) => builtInDefinition(facts, group, version, resource, extras)),
+      resources.map((resource) => builtInDefinition(facts, defaults, group, version, resource, extras)),
     ),
   );
 }
 
 function builtInDefinition(
   facts: Facts,
+  defaults: BuiltInDefaults,
   group: string,
   version: string,
   resource: ResourceFacts,
@@ -62,7 +65,7 @@ function builtInDefinition(
       return facts.messageOf(apiVersionOf({ group, version }), kind);
     },
     get shape() {
-      return (shape ??= builtInShape(facts, group, version, kind));
+      return (shape ??= builtInShape(facts, defaults, group, version, kind));
     },
     strategy: { ...builtInStrategy(group, plural, known), ...extras[`${group}/${plural}`] },
     get columns() {

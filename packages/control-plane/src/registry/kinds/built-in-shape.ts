@@ -4,9 +4,17 @@ import { decodeStruct } from "../../schema/go-decoding.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ObjectShape } from "../resource-definition.js";
 import { asJson } from "../write/field-ownership.js";
+import type { BuiltInDefaults } from "./defaults/built-in-defaults.js";
 
 /** Built-in kinds are Go structs on the real server, and are read and written as one would be. */
-export function builtInShape(facts: Facts, group: string, version: string, kind: string): ObjectShape {
+export function builtInShape(
+  facts: Facts,
+  defaults: BuiltInDefaults,
+  group: string,
+  version: string,
+  kind: string,
+): ObjectShape {
+  const component = facts.componentOf(group, version, kind);
   const message = facts.messageOf(apiVersionOf({ group, version }), kind);
   return {
     prune: (object) => {
@@ -14,7 +22,8 @@ export function builtInShape(facts: Facts, group: string, version: string, kind:
       const decoded = decodeStruct(message, asJson(object));
       return { object: decoded.object as unknown as KubeObject, unknownFields: decoded.unknown };
     },
-    applyDefaults: (object) => object,
+    applyDefaults: (object) =>
+      component === undefined ? object : (defaults.apply(component, asJson(object)) as unknown as KubeObject),
     validate: () => [],
   };
 }

@@ -1,0 +1,127 @@
+import type { OpenApiSchema } from "../../../facts/schema-graph.js";
+import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { coreDefaults } from "./core-defaults.js";
+import { type Defaulter, whereEmpty } from "./defaulter.js";
+import { groupDefaults } from "./group-defaults.js";
+
+type Components = Readonly<Record<string, OpenApiSchema>>;
+type Walk = (value: Json) => Json;
+
+const API_STRUCT = /^io\.k8s\.api\.([a-z0-9]+\.v[a-z0-9]+)\.(\w+)$/;
+
+/**
+ * The real server's defaulting of built-in kinds: each struct has its own defaults, which hold wherever the struct
+ * occurs (a Container in a Pod, a Deployment, a Job). The published schemas say where; the tables say what.
+ *
+ * A struct is filled before those within it, as on the real server.
+ */
+export class BuiltInDefaults {
+  readonly #components: Components;
+  readonly #walks = new Map<string, Walk | undefined>();
+  /** Components from which a struct with defaults can be reached; all others are passed over. Found at first use. */
+  #relevant: ReadonlySet<string> | undefined;
+
+  constructor(components: Components) {
+    this.#components = components;
+  }
+
+  /** Fills in an object whose schema is the named component. Shares with the object whatever needed nothing. */
+  apply(component: string, object: JsonObject): JsonObject {
+    const filled = this.#walkOf(component)?.(object);
+    return filled === undefined ? object : (filled as JsonObject);
+  }
+
+  #walkOf(component: string): Walk | undefined {
+    this.#relevant ??= relevantComponents(this.#components);
+    if (!this.#relevant.has(component)) return undefined;
+    if (this.#walks.has(component)) return this.#walks.get(component);
+    // Set before it is made: a component may contain itself.
+    let made: Walk | undefined;
+    this.#walks.set(component, (value) => made?.(value) ?? value);
+    const own = defaulterOf(component, this.#components[component]);
+    const fields = Object.entries(this.#components[component]?.properties ?? {}).flatMap(([name, schema]) => {
+      const walk = this.#walkInto(schema);
+      return walk ? [[name, walk] as const] : [];
+    });
+    made = (value) => (isObject(value) ? walkFields(own?.(value) ?? value, fields) : value);
+    return made;
+  }
+
+  #walkInto(schema: OpenApiSchema): Walk | undefined {
+    const component = referenceOf(schema);
+    if (component !== undefined) return this.#walkOf(component);
+    if (schema.items) {
+      const walk = this.#walkInto(schema.items);
+      return walk && ((value) => (Array.isArray(value) ? shared(value, value.map(walk)) : value));
+    }
+    const values = schema.additionalProperties;
+    if (typeof values !== "object") return undefined;
+    const walk = this.#walkInto(values);
+    return (
+      walk &&
+      ((value) =>
+        isObject(value)
+          ? walkFields(
+              value,
+              Object.keys(value).map((key) => [key, walk]),
+            )
+          : value)
+    );
+  }
+}
+
+function walkFields(object: JsonObject, fields: readonly (readonly [string, Walk])[]): JsonObject {
+  let filled = object;
+  for (const [name, walk] of fields) {
+    const value = object[name];
+    if (value === undefined || value === null) continue;
+    const next = walk(value);
+    if (next !== value) filled = { ...filled, [name]: next };
+  }
+  return filled;
+}
+
+function shared(before: readonly Json[], after: readonly Json[]): readonly Json[] {
+  return after.every((item, at) => item === before[at]) ? before : after;
+}
+
+function referenceOf(schema: OpenApiSchema): string | undefined {
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  return reference?.slice(reference.lastIndexOf("/") + 1);
+}
+
+/** What the tables say of a struct, and the few true defaults that its published schema states. */
+function defaulterOf(component: string, schema: OpenApiSchema | undefined): Defaulter | undefined {
+  const [, group = "", name = ""] = API_STRUCT.exec(component) ?? [];
+  const fromTable = group === "core.v1" ? coreDefaults[name] : groupDefaults[group]?.[name];
+  const stated = Object.entries(schema?.properties ?? {}).filter(([, property]) => isTrueDefault(property.default));
+  if (stated.length === 0) return fromTable;
+  const fromSchema = whereEmpty(Object.fromEntries(stated.map(([key, property]) => [key, property.default as Json])));
+  return fromTable ? (object) => fromSchema(fromTable(object)) : fromSchema;
+}
+
+/** Most published defaults are Go's zero values, which are not filled in. */
+function isTrueDefault(value: unknown): boolean {
+  return value !== undefined && value !== "" && value !== 0 && value !== false && typeof value !== "object";
+}
+
+function relevantComponents(components: Components): ReadonlySet<string> {
+  const usedBy = new Map<string, string[]>();
+  const note = (user: string, schema: OpenApiSchema): void => {
+    const reference = referenceOf(schema);
+    if (reference !== undefined) usedBy.set(reference, [...(usedBy.get(reference) ?? []), user]);
+    if (schema.items) note(user, schema.items);
+    if (typeof schema.additionalProperties === "object") note(user, schema.additionalProperties);
+  };
+  for (const [name, schema] of Object.entries(components)) {
+    for (const property of Object.values(schema.properties ?? {})) note(name, property);
+  }
+  const relevant = new Set<string>();
+  const queue = Object.keys(components).filter((name) => defaulterOf(name, components[name]) !== undefined);
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (relevant.has(name)) continue;
+    relevant.add(name);
+    queue.push(...(usedBy.get(name) ?? []));
+  }
+  return relevant;
+}

@@ -1,0 +1,52 @@
+import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+
+/** Fills in one struct. Gives the same object where nothing was missing. */
+export type Defaulter = (object: JsonObject) => JsonObject;
+
+/** Fields that are set where they are absent or null: pointers on the real server. */
+export function whereAbsent(defaults: JsonObject): Defaulter {
+  return filler(defaults, (value) => value === undefined || value === null);
+}
+
+/** Fields that are set where they have Go's zero value too: plain strings and numbers on the real server. */
+export function whereEmpty(defaults: JsonObject): Defaulter {
+  return filler(defaults, (value) => value === undefined || value === null || value === "" || value === 0);
+}
+
+function filler(defaults: JsonObject, isMissing: (value: Json | undefined) => boolean): Defaulter {
+  const entries = Object.entries(defaults);
+  return (object) => {
+    const missing = entries.filter(([key]) => isMissing(object[key]));
+    return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
+  };
+}
+
+/** One after the other. */
+export function all(...defaulters: readonly Defaulter[]): Defaulter {
+  return (object) => defaulters.reduce((filled, each) => each(filled), object);
+}
+
+/** On a field that is an object; a missing one counts as empty where `create` says so. */
+export function within(key: string, defaulter: Defaulter, create = false): Defaulter {
+  return (object) => {
+    const value = object[key] ?? (create ? {} : undefined);
+    if (!isObject(value)) return object;
+    const filled = defaulter(value);
+    return filled === object[key] ? object : { ...object, [key]: filled };
+  };
+}
+
+/** On each object of a list field. */
+export function each(key: string, defaulter: Defaulter): Defaulter {
+  return (object) => {
+    const list = object[key];
+    if (!Array.isArray(list)) return object;
+    const filled = list.map((item: Json) => (isObject(item) ? defaulter(item) : item));
+    return filled.every((item, at) => item === list[at]) ? object : { ...object, [key]: filled };
+  };
+}
+
+/** Only where the object is so. */
+export function when(condition: (object: JsonObject) => boolean, defaulter: Defaulter): Defaulter {
+  return (object) => (condition(object) ? defaulter(object) : object);
+}
