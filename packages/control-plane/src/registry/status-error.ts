@@ -87,7 +87,7 @@ function detailsOf({ group, resource }: QualifiedName, name: string, rest: Statu
   return {
     ...(name === "" ? {} : { name }),
     ...(group === "" ? {} : { group }),
-    kind: resource,
+    ...(resource === "" ? {} : { kind: resource }),
     ...rest,
   };
 }

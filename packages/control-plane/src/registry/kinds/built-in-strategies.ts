@@ -1,4 +1,6 @@
 import type { KubeObject, UntypedObject } from "setpoint";
+import { webhookStrategy } from "../../admission/webhooks/webhook-strategies.js";
+import { rbacStrategies } from "../../auth/rbac/rbac-strategies.js";
 import type { StrategyFacts } from "../../facts/facts.js";
 import { label1035Name, labelName, pathSegmentName } from "../metadata/name-rules.js";
 import type { Strategy } from "../strategy.js";
@@ -6,6 +8,8 @@ import type { Strategy } from "../strategy.js";
 type Extras = Partial<Strategy>;
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+const RBAC = { nameRule: pathSegmentName, validatesMetadataTwice: true };
 
 /** What the harvest cannot see, by `group/plural`. */
 const EXTRAS: Readonly<Record<string, Extras>> = {
@@ -34,12 +38,14 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
   "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },
   "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhookStrategy,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicies": { statusKeeps: ALL_METADATA },
   "apiextensions.k8s.io/customresourcedefinitions": { statusKeeps: ALL_METADATA },
-  "rbac.authorization.k8s.io/roles": { nameRule: pathSegmentName, validatesMetadataTwice: true },
-  "rbac.authorization.k8s.io/clusterroles": { nameRule: pathSegmentName, validatesMetadataTwice: true },
-  "rbac.authorization.k8s.io/rolebindings": { nameRule: pathSegmentName, validatesMetadataTwice: true },
-  "rbac.authorization.k8s.io/clusterrolebindings": { nameRule: pathSegmentName, validatesMetadataTwice: true },
+  "rbac.authorization.k8s.io/roles": { ...rbacStrategies.roles, ...RBAC },
+  "rbac.authorization.k8s.io/clusterroles": { ...rbacStrategies.clusterroles, ...RBAC },
+  "rbac.authorization.k8s.io/rolebindings": { ...rbacStrategies.rolebindings, ...RBAC },
+  "rbac.authorization.k8s.io/clusterrolebindings": { ...rbacStrategies.clusterrolebindings, ...RBAC },
 };
 
 /** The strategy of a built-in kind: what was seen of the real server, and a few lines of what was not. */

@@ -76,7 +76,7 @@ export function negotiate(
 }
 
 function matchesType(wanted: string, candidate: string): boolean {
-  return wanted === candidate || wanted === "*/*" || wanted === "application/*";
+  return wanted === candidate || wanted === "*/*";
 }
 
 function transformOf(parameters: ReadonlyMap<string, string>): Representation["as"] {

@@ -33,7 +33,8 @@ export function answerBytes(
 
 /** YAML as the real server writes it: keys in order, quoted only where needed. */
 function toYaml(value: unknown): string {
-  return stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
+  const text = stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
+  return text.replace(/^( *)"\.": /gm, "$1.: ");
 }
 
 export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): ApiResponse {

@@ -11,9 +11,13 @@ export function metadataPresentation(version: string): Presentation {
   return {
     single: ({ object }) => encoded(object),
     *list(metadata, items) {
-      yield bytesOf(
-        `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)},"items":[`,
-      );
+      const head = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata };
+      if (items.length === 0) {
+        // Unlike any other list, the real server's has no items then, not even an empty list of them.
+        yield bytesOf(JSON.stringify({ ...head, items: null }));
+        return;
+      }
+      yield bytesOf(`${JSON.stringify(head).slice(0, -1)},"items":[`);
       let separator = "";
       for (const { object } of items) {
         yield bytesOf(separator + JSON.stringify(partialObjectMetadata(object, version)));

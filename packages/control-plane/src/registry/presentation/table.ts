@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { apiVersionOf } from "../catalog.js";
 import type { ServedObject } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { cellsOf } from "../table/cells.js";
@@ -54,7 +55,13 @@ export function tablePresentation(
     bookmark: (metadata) => {
       const columns = hasDescribedColumns ? null : columnDefinitions;
       hasDescribedColumns = true;
-      return { ...head, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: columns, rows: [] };
+      const { resourceVersion } = metadata;
+      const marked = {
+        kind: definition.kind,
+        apiVersion: apiVersionOf(definition),
+        metadata: { name: "", ...metadata },
+      };
+      return { ...head, metadata: { resourceVersion }, columnDefinitions: columns, rows: [row(marked as KubeObject)] };
     },
   };
 }
@@ -62,7 +69,7 @@ export function tablePresentation(
 function rowObject(object: KubeObject, version: string, includeObject: IncludeObject): unknown {
   switch (includeObject) {
     case "None":
-      return undefined;
+      return null;
     case "Object":
       return object;
     case "Metadata":

@@ -33,13 +33,13 @@ export function decodeContinue(text: string): ContinueToken {
   }
   const { v, rv, start } = value;
   if (v !== VERSION) {
-    throw badRequest(`invalid continue token: unrecognized encoded version ${typeof v === "string" ? v : ""}`);
+    throw invalidToken(`server does not recognize this encoded version ${typeof v === "string" ? v : ""}`);
   }
   if (typeof rv !== "number" || rv === 0) {
-    throw badRequest("invalid continue token: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+    throw invalidToken("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   }
   if (typeof start !== "string" || start === "") {
-    throw badRequest("invalid continue token: encoded start key empty (version meta.k8s.io/v1)");
+    throw invalidToken("encoded start key empty (version meta.k8s.io/v1)");
   }
   // A key that climbs out of its prefix is refused: it could read another resource.
   const key = start.startsWith("/") ? start.slice(1) : start;

@@ -36,6 +36,9 @@ const MAKERS: Readonly<Record<string, CellMaker>> = {
     "Global-Default": object.globalDefault ?? false,
     PreemptionPolicy: text(object.preemptionPolicy),
   }),
+  "flowcontrol.apiserver.k8s.io/flowschemas": flowSchemaCells,
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": priorityLevelCells,
+  "networking.k8s.io/servicecidrs": ({ spec }) => ({ CIDRs: list(record(spec).cidrs).map(text).join(",") }),
   "rbac.authorization.k8s.io/roles": ({ metadata }) => ({ "Created At": metadata.creationTimestamp }),
   "rbac.authorization.k8s.io/clusterroles": ({ metadata }) => ({ "Created At": metadata.creationTimestamp }),
   "rbac.authorization.k8s.io/rolebindings": bindingCells,
@@ -168,6 +171,33 @@ function bindingCells({ roleRef, subjects }: UntypedObject): Cells {
     Users: of("User"),
     Groups: of("Group"),
     ServiceAccounts: of("ServiceAccount"),
+  };
+}
+
+function flowSchemaCells({ spec, status }: UntypedObject): Cells {
+  const schema = record(spec);
+  const dangling = list(record(status).conditions)
+    .map(record)
+    .find(({ type }) => type === "Dangling");
+  return {
+    PriorityLevel: text(record(schema.priorityLevelConfiguration).name),
+    MatchingPrecedence: schema.matchingPrecedence ?? 0,
+    DistinguisherMethod: record(schema.distinguisherMethod).type ?? NONE,
+    MissingPL: text(dangling?.status ?? "?"),
+  };
+}
+
+function priorityLevelCells({ spec }: UntypedObject): Cells {
+  const { type, limited, exempt } = record(spec);
+  const { nominalConcurrencyShares } = record(limited ?? exempt);
+  const queuing = record(record(record(limited).limitResponse).queuing);
+  const shown = (value: unknown): unknown => value ?? NONE;
+  return {
+    Type: text(type),
+    NominalConcurrencyShares: shown(nominalConcurrencyShares),
+    Queues: shown(queuing.queues),
+    HandSize: shown(queuing.handSize),
+    QueueLengthLimit: shown(queuing.queueLengthLimit),
   };
 }
 

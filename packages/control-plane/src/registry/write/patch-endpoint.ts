@@ -59,7 +59,7 @@ const withoutContext = (why: string): string => why.replace("couldn't get versio
 
 /** JSON, merge and strategic patches change what is there. */
 function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions, type: string): Transform {
-  const { environment, request, definition, name } = call;
+  const { environment, request, definition } = call;
   const { value: patch, duplicates } = readDocument(request.body, false, (why) =>
     badRequest(`error decoding patch: ${withoutContext(why)}`),
   );
@@ -69,7 +69,7 @@ function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions
     checkPatchedKind(definition, patched);
     try {
       const object = completed(call, patched, options.fieldValidation, findings);
-      checkName(object, name);
+      checkIdentity(call, object);
       return tracked(environment, write, old, object);
     } catch (error) {
       if (!(error instanceof DecodingError)) throw error;
@@ -122,8 +122,12 @@ function invalidPatch(patched: JsonObject, why: string): StatusError {
   return invalid({ group: "", resource: "" }, "", [invalidValue("patch", JSON.stringify(sorted), why)]);
 }
 
-function checkName({ metadata }: KubeObject, name: string): void {
+/** What a patch makes is still the object of the path. */
+function checkIdentity({ name, namespace, definition }: ResourceCall, { metadata }: KubeObject): void {
   const given: string | undefined = metadata?.name;
+  if (definition.namespaced && metadata?.namespace && metadata.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
   if (!given)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (given !== name)
@@ -132,7 +136,7 @@ function checkName({ metadata }: KubeObject, name: string): void {
 
 /** Server-side apply: the client's whole intent, merged by ownership of fields. */
 function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions): Transform {
-  const { environment, request, name } = call;
+  const { environment, request } = call;
   const { value, duplicates } = readDocument(request.body, true, (why) =>
     badRequest(`error decoding YAML: error converting YAML to JSON: ${withoutContext(why)}`),
   );
@@ -147,7 +151,7 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
     const applied = applyServerSide(context, old === undefined ? undefined : asJson(old), value, { force });
     try {
       const object = completed(call, applied, "Ignore", []);
-      checkName(object, name);
+      checkIdentity(call, object);
       return object;
     } catch (error) {
       if (!(error instanceof DecodingError)) throw error;
