@@ -45,9 +45,16 @@ export function admissionReview(
       object: objects.object ?? null,
       oldObject: objects.oldObject ?? null,
       dryRun,
-      options,
+      options: shownOptions(options, operation),
     },
   } as unknown as JsonObject;
+}
+
+/** A patch looks to webhooks like the create or update that it is. */
+function shownOptions(options: AdmissionAttributes["options"], operation: AdmissionAttributes["operation"]): object {
+  if (options.kind !== "PatchOptions") return options;
+  const { force: _force, ...rest } = options;
+  return { ...rest, kind: operation === "CREATE" ? "CreateOptions" : "UpdateOptions" };
 }
 
 /** What a webhook said, checked for form. */
