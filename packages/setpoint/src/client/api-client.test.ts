@@ -206,6 +206,16 @@ describe("credentials", () => {
     expect(hopeless.requests).toHaveLength(2);
   });
 
+  it("that take their time do not hold up whoever aborts", async () => {
+    const credentials = { headers: () => new Promise<never>(() => {}) };
+    const { client, requests } = setup([answer(object)], { credentials });
+    const stop = new AbortController();
+    const got = client.get(ConfigMap, "a", { namespace: "n", signal: stop.signal });
+    stop.abort();
+    await expect(got).rejects.toMatchObject({ code: "ABORTED" });
+    expect(requests).toEqual([]);
+  });
+
   it("do not appear in errors", async () => {
     const credentials = { headers: () => ({ authorization: "Bearer secret" }) };
     const { client } = setup([failing(403, "Forbidden")], { credentials });

@@ -9,6 +9,12 @@ export interface BodySource {
 /** Chunks kept before the source is paused; large enough that a source at full speed is seldom stopped. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 
+interface Consumer {
+  onChunk(chunk: Uint8Array): void;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
 interface Waiter {
   resolve(result: IteratorResult<Uint8Array, undefined>): void;
   reject(error: unknown): void;
@@ -25,6 +31,7 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
   #bytes = 0;
   #paused = false;
   #waiter: Waiter | undefined;
+  #consumer: Consumer | undefined;
   #outcome: { readonly error?: unknown } | undefined;
 
   constructor(source: BodySource) {
@@ -36,13 +43,18 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     return this.#outcome !== undefined;
   }
 
-  push(chunk: Uint8Array): void {
-    if (this.#outcome) return;
+  /** Returns whether the chunk is still to be read: if not, its memory may be used again. */
+  push(chunk: Uint8Array): boolean {
+    if (this.#outcome) return false;
+    if (this.#consumer) {
+      this.#feed(this.#consumer, chunk);
+      return false;
+    }
     if (this.#waiter) {
       const waiter = this.#waiter;
       this.#waiter = undefined;
       waiter.resolve({ done: false, value: chunk });
-      return;
+      return true;
     }
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -50,6 +62,24 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
       this.#paused = true;
       this.#source.pause();
     }
+    return true;
+  }
+
+  /**
+   * Reads the body to its end, in place of iterating: `onChunk` is called with each chunk as it comes, which is valid
+   * during the call only. Where `onChunk` throws the body is closed, and that is the rejection.
+   */
+  consume(onChunk: (chunk: Uint8Array) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const consumer = { onChunk, resolve, reject };
+      for (let chunk = this.#chunks[this.#next]; chunk; chunk = this.#chunks[this.#next]) {
+        this.#feed(consumer, this.#take(chunk));
+      }
+      this.#consumer = consumer;
+      const outcome = this.#outcome;
+      this.#outcome = undefined;
+      if (outcome) this.#settle(outcome);
+    });
   }
 
   end(): void {
@@ -79,6 +109,7 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
   return(): Promise<IteratorResult<Uint8Array, undefined>> {
     const wasEnded = this.isEnded;
     this.#drop();
+    this.#settle({});
     this.#outcome = {};
     if (!wasEnded) this.#source.cancel();
     return Promise.resolve({ done: true, value: undefined });
@@ -86,6 +117,16 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  #feed(consumer: Consumer, chunk: Uint8Array): void {
+    try {
+      consumer.onChunk(chunk);
+    } catch (error) {
+      consumer.reject(error);
+      this.#consumer = undefined;
+      void this.return();
+    }
   }
 
   #take(chunk: Uint8Array): Uint8Array {
@@ -109,6 +150,14 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
 
   #settle(outcome: { readonly error?: unknown }): void {
     if (this.#outcome) return;
+    if (this.#consumer) {
+      const { resolve, reject } = this.#consumer;
+      this.#consumer = undefined;
+      this.#outcome = {};
+      if (outcome.error === undefined) resolve();
+      else reject(outcome.error);
+      return;
+    }
     const waiter = this.#waiter;
     if (!waiter) {
       this.#outcome = outcome;

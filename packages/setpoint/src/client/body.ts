@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
 import type { RequestSummary } from "./api-error.js";
+import { BodyQueue } from "./body-queue.js";
 import type { TransportResponse } from "./transport.js";
 
 /** The whole body. Stops after `maxBytes` and closes the stream, where given. */
@@ -15,6 +16,15 @@ export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes = Infi
   const only = chunks[0];
   if (chunks.length === 1 && only) return Buffer.from(only.buffer, only.byteOffset, only.byteLength);
   return Buffer.concat(chunks, length);
+}
+
+/**
+ * Reads a body to its end. `onChunk` is called with each chunk, which is valid during the call only; on transports that
+ * can, as it comes from the socket. Where `onChunk` throws, the body is closed and that is the rejection.
+ */
+export async function consume(body: AsyncIterable<Uint8Array>, onChunk: (chunk: Uint8Array) => void): Promise<void> {
+  if (body instanceof BodyQueue) return body.consume(onChunk);
+  for await (const chunk of body) onChunk(chunk);
 }
 
 /** Ends a response whose body is not wanted: reads a short rest so that its connection can be used again, else closes it. */

@@ -1,8 +1,7 @@
-import type { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { SecureContext, TLSSocket } from "node:tls";
+import type { createSecureContext, SecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../clock/clock.js";
-import { readInto } from "./read-arena.js";
+import { type OnBytes, readInto } from "./read-arena.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
 
 /** What a TLS connection is made with. A new value means that earlier connections are no longer to be used. */
@@ -50,7 +49,7 @@ export class Dialer {
    * Rejects with `TRANSPORT_REFUSED`, `TRANSPORT_UNTRUSTED`, `TRANSPORT_TIMEOUT` or `ABORTED`; nothing was sent then.
    * With `onBytes` what comes in goes there, and the socket emits no `data`.
    */
-  async dial(material: TlsMaterial, signal?: AbortSignal, onBytes?: (bytes: Buffer) => void): Promise<Socket> {
+  async dial(material: TlsMaterial, signal?: AbortSignal, onBytes?: OnBytes): Promise<Socket> {
     if (signal?.aborted) throw abortedError(signal);
     const { clock, connectTimeoutMs } = this.#options;
     const deadline = new AbortController();
@@ -70,7 +69,7 @@ export class Dialer {
     }
   }
 
-  async #connect(signal: AbortSignal, onBytes?: (bytes: Buffer) => void): Promise<Socket> {
+  async #connect(signal: AbortSignal, onBytes?: OnBytes): Promise<Socket> {
     const { tunnel } = this.#options;
     if (tunnel) return listening(await tunnel(this.#target, signal), onBytes);
     const { connect } = await import("node:net");
@@ -86,18 +85,15 @@ export class Dialer {
     plain: Socket | undefined,
     material: TlsMaterial,
     signal: AbortSignal,
-    onBytes?: (bytes: Buffer) => void,
+    onBytes?: OnBytes,
   ): Promise<Socket> {
     const tls = await import("node:tls");
-    if (material !== this.#material || !this.#context) {
-      this.#context = tls.createSecureContext({ ca: material.ca, cert: material.cert, key: material.key });
-      this.#material = material;
-    }
+    const secureContext = this.#contextOf(material, tls.createSecureContext);
     const { host, port } = this.#target;
     const socket: TLSSocket = tls.connect({
       host,
       ...(plain ? { socket: plain } : { port, ...(onBytes ? { onread: readInto(onBytes) } : {}) }),
-      secureContext: this.#context,
+      secureContext,
       rejectUnauthorized: !material.insecure,
       ALPNProtocols: [this.#options.alpn],
       ...(material.serverName ? { servername: material.serverName } : {}),
@@ -106,6 +102,20 @@ export class Dialer {
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     return plain ? listening(socket, onBytes) : socket;
+  }
+
+  /** Made once for each material: reading certificates costs more than a handshake. */
+  #contextOf(material: TlsMaterial, create: typeof createSecureContext): SecureContext {
+    if (material === this.#material && this.#context) return this.#context;
+    const { ca, cert, key } = material;
+    try {
+      this.#context = create({ ca, cert, key });
+    } catch (error) {
+      const message = `the certificates for ${this.#name()} cannot be used: ${describe(error)}`;
+      throw transportError("TRANSPORT_UNTRUSTED", message, error);
+    }
+    this.#material = material;
+    return this.#context;
   }
 
   #opened(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
@@ -155,6 +165,6 @@ function isTrustError(error: NodeJS.ErrnoException): boolean {
   );
 }
 
-function listening(socket: Socket, onBytes: ((bytes: Buffer) => void) | undefined): Socket {
+function listening(socket: Socket, onBytes: OnBytes | undefined): Socket {
   return onBytes ? socket.on("data", onBytes) : socket;
 }

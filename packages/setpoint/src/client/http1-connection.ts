@@ -31,6 +31,7 @@ export class Http1Connection implements ResponseSink {
   readonly #reader = new Http1Reader(this);
   #exchange: Exchange | undefined;
   #closed = false;
+  #areBytesKept = false;
   /** When it became idle, on the pool's clock. */
   idleSinceMs = 0;
   /** Set where its certificates were replaced: finish the exchange, then close. */
@@ -90,7 +91,7 @@ export class Http1Connection implements ResponseSink {
   }
 
   onData(bytes: Buffer): void {
-    this.#exchange!.body.push(bytes);
+    if (this.#exchange!.body.push(bytes)) this.#areBytesKept = true;
   }
 
   onEnd(): void {
@@ -105,14 +106,16 @@ export class Http1Connection implements ResponseSink {
     } else this.#destroy();
   }
 
-  /** What the socket has read. */
-  onBytes(bytes: Buffer): void {
-    if (this.#closed) return;
+  /** Takes what the socket has read. Returns whether something of it is still needed. */
+  onBytes(bytes: Buffer): boolean {
+    if (this.#closed) return false;
+    this.#areBytesKept = false;
     try {
       this.#reader.push(bytes);
     } catch (error) {
       this.#fail(error);
     }
+    return this.#areBytesKept || this.#reader.holdsBytes;
   }
 
   #onEnd(): void {

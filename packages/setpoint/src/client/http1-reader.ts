@@ -47,6 +47,11 @@ export class Http1Reader {
     return this.#state === "idle";
   }
 
+  /** Whether a part of what was pushed is kept: the start of a head. */
+  get holdsBytes(): boolean {
+    return this.#head !== undefined;
+  }
+
   /** Expects the response to a request of this method. */
   expect(method: string): void {
     this.#state = "head";

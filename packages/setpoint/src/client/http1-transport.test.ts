@@ -132,6 +132,11 @@ describe("connections of HTTP/1.1", () => {
       code: "TRANSPORT_REFUSED",
       message: expect.stringContaining("ECONNREFUSED"),
     });
+    await using again = await open(async () => reply("x"), { protocol: "https" }, { tls: { cert: "x", key: "y" } });
+    await expect(again.transport.request(get("/"))).rejects.toMatchObject({
+      code: "TRANSPORT_UNTRUSTED",
+      message: expect.stringContaining("cannot be used"),
+    });
     const clock = new VirtualClock();
     const tunnel = (_: unknown, signal: AbortSignal): Promise<Socket> =>
       new Promise((__, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

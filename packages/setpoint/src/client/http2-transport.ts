@@ -6,7 +6,7 @@ import { Http2Session } from "./http2-session.js";
 import { http2Headers } from "./request-head.js";
 import { parseServer, type ServerAddress } from "./server-address.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
-import { abortedError, transportError } from "./transport-error.js";
+import { abortedError, transportError, untilAborted } from "./transport-error.js";
 
 export interface Http2TransportOptions extends HttpTransportOptions {
   /** A session that was silent for so long is asked with a PING. Defaults to 30 seconds, as in client-go. */
@@ -131,14 +131,4 @@ class Http2Transport implements Transport {
     this.#opening = undefined;
     for (const session of [...this.#sessions]) session.retire();
   }
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  if (signal.aborted) return Promise.reject(abortedError(signal));
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortedError(signal));
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -6,7 +6,7 @@ import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
 import type { CredentialHeaders, Credentials } from "./credentials.js";
 import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
-import { abortedError, transportError } from "./transport-error.js";
+import { abortedError, transportError, untilAborted } from "./transport-error.js";
 import { WarningLog } from "./warning-log.js";
 
 export interface SenderOptions {
@@ -53,7 +53,7 @@ export class RequestSender {
     for (let attempt = 1; ; attempt++) {
       let waitMs: number | undefined;
       try {
-        const identity = await credentials.headers(request.signal);
+        const identity = await this.#identity(request.signal);
         const response = await this.#attempt(request, identity, attempt);
         if (response.status === 401 && mayRenew && credentials.rejected?.(identity)) {
           mayRenew = false;
@@ -69,6 +69,12 @@ export class RequestSender {
       }
       if (waitMs > 0) await this.#pause(waitMs, request.signal);
     }
+  }
+
+  /** A plugin may take its time, also to ask a person: whoever aborts does not wait for it. */
+  #identity(signal?: AbortSignal): Promise<CredentialHeaders> | CredentialHeaders {
+    const headers = this.#options.credentials.headers(signal);
+    return headers instanceof Promise ? untilAborted(headers, signal) : headers;
   }
 
   async #attempt(request: OutgoingRequest, identity: CredentialHeaders, attempt: number): Promise<TransportResponse> {

@@ -23,3 +23,14 @@ export function describe(error: unknown): string {
   const text = error.message || parts.join("; ") || error.name;
   return code && !text.includes(code) ? `${text} (${code})` : text;
 }
+
+/** The same promise, but rejecting with `ABORTED` as soon as the signal says so; what it waits for goes on. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  if (signal.aborted) return Promise.reject(abortedError(signal));
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortedError(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -7,8 +7,9 @@ export interface Transport extends AsyncDisposable {
    * Sends one request and resolves when the response's head is there.
    *
    * Rejects with a `SetpointError`: `TRANSPORT_REFUSED` (nothing was sent), `TRANSPORT_BROKEN` (the connection ended
-   * before the head; the server may or may not have acted), `TRANSPORT_TIMEOUT`, or `ABORTED`. An HTTP error status
-   * is a response, not a rejection.
+   * before the head; the server may or may not have acted), `TRANSPORT_TIMEOUT` (no connection in time),
+   * `TRANSPORT_UNTRUSTED` (a certificate was not accepted), `REQUEST_INVALID` (not sent: it is no well-formed request),
+   * or `ABORTED`. An HTTP error status is a response, not a rejection; redirects are not followed.
    */
   request(request: TransportRequest): Promise<TransportResponse>;
 }
