@@ -1,7 +1,8 @@
 import { invalidKind, type ResourceOptions } from "./declaration.js";
 import { withDefaults } from "./defaulting.js";
 import { inexpressible, jsonSchemaOf, type Schema } from "./json-schema.js";
-import { fieldStep, type StructuralSchema, toStructural } from "./structural-schema.js";
+import { fieldStep } from "./schema-place.js";
+import { type StructuralSchema, toStructural } from "./structural-schema.js";
 import { validateValue } from "./validation.js";
 
 /** The structural schema of a whole object, from the schemas of its parts. */

@@ -13,7 +13,7 @@ import type { Kind } from "./kind.js";
 import { type ParseKindId, parseKindId, pluralOf } from "./kind-id.js";
 import type { DeepReadonly, KubeObject, NewObject, writtenAs } from "./object.js";
 import { objectSchema } from "./object-schema.js";
-import { fieldStep } from "./structural-schema.js";
+import { fieldStep } from "./schema-place.js";
 import { type FieldProblem, validateValue } from "./validation.js";
 
 /** An object of a kind that was declared with {@link resource}. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { fieldStep, type StructuralSchema } from "./structural-schema.js";
+import { fieldStep } from "./schema-place.js";
+import type { StructuralSchema } from "./structural-schema.js";
 
 /** A way in which a schema takes less than before. */
 export interface SchemaChange {

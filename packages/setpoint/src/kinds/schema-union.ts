@@ -3,7 +3,8 @@ import type { ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
 import { celField, celFieldPath, celOneOf } from "./cel.js";
 import { inexpressible } from "./json-schema.js";
 import type { JsonValue } from "./object.js";
-import type { Draft, StructuralSchema } from "./structural-schema.js";
+import type { Draft } from "./schema-keywords.js";
+import type { StructuralSchema } from "./structural-schema.js";
 
 /**
  * One structural schema for several: a value has one type, and all fields are declared in one place. Objects flow

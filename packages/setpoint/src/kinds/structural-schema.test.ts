@@ -193,6 +193,16 @@ describe("the structural form of a schema", () => {
     });
   });
 
+  it("has each rule once, also on what may be null or is put together", () => {
+    const rule = k8s.rule("self.a > 0", "positive");
+    const one = z.object({ a: z.int() }).meta(k8s.rules(rule));
+    const other = z.looseObject({ b: z.int() });
+    for (const field of [one.nullable(), z.intersection(one, other), z.intersection(other, one).describe("both")]) {
+      expect(structural(field)).toMatchObject({ "x-kubernetes-validations": [rule] });
+    }
+    expect(structural(one.describe("inner").nullable().describe("outer"))).toMatchObject({ description: "outer" });
+  });
+
   it("takes markers by path, for libraries that pass no metadata on", () => {
     const kind = resource("test.example.com/v1/Test", {
       spec: z.object({ groups: z.array(z.object({ ports: z.array(z.object({ port: z.int() })) })) }),
@@ -245,6 +255,11 @@ describe("what no CustomResourceDefinition can say", () => {
       "spec.field: named fields beside",
     ],
     ["a schema that contains itself", Tree, "spec.field.children[]: it contains itself"],
+    [
+      "a schema that contains itself or null",
+      { $ref: "#/properties/field", anyOf: [{ $ref: "#/properties/field" }, { type: "null" }] },
+      "spec.field: it contains itself",
+    ],
     ["fields by pattern", { type: "object", patternProperties: { "^a": {} } }, "spec.field: fields by pattern"],
     ["a condition", { type: "object", if: {} }, "spec.field: `if`"],
     ["a negation", inner({ type: "string", not: { enum: ["a"] } }), "spec.field.items[]: `not`"],

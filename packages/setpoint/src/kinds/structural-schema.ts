@@ -1,33 +1,21 @@
 import { isSetpointError } from "../errors/error.js";
 import type { JSONSchemaProps, ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
-import { inexpressible, type JsonSchema, UNREPRESENTABLE } from "./json-schema.js";
-import type { Marker } from "./k8s.js";
-import type { JsonValue } from "./object.js";
-import { toRe2 } from "./re2.js";
+import { inexpressible, type JsonSchema } from "./json-schema.js";
+import {
+  annotationsOf,
+  checkExpressible,
+  type Draft,
+  extensionsOf,
+  patternOf,
+  rulesOf,
+  validationsOf,
+  withoutAnnotations,
+} from "./schema-keywords.js";
+import { fieldStep, isOpaque, type Place, resolve } from "./schema-place.js";
 import { unionOf } from "./schema-union.js";
 
 /** A schema as CustomResourceDefinitions hold it: every value has one type, and all fields are declared in one place. */
 export type StructuralSchema = JSONSchemaProps;
-
-/** A structural schema in the making. */
-export type Draft = { -readonly [Key in keyof JSONSchemaProps]: JSONSchemaProps[Key] };
-
-/** Where in a schema we are, and what is known on the way there. */
-export interface Place {
-  /** `spec.ports[].name`; the values of a map are `spec.labels.*`. */
-  readonly path: string;
-  /** What `$ref`s start from. */
-  readonly root: JsonSchema;
-  /** The `$ref`s that are being followed; one that comes up again never ends. */
-  readonly refs: readonly string[];
-  /** How many lists and maps are around: each multiplies what a CEL rule may cost. */
-  readonly depth: number;
-  readonly markers: Readonly<Record<string, Marker>>;
-  /** The paths of markers that were met. */
-  readonly markersMet: Set<string>;
-  /** A branch of a union is at the path of the union, whose marker is not its own. */
-  readonly isBranch: boolean;
-}
 
 /**
  * The structural form of a JSON Schema. Throws `SCHEMA_INEXPRESSIBLE`, which names the path, for what has none: the
@@ -48,73 +36,24 @@ export function toStructural(given: unknown, place: Place): StructuralSchema {
   }
 }
 
-/** Marked as unchecked by its author: what cannot be expressed is left out instead of refused. */
-const isOpaque = (schema: JsonSchema): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true;
-
-/** Follows references and adds the marker of the path. */
-function resolve(given: unknown, place: Place): { schema: JsonSchema; place: Place } {
-  if (given === false) throw inexpressible(place.path, "nothing is allowed here; leave the field out of the schema");
-  let schema: JsonSchema = given === true || given === undefined ? {} : (given as JsonSchema);
-  const marker = place.isBranch ? undefined : place.markers[place.path];
-  if (marker) place.markersMet.add(place.path);
-  let refs = place.refs;
-  while (typeof schema.$ref === "string") {
-    const { $ref, ...siblings } = schema;
-    if (refs.includes($ref)) {
-      if (isOpaque({ ...siblings, ...marker })) return { schema: { type: "object", ...siblings, ...marker }, place };
-      throw inexpressible(place.path, "it contains itself, which has no end; mark the field k8s.preserveUnknownFields");
-    }
-    refs = [...refs, $ref];
-    schema = { ...lookUp(place, $ref), ...siblings };
-  }
-  return { schema: { ...schema, ...marker }, place: { ...place, refs } };
-}
-
-function lookUp({ root, path }: Place, ref: string): JsonSchema {
-  const pointer = ref.startsWith("#") ? ref.slice(1).split("/").slice(1) : [""];
-  let found: unknown = root;
-  for (const part of pointer) {
-    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = (found as JsonSchema | undefined)?.[key];
-  }
-  if (typeof found !== "object" || found === null) throw inexpressible(path, `there is nothing at ${ref}`);
-  return found as JsonSchema;
-}
-
-/** Keywords that constrain values in ways that no structural schema can. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  prefixItems: "tuples cannot be expressed; use an object with named fields, or a list",
-  contains: "`contains` cannot be expressed; write a CEL rule (k8s.rule)",
-  patternProperties: "fields by pattern cannot be expressed; use a map, or a CEL rule (k8s.rule) over its keys",
-  dependentRequired: "`dependentRequired` cannot be expressed; write a CEL rule (k8s.rule)",
-  dependentSchemas: "`dependentSchemas` cannot be expressed; write a CEL rule (k8s.rule)",
-  dependencies: "`dependencies` cannot be expressed; write a CEL rule (k8s.rule)",
-  if: "`if` cannot be expressed; write a CEL rule (k8s.rule)",
-  not: "`not` cannot be expressed; write a CEL rule (k8s.rule)",
-};
-
 function convert(schema: JsonSchema, place: Place): StructuralSchema {
-  if (schema[UNREPRESENTABLE]) throw inexpressible(place.path, unrepresentable(String(schema[UNREPRESENTABLE])));
-  for (const [keyword, why] of Object.entries(FOREIGN)) {
-    if (schema[keyword] !== undefined) throw inexpressible(place.path, why);
-  }
+  checkExpressible(schema, place);
   const { bare, isNullable } = withoutNull(schema, place);
   const core = coreOf(bare, place);
-  const draft: Draft = { ...annotationsOf(schema), ...core };
+  const annotations = annotationsOf(schema);
+  // First for the eye of the reader, and last because a union's own text goes before that of its branch.
+  const draft: Draft = { ...annotations, ...core, ...annotations };
   if (isNullable) makeNullable(draft, place);
-  const rules = [...(core["x-kubernetes-validations"] ?? []), ...rulesOf(schema)];
+  const rules = distinctRules([...(core["x-kubernetes-validations"] ?? []), ...rulesOf(schema)]);
   Object.assign(draft, extensionsOf(schema));
   if (rules.length > 0) draft["x-kubernetes-validations"] = rules;
   checkListType(draft, place);
   return draft;
 }
 
-function unrepresentable(what: string): string {
-  if (what === "transform") return "a transform changes the value, but objects hold what was written; validate only";
-  if (what === "date") return "a Date is not JSON; use a text, as z.iso.datetime() gives";
-  if (what === "bigint") return "a bigint is not JSON; use an integer, or a text";
-  return `a ${what} is not JSON`;
-}
+const distinctRules = (rules: readonly ValidationRule[]): readonly ValidationRule[] => [
+  ...new Map(rules.map((rule) => [rule.rule, rule])).values(),
+];
 
 /** An enum with null in it is refused by servers for null itself; a pattern says the same and is not asked of null. */
 function makeNullable(draft: Draft, place: Place): void {
@@ -156,8 +95,10 @@ function coreOf(schema: JsonSchema, place: Place): Draft {
   const branches = (schema.oneOf ?? schema.anyOf) as readonly unknown[] | undefined;
   const inBranch = { ...place, isBranch: true };
   if (schema["x-kubernetes-int-or-string"] === true) return validationsOf(schema, place);
-  if (branches?.length === 1)
-    return convert({ ...withoutJunctions(schema), ...resolve(branches[0], inBranch).schema }, inBranch);
+  if (branches?.length === 1) {
+    const { schema: only, place: there } = resolve(branches[0], inBranch);
+    return { ...validationsOf(schema, place), ...convert(only, there) };
+  }
   if (branches) {
     const isExclusive = schema.oneOf !== undefined;
     return unionOf(
@@ -216,7 +157,8 @@ function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Pl
   const merged: Record<string, unknown> = {};
   for (const part of all) {
     for (const [keyword, value] of Object.entries(part)) {
-      if (value === undefined) continue;
+      // What a part does not know is pruned, not refused: another part may know it.
+      if (value === undefined || (keyword === "additionalProperties" && value === false)) continue;
       if (keyword === "properties") merged.properties = mergeFields(merged.properties, value, place);
       else if (keyword === "required")
         merged.required = [...((merged.required as string[]) ?? []), ...(value as string[])];
@@ -243,52 +185,7 @@ function mergeFields(into: unknown, from: unknown, place: Place): Record<string,
   return fields;
 }
 
-/** Formats that API servers know; they warn of others and check nothing. */
-const FORMATS: ReadonlySet<string> = new Set([
-  ...["bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5"],
-  ...["isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password", "date"],
-  ...["duration", "date-time", "int32", "int64", "float", "double", "k8s-short-name", "k8s-long-name"],
-]);
-
-/** The constraints on scalars that both sides have. */
-function validationsOf(schema: JsonSchema, place: Place): Draft {
-  const draft: Draft = {};
-  if (Array.isArray(schema.enum)) draft.enum = schema.enum as readonly JsonValue[];
-  if (typeof schema.minLength === "number") draft.minLength = schema.minLength;
-  if (typeof schema.maxLength === "number") draft.maxLength = schema.maxLength;
-  if (typeof schema.multipleOf === "number") draft.multipleOf = schema.multipleOf;
-  if (typeof schema.format === "string" && FORMATS.has(schema.format)) draft.format = schema.format;
-  if (typeof schema.pattern === "string") draft.pattern = patternOf(schema.pattern, place);
-  boundOf(schema, "minimum", "exclusiveMinimum", draft);
-  boundOf(schema, "maximum", "exclusiveMaximum", draft);
-  return draft;
-}
-
-function patternOf(pattern: string, place: Place): string {
-  const translation = toRe2(pattern);
-  if ("problem" in translation) throw inexpressible(place.path, `the pattern ${pattern}: ${translation.problem}`);
-  return translation.pattern;
-}
-
-/** Exclusive bounds are numbers in JSON Schema and flags here. The bounds of JavaScript's integers say nothing. */
-function boundOf(
-  schema: JsonSchema,
-  inclusive: "minimum" | "maximum",
-  exclusive: "exclusiveMinimum" | "exclusiveMaximum",
-  draft: Draft,
-): void {
-  const bound = schema[inclusive];
-  if (typeof schema[exclusive] === "number") {
-    draft[inclusive] = schema[exclusive];
-    draft[exclusive] = true;
-  } else if (typeof bound === "number" && Math.abs(bound) !== Number.MAX_SAFE_INTEGER) {
-    draft[inclusive] = bound;
-    if (schema[exclusive] === true) draft[exclusive] = true;
-  }
-}
-
 function listOf(schema: JsonSchema, place: Place): Draft {
-  if (Array.isArray(schema.items)) throw inexpressible(place.path, FOREIGN.prefixItems!);
   const inside = { ...place, path: `${place.path}[]`, depth: place.depth + 1, isBranch: false };
   const draft: Draft = { type: "array", items: toStructural(schema.items, inside) };
   if (typeof schema.minItems === "number") draft.minItems = schema.minItems;
@@ -333,8 +230,6 @@ function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): Draft {
   };
 }
 
-export const fieldStep = (name: string): string => (/^[\w-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`);
-
 /** What the keys of a map must be like, as a rule: there is no keyword for it. */
 function keyRules(names: JsonSchema | undefined, draft: Draft, place: Place): ValidationRule[] {
   const conditions: string[] = [];
@@ -373,40 +268,4 @@ function checkListType(draft: Draft, place: Place): void {
       );
     }
   }
-}
-
-const EXTENSIONS = [
-  "x-kubernetes-list-type",
-  "x-kubernetes-list-map-keys",
-  "x-kubernetes-map-type",
-  "x-kubernetes-int-or-string",
-  "x-kubernetes-preserve-unknown-fields",
-  "x-kubernetes-embedded-resource",
-] as const;
-
-function extensionsOf(schema: JsonSchema): Draft {
-  const found = EXTENSIONS.filter((keyword) => schema[keyword] !== undefined);
-  return Object.fromEntries(found.map((keyword) => [keyword, schema[keyword]])) as Draft;
-}
-
-function rulesOf(schema: JsonSchema): readonly ValidationRule[] {
-  return (schema["x-kubernetes-validations"] as readonly ValidationRule[] | undefined) ?? [];
-}
-
-function annotationsOf(schema: JsonSchema): Draft {
-  const draft: Draft = {};
-  if (typeof schema.title === "string") draft.title = schema.title;
-  if (typeof schema.description === "string") draft.description = schema.description;
-  if (schema.default !== undefined) draft.default = schema.default as JsonValue;
-  return draft;
-}
-
-function withoutAnnotations(schema: JsonSchema): JsonSchema {
-  const { title: _title, description: _description, default: _default, ...rest } = schema;
-  return rest;
-}
-
-function withoutJunctions(schema: JsonSchema): JsonSchema {
-  const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
-  return rest;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JSONSchemaProps } from "./builtin/apiextensions.k8s.io/v1.js";
-import { fieldStep } from "./structural-schema.js";
+import { fieldStep } from "./schema-place.js";
 
 /** What is wrong with one field of an object. */
 export interface FieldProblem {
