@@ -291,6 +291,18 @@ export const errorRegistry = defineErrors({
     summary: "The name of a finalizer is empty, too long or not a qualified name.",
     cure: "Use a domain and a name of at most 63 characters: `example.com/cleanup`.",
   },
+  LEASE_INVALID: {
+    summary: "The times of a leader election do not fit together.",
+    cure: "Keep the lease clearly longer than the renewal deadline, and that longer than the pause between tries.",
+  },
+  LEASE_LOST: {
+    summary: "This process no longer holds the lease that lets it write.",
+    cure: "Another process leads now, or the API server was out of reach for the length of the lease. Let it restart.",
+  },
+  METRIC_CONFLICT: {
+    summary: "Two metrics of different types have one name.",
+    cure: "Give the metric another name.",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

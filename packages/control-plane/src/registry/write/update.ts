@@ -28,8 +28,8 @@ export interface Update {
    * undefined where there is none, which only happens where that may create it.
    */
   readonly transform: (old: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
-  /** Server-side apply creates what is missing, whatever the kind. */
-  readonly forcesCreate?: boolean;
+  /** Whether a missing object is made: by an apply always, by another patch never, by a PUT where its kind allows it. */
+  readonly createsMissing?: boolean;
   /** The uid that the object must have. */
   readonly expectedUid?: string;
   /** In-plane writes are beyond admission. */
@@ -50,7 +50,7 @@ export async function update(
     const head = storage.head(definition.storageId, key);
     try {
       if (head !== undefined) return await replace(environment, request, change, head);
-      if (change.forcesCreate || definition.strategy.allowsCreateOnUpdate) {
+      if (change.createsMissing ?? definition.strategy.allowsCreateOnUpdate) {
         return await createMissing(environment, request, change);
       }
     } catch (error) {

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../clock/random.js";
+import { World } from "../controller/world.testing.js";
+import { SetpointError } from "../errors/error.js";
+import { Event } from "../kinds/builtin/v1.js";
+import { EventWriter } from "./event-writer.js";
+
+async function events(world: World): Promise<readonly Event[]> {
+  return (await world.client.list(Event, { namespace: "team" })).items;
+}
+
+function writerOf(world: World): EventWriter {
+  return new EventWriter({
+    client: world.cluster().client,
+    clock: world.clock,
+    random: seededRandom(7),
+    component: "tests",
+  });
+}
+
+describe("event writer", () => {
+  it("writes an event that kubectl describe shows, and counts its repetitions", async () => {
+    await using world = await World.create();
+    const object = await world.createWebsite("a");
+    await using writer = writerOf(world);
+    for (let times = 0; times < 3; times++)
+      writer.record({ object, type: "Warning", reason: "NoDisk", message: "full" });
+    await writer.flush();
+    const [event, ...more] = await events(world);
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      reason: "NoDisk",
+      message: "full",
+      type: "Warning",
+      count: 3,
+      source: { component: "tests" },
+    });
+    expect(event!.involvedObject).toMatchObject({
+      kind: "Website",
+      name: "a",
+      namespace: "team",
+      uid: object.metadata.uid,
+    });
+  });
+
+  it("case 59: makes a new event where the old one has expired", async () => {
+    await using world = await World.create();
+    const object = await world.createWebsite("a");
+    await using writer = writerOf(world);
+    writer.record({ object, type: "Normal", reason: "Done", message: "ok" });
+    await writer.flush();
+    await world.client.deleteCollection(Event, { namespace: "team" });
+    writer.record({ object, type: "Normal", reason: "Done", message: "ok" });
+    await writer.flush();
+    expect(await events(world)).toHaveLength(1);
+  });
+
+  it("case 59: tries twelve times where the server is out of reach, and never throws", async () => {
+    await using world = await World.create();
+    const object = await world.createWebsite("a");
+    await using writer = writerOf(world);
+    let tries = 0;
+    world.fault = () => {
+      tries++;
+      return new SetpointError("TRANSPORT_TIMEOUT", "no answer");
+    };
+    writer.record({ object, type: "Normal", reason: "Done", message: "ok" });
+    await world.clock.advance(600_000);
+    expect(tries).toBe(12);
+    expect(writer.dropped).toBe(1);
+  });
+});

@@ -1,0 +1,137 @@
+import { isNotFound } from "../client/api-error.js";
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import type { Random } from "../clock/random.js";
+import type { EventRecorder, ObjectEvent } from "../controller/event-recorder.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
+import { isSetpointError } from "../errors/error.js";
+import { Event } from "../kinds/builtin/v1.js";
+import { formatTime } from "../kinds/time.js";
+import { type CorrelatedEvent, EventCorrelator } from "./event-correlator.js";
+
+/** Events that wait to be written; more are dropped and counted. */
+const MAX_WAITING = 1_000;
+/** Tries where the server cannot be reached, and the pause between them. */
+const MAX_TRIES = 12;
+const RETRY_MS = 10_000;
+/** How long after a stop events may still be written. */
+const STOP_MS = 2_000;
+
+export interface EventWriterOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Who reports: the app's or the manager's name. */
+  readonly component: string;
+  readonly log?: Logger;
+}
+
+/**
+ * Writes events to the API server beside the work that they tell of: recording one never waits and never fails. The
+ * values of Secrets must not be in a message; Setpoint's own messages never contain them.
+ */
+export class EventWriter implements EventRecorder, AsyncDisposable {
+  readonly #options: EventWriterOptions;
+  readonly #log: Logger;
+  readonly #correlator = new EventCorrelator();
+  /** By series: the name of the event that was written for it. */
+  readonly #written = new Map<string, { readonly namespace: string; readonly name: string }>();
+  readonly #stop = new AbortController();
+  #waiting: Promise<void> = Promise.resolve();
+  #pending = 0;
+  #lost = 0;
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options;
+    this.#log = options.log ?? silentLogger;
+  }
+
+  /** Events that never reached the server. */
+  get dropped(): number {
+    return this.#correlator.dropped + this.#lost;
+  }
+
+  record(event: ObjectEvent): void {
+    if (this.#stop.signal.aborted || this.#pending >= MAX_WAITING) {
+      this.#lost++;
+      return;
+    }
+    const nowMs = this.#options.clock.now();
+    const correlated = this.#correlator.correlate(event, nowMs);
+    if (!correlated) return;
+    this.#pending++;
+    this.#waiting = this.#waiting.then(() => this.#write(event, correlated, nowMs)).finally(() => void this.#pending--);
+  }
+
+  /** Resolves when everything recorded so far is written or given up. */
+  async flush(): Promise<void> {
+    await this.#waiting;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    using _limit = this.#options.clock.timer(STOP_MS, () => this.#stop.abort());
+    await this.#waiting;
+    this.#stop.abort();
+  }
+
+  async #write(event: ObjectEvent, correlated: CorrelatedEvent, nowMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stop;
+    for (let tries = 1; !signal.aborted; tries++) {
+      try {
+        await this.#send(event, correlated, nowMs);
+        return;
+      } catch (error) {
+        const isUnreachable = isSetpointError(error) && error.code.startsWith("TRANSPORT_");
+        if (!isUnreachable || tries >= MAX_TRIES) {
+          this.#lost++;
+          this.#log.warn("an event was not written", { reason: event.reason, error: String(error) });
+          return;
+        }
+        await clock.sleep(RETRY_MS, signal).catch(() => {});
+      }
+    }
+    this.#lost++;
+  }
+
+  async #send(event: ObjectEvent, correlated: CorrelatedEvent, nowMs: number): Promise<void> {
+    const { client } = this.#options;
+    const { signal } = this.#stop;
+    const known = this.#written.get(correlated.series);
+    const lastTimestamp = formatTime(nowMs);
+    if (known && correlated.count > 1) {
+      const body = { count: correlated.count, lastTimestamp, message: correlated.message };
+      try {
+        await client.patch(Event, known.name, { type: "merge", body }, { namespace: known.namespace, signal });
+        return;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        this.#correlator.forget(correlated.series);
+      }
+    }
+    const { metadata, apiVersion, kind } = event.object;
+    // Events of cluster-scoped objects live in the namespace `default`, where kubectl looks for them.
+    const namespace = metadata.namespace || "default";
+    const suffix = Buffer.from(this.#options.random.bytes(8)).toString("hex");
+    const { uid, name, resourceVersion } = metadata;
+    await client.create(
+      Event,
+      {
+        metadata: { namespace, name: `${name}.${suffix}` },
+        involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(metadata.namespace ? { namespace } : {}) },
+        type: event.type,
+        reason: event.reason,
+        message: correlated.message,
+        count: correlated.count,
+        firstTimestamp: formatTime(correlated.firstMs),
+        lastTimestamp,
+        source: { component: this.#options.component },
+        reportingComponent: this.#options.component,
+        reportingInstance: "",
+      },
+      { signal },
+    );
+    this.#written.set(correlated.series, { namespace, name: `${name}.${suffix}` });
+    if (this.#written.size > MAX_WAITING * 4) this.#written.delete(this.#written.keys().next().value!);
+  }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../clock/random.js";
+import { World } from "../controller/world.testing.js";
+import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
+import { LeaderElector } from "./leader-elector.js";
+
+function elector(world: World, identity: string): LeaderElector {
+  const { client } = world.cluster();
+  return new LeaderElector({
+    client,
+    clock: world.clock,
+    random: seededRandom(1),
+    namespace: "default",
+    name: "app",
+    identity,
+  });
+}
+
+const spec = async (world: World): Promise<Lease["spec"]> =>
+  (await world.client.get(Lease, "app", { namespace: "default" })).spec;
+
+describe("leader elector", () => {
+  it("case 58: creates the lease where there is none, and leads", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    expect(one.isLeading).toBe(true);
+    expect(() => one.fence.check()).not.toThrow();
+    expect(await spec(world)).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 15, leaseTransitions: 0 });
+  });
+
+  it("case 58: waits while another holds it and renews it, and takes over when that one is silent for the lease", async () => {
+    await using world = await World.create();
+    const first = elector(world, "one");
+    await first.acquire(new AbortController().signal);
+    await using second = elector(world, "two");
+    const took = second.acquire(new AbortController().signal);
+    await world.clock.advance(60_000);
+    expect([first.isLeading, second.isLeading]).toEqual([true, false]);
+    // The first stops renewing without a word, as a killed process would.
+    world.fault = (request) => (JSON.stringify(request.body ?? "").includes('"one"') ? new Error("gone") : undefined);
+    await world.clock.advance(40_000);
+    await took;
+    expect([first.isLeading, second.isLeading]).toEqual([false, true]);
+    expect(first.lost.aborted).toBe(true);
+    expect(() => first.fence.check()).toThrow("no longer holds the lease");
+    expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+  });
+
+  it("case 58: a released lease is taken at once", async () => {
+    await using world = await World.create();
+    const first = elector(world, "one");
+    await first.acquire(new AbortController().signal);
+    await first.release();
+    expect((await spec(world))?.holderIdentity).toBe("");
+    await using second = elector(world, "two");
+    await second.acquire(new AbortController().signal);
+    expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+  });
+
+  it("case 58: a renewal is one update, and keeps the time of acquisition", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    const before = await spec(world);
+    const sent = world.requests.length;
+    await world.clock.advance(2_100);
+    const renewals = world.requests.slice(sent);
+    expect(renewals.map((request) => request.method)).toEqual(["PUT"]);
+    const after = await spec(world);
+    expect(after?.acquireTime).toBe(before?.acquireTime);
+    expect(after?.renewTime).not.toBe(before?.renewTime);
+  });
+
+  it("lets no write pass after the lease's end by its own clock, though nothing told it that it is lost", async () => {
+    await using world = await World.create();
+    const one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    world.fault = () => new Error("unreachable");
+    await world.clock.advance(15_100);
+    expect(() => one.fence.check()).toThrow("no longer holds the lease");
+    expect(one.lost.aborted).toBe(true);
+  });
+
+  it("goes on trying where the server is out of reach at first", async () => {
+    await using world = await World.create();
+    world.fault = () => new Error("unreachable");
+    await using one = elector(world, "one");
+    const took = one.acquire(new AbortController().signal);
+    await world.clock.advance(10_000);
+    world.fault = undefined;
+    await world.clock.advance(10_000);
+    await took;
+    expect(one.isLeading).toBe(true);
+  });
+
+  it("refuses times that do not fit together", async () => {
+    await using world = await World.create();
+    const options = {
+      client: world.client,
+      clock: world.clock,
+      random: seededRandom(1),
+      namespace: "default",
+      name: "app",
+      identity: "x",
+    };
+    expect(() => new LeaderElector({ ...options, leaseMs: 10_000, renewMs: 10_000 })).toThrow("clearly below");
+  });
+});

@@ -1,0 +1,246 @@
+import { isAlreadyExists, isConflict } from "../client/api-error.js";
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import { jitter, type Random } from "../clock/random.js";
+import type { Fence } from "../controller/fence.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
+import { SetpointError } from "../errors/error.js";
+import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
+import { formatMicroTime } from "../kinds/time.js";
+
+type LeaseSpec = NonNullable<Lease["spec"]>;
+
+export interface LeaderElectorOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly namespace: string;
+  readonly name: string;
+  /** Who this process is; must differ from all others. */
+  readonly identity: string;
+  /** How long a lease holds without renewal. Defaults to 15 s, as client-go. */
+  readonly leaseMs?: number;
+  /** How long a leader tries to renew before it gives up. Defaults to 10 s; must be below `leaseMs`. */
+  readonly renewMs?: number;
+  /** The pause between tries. Defaults to 2 s. */
+  readonly retryMs?: number;
+  readonly log?: Logger;
+}
+
+/**
+ * Elects one of several processes by a Lease.
+ *
+ * 1. `acquire` waits until the lease is free: without holder, or unchanged for its own duration by our clock. Times in
+ *    the lease are never compared with ours, so skewed clocks do no harm.
+ * 2. While leading, the lease is renewed; `fence` lets writes pass until our own estimate of its end, and no longer,
+ *    whatever the event loop did meanwhile.
+ * 3. `lost` is aborted when the lease ran out or was taken. `release` gives it up, so that another need not wait.
+ */
+export class LeaderElector implements AsyncDisposable {
+  readonly #options: Required<Omit<LeaderElectorOptions, "log">>;
+  readonly #log: Logger;
+  readonly #lost = new AbortController();
+  readonly #stopped = new AbortController();
+  /** The lease as last seen, and when it was first seen so: its holder has until then plus its duration. */
+  #seen: { readonly lease: Lease; readonly sinceMs: number } | undefined;
+  /** Until when we lead, on the monotonic clock: counted from before the request that renewed it. 0: not leading. */
+  #leadsUntilMs = 0;
+  /** Fires at that moment: what is in flight then must be aborted, whether or not a renewal is under way. */
+  #expiry: Disposable | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor({ log = silentLogger, ...options }: LeaderElectorOptions) {
+    this.#options = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000, ...options };
+    this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
+    const { leaseMs, renewMs, retryMs } = this.#options;
+    if (leaseMs <= renewMs || renewMs <= retryMs * 1.2) {
+      throw new SetpointError(
+        "LEASE_INVALID",
+        `lease ${leaseMs} ms, renewal ${renewMs} ms, retry ${retryMs} ms: each must be clearly below the one before`,
+      );
+    }
+  }
+
+  /** Aborted once this process no longer leads after it did. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get isLeading(): boolean {
+    return this.#options.clock.monotonic() < this.#leadsUntilMs;
+  }
+
+  /** The holder as last seen; for health output. */
+  get holder(): string | undefined {
+    return this.#seen?.lease.spec?.holderIdentity || undefined;
+  }
+
+  /** Lets requests pass while we lead. */
+  readonly fence: Fence = {
+    check: () => {
+      if (this.isLeading) return;
+      throw new SetpointError(
+        "LEASE_LOST",
+        `this process (${this.#options.identity}) no longer holds the lease ${this.#options.namespace}/${this.#options.name}`,
+      );
+    },
+  };
+
+  /** Resolves when this process leads; rejects when `signal` is aborted. Errors of the server are retried and logged. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    const { clock, random, retryMs } = this.#options;
+    for (;;) {
+      signal.throwIfAborted();
+      if (await this.#tryOnce(signal)) break;
+      await clock.sleep(jitter(random, retryMs, 1.2), signal);
+    }
+    this.#log.info("became leader");
+    this.#renewing = this.#renewWhileLeading();
+  }
+
+  /** Gives the lease up. Call it when all guarded work has ended. */
+  async release(): Promise<void> {
+    this.#stopped.abort();
+    await this.#renewing;
+    const wasLeading = this.isLeading;
+    this.#leadsUntilMs = 0;
+    this.#expiry?.[Symbol.dispose]();
+    if (!wasLeading) return;
+    const { client, namespace, name, identity } = this.#options;
+    for (let tries = 0; tries < 3; tries++) {
+      try {
+        const lease = await client.find(Lease, name, { namespace });
+        if (lease?.spec?.holderIdentity !== identity) return;
+        const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: this.#now() };
+        await client.update(Lease, { ...lease, spec });
+        this.#log.info("released the lease");
+        return;
+      } catch (error) {
+        if (!isConflict(error)) {
+          this.#log.warn("could not release the lease; another process waits until it runs out", {
+            error: String(error),
+          });
+          return;
+        }
+      }
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  async #renewWhileLeading(): Promise<void> {
+    const { clock, retryMs } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted && !this.#lost.signal.aborted) {
+      try {
+        await clock.sleep(retryMs, signal);
+      } catch {
+        return;
+      }
+      if (!(await this.#tryOnce(signal)) && !signal.aborted && (!this.isLeading || this.#isHeldByAnother())) {
+        this.#lose();
+        return;
+      }
+    }
+  }
+
+  #leadUntil(untilMs: number): void {
+    this.#leadsUntilMs = untilMs;
+    this.#expiry?.[Symbol.dispose]();
+    this.#expiry = this.#options.clock.timer(untilMs - this.#options.clock.monotonic(), () => this.#lose()).unref();
+  }
+
+  #lose(): void {
+    if (this.#stopped.signal.aborted || this.#lost.signal.aborted) return;
+    this.#leadsUntilMs = 0;
+    this.#log.error("lost the lease", { holder: this.holder });
+    const message = `the lease ${this.#options.namespace}/${this.#options.name} was lost to ${this.holder ?? "nobody yet"}`;
+    this.#lost.abort(new SetpointError("LEASE_LOST", message));
+  }
+
+  #isHeldByAnother(): boolean {
+    const holder = this.holder;
+    return holder !== undefined && holder !== this.#options.identity;
+  }
+
+  /** One try to take or renew the lease. False where somebody else holds it, or the server did not let us. */
+  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+    const { client, clock, namespace, name, leaseMs, renewMs } = this.#options;
+    const startedMs = clock.monotonic();
+    using deadline = clock.timer(renewMs, () =>
+      attempt.abort(new SetpointError("TRANSPORT_TIMEOUT", `the lease ${namespace}/${name} was not answered for`)),
+    );
+    const attempt = new AbortController();
+    const onAbort = (): void => attempt.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const held =
+        this.#seen && this.isLeading
+          ? this.#seen.lease
+          : await client.find(Lease, name, { namespace, signal: attempt.signal });
+      if (held && !this.isLeading) this.#see(held);
+      if (held && !this.#mayTake(held)) return false;
+      const written = held
+        ? await client.update(Lease, { ...held, spec: this.#claim(held.spec) }, { signal: attempt.signal })
+        : await client.create(
+            Lease,
+            { metadata: { namespace, name }, spec: this.#claim(undefined) },
+            { signal: attempt.signal },
+          );
+      this.#see(written);
+      this.#leadUntil(startedMs + leaseMs);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      if (isConflict(error) || isAlreadyExists(error)) await this.#look(attempt.signal);
+      else this.#log.warn("could not take or renew the lease", { error: String(error) });
+      return false;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      void deadline;
+    }
+  }
+
+  /** Somebody wrote the lease: sees who, so that the next try starts from there. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { client, namespace, name } = this.#options;
+    try {
+      const lease = await client.find(Lease, name, { namespace, signal });
+      if (lease) this.#see(lease);
+    } catch (error) {
+      this.#log.warn("could not read the lease", { error: String(error) });
+    }
+  }
+
+  #see(lease: Lease): void {
+    const isSame = this.#seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
+    if (!isSame) this.#seen = { lease, sinceMs: this.#options.clock.monotonic() };
+  }
+
+  #mayTake({ spec }: Lease): boolean {
+    const { clock, identity, leaseMs } = this.#options;
+    if (!spec?.holderIdentity || spec.holderIdentity === identity) return true;
+    const durationMs = spec.leaseDurationSeconds === undefined ? leaseMs : spec.leaseDurationSeconds * 1000;
+    return clock.monotonic() >= (this.#seen?.sinceMs ?? Number.POSITIVE_INFINITY) + durationMs;
+  }
+
+  #claim(before: LeaseSpec | undefined): LeaseSpec {
+    const { identity, leaseMs } = this.#options;
+    const isOurs = before?.holderIdentity === identity;
+    const now = this.#now();
+    return {
+      ...before,
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseMs / 1000),
+      renewTime: now,
+      acquireTime: isOurs ? (before.acquireTime ?? now) : now,
+      leaseTransitions: (before?.leaseTransitions ?? 0) + (isOurs || before === undefined ? 0 : 1),
+    };
+  }
+
+  #now(): string {
+    return formatMicroTime(this.#options.clock.now());
+  }
+}

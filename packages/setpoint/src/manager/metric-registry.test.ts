@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { MetricRegistry } from "./metric-registry.js";
+
+describe("metric registry", () => {
+  it("prints counters, gauges and collected values with their labels escaped", () => {
+    const registry = new MetricRegistry();
+    const runs = registry.counter({ name: "runs_total", type: "counter", help: "Runs." });
+    runs.add({ controller: 'a"b' });
+    runs.add({ controller: 'a"b' }, 2);
+    registry.collect({ name: "depth", type: "gauge", help: "Depth." }, () => [{ labels: {}, value: 7 }]);
+    expect(registry.exposition()).toBe(
+      '# HELP runs_total Runs.\n# TYPE runs_total counter\nruns_total{controller="a\\"b"} 3\n' +
+        "# HELP depth Depth.\n# TYPE depth gauge\ndepth 7\n",
+    );
+  });
+
+  it("counts observations in every bucket that they are not above", () => {
+    const registry = new MetricRegistry();
+    const durations = registry.histogram({ name: "d", type: "histogram", help: "D." });
+    durations.observe({}, 0.02);
+    durations.observe({}, 3);
+    durations.observe({}, 1000);
+    const text = registry.exposition();
+    expect(text).toContain('d_bucket{le="0.01"} 0\n');
+    expect(text).toContain('d_bucket{le="0.025"} 1\n');
+    expect(text).toContain('d_bucket{le="5"} 2\n');
+    expect(text).toContain('d_bucket{le="+Inf"} 3\n');
+    expect(text).toContain("d_sum 1003.02\nd_count 3\n");
+  });
+
+  it("bounds the number of series by counting the rest together", () => {
+    const registry = new MetricRegistry();
+    const counter = registry.counter({ name: "c", type: "counter", help: "C." });
+    for (let index = 0; index < 5_000; index++) counter.add({ key: String(index) });
+    const lines = registry.exposition().split("\n");
+    expect(lines.length).toBeLessThan(1_010);
+    expect(lines).toContain('c{key="other"} 4000');
+  });
+
+  it("refuses a name that is taken by another type", () => {
+    const registry = new MetricRegistry();
+    registry.counter({ name: "x", type: "counter", help: "" });
+    expect(() => registry.gauge({ name: "x", type: "gauge", help: "" })).toThrow("cannot be a gauge");
+  });
+});

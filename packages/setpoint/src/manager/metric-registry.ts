@@ -1,0 +1,144 @@
+import { SetpointError } from "../errors/error.js";
+import type { MetricDefinition } from "../queue/queue-metrics.js";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Seconds, from five milliseconds to a hundred: what both a cached read and a slow reconcile fall into. */
+export const LATENCY_BUCKETS: readonly number[] = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100,
+];
+
+/** Label values beyond this many of one metric are counted together under `other`, so that no label can fill the memory. */
+const MAX_SERIES = 1_000;
+const OVERFLOW = "other";
+
+export interface Counter {
+  add(labels: Labels, by?: number): void;
+}
+
+export interface Gauge {
+  set(labels: Labels, value: number): void;
+}
+
+export interface Histogram {
+  observe(labels: Labels, value: number): void;
+}
+
+/** Gives values when they are asked for; for what is known elsewhere (queue depths, cache sizes). */
+export type Collector = () => Iterable<{ readonly labels: Labels; readonly value: number }>;
+
+interface Series {
+  readonly labels: Labels;
+  value: number;
+  /** Histograms alone: how many observations fell into each bucket, and how many there were. */
+  readonly buckets?: number[];
+  count: number;
+}
+
+interface Metric {
+  readonly definition: MetricDefinition;
+  readonly series: Map<string, Series>;
+  readonly collectors: Set<Collector>;
+}
+
+/** The metrics of one process, as Prometheus reads them. Holds no global state: each manager has its own. */
+export class MetricRegistry {
+  readonly #metrics = new Map<string, Metric>();
+
+  counter(definition: MetricDefinition): Counter {
+    const metric = this.#metric(definition, "counter");
+    return { add: (labels, by = 1) => void (seriesOf(metric, labels).value += by) };
+  }
+
+  gauge(definition: MetricDefinition): Gauge {
+    const metric = this.#metric(definition, "gauge");
+    return { set: (labels, value) => void (seriesOf(metric, labels).value = value) };
+  }
+
+  histogram(definition: MetricDefinition): Histogram {
+    const metric = this.#metric(definition, "histogram");
+    return {
+      observe: (labels, value) => {
+        const series = seriesOf(metric, labels);
+        series.value += value;
+        series.count++;
+        const at = LATENCY_BUCKETS.findIndex((bound) => value <= bound);
+        if (at >= 0) series.buckets![at]!++;
+      },
+    };
+  }
+
+  /** Adds a source of values for a counter or gauge; dispose to take it away. */
+  collect(definition: MetricDefinition, collector: Collector): Disposable {
+    const { collectors } = this.#metric(definition, definition.type);
+    collectors.add(collector);
+    return { [Symbol.dispose]: () => void collectors.delete(collector) };
+  }
+
+  /** The text format of Prometheus, version 0.0.4. */
+  exposition(): string {
+    const lines: string[] = [];
+    for (const { definition, series, collectors } of this.#metrics.values()) {
+      const { name, type, help } = definition;
+      lines.push(`# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`, `# TYPE ${name} ${type}`);
+      for (const each of series.values())
+        lines.push(...(type === "histogram" ? histogramLines(name, each) : [line(name, each.labels, each.value)]));
+      for (const collector of collectors)
+        for (const each of collector()) lines.push(line(name, each.labels, each.value));
+    }
+    return `${lines.join("\n")}\n`;
+  }
+
+  #metric(definition: MetricDefinition, type: MetricDefinition["type"]): Metric {
+    const known = this.#metrics.get(definition.name);
+    if (known && known.definition.type !== type) {
+      const message = `the metric ${definition.name} is a ${known.definition.type}, and cannot be a ${type} as well`;
+      throw new SetpointError("METRIC_CONFLICT", message);
+    }
+    const metric = known ?? { definition, series: new Map(), collectors: new Set() };
+    this.#metrics.set(definition.name, metric);
+    return metric;
+  }
+}
+
+function seriesOf(metric: Metric, labels: Labels): Series {
+  const key = JSON.stringify(labels);
+  const known = metric.series.get(key);
+  if (known) return known;
+  if (metric.series.size >= MAX_SERIES) {
+    const overflow = Object.fromEntries(Object.keys(labels).map((name) => [name, OVERFLOW]));
+    if (key !== JSON.stringify(overflow)) return seriesOf(metric, overflow);
+  }
+  const isHistogram = metric.definition.type === "histogram";
+  const series: Series = {
+    labels,
+    value: 0,
+    count: 0,
+    ...(isHistogram ? { buckets: LATENCY_BUCKETS.map(() => 0) } : {}),
+  };
+  metric.series.set(key, series);
+  return series;
+}
+
+function histogramLines(name: string, { labels, value, count, buckets = [] }: Series): readonly string[] {
+  let below = 0;
+  const lines = LATENCY_BUCKETS.map((bound, at) => {
+    below += buckets[at] ?? 0;
+    return line(`${name}_bucket`, { ...labels, le: String(bound) }, below);
+  });
+  return [
+    ...lines,
+    line(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
+    line(`${name}_sum`, labels, value),
+    line(`${name}_count`, labels, count),
+  ];
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`);
+  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
