@@ -155,6 +155,7 @@ const consumerProgram = {
       lib: ["es2023", "esnext.disposable"],
       module: "nodenext",
       strict: true,
+      declaration: true,
       noEmit: true,
       skipLibCheck: false,
       types: ["node"],
@@ -167,11 +168,11 @@ import { ConfigMap } from "setpoint/kinds/v1";
 import { NetworkPolicy } from "setpoint/kinds/networking.k8s.io/v1";
 import { z } from "zod";
 
-const Website = resource("web.example.com/v1/Website", {
+export const Website = resource("web.example.com/v1/Website", {
   spec: z.object({ image: z.string(), replicas: z.int().min(0).default(1) }),
   status: z.object({ ready: z.int() }),
 });
-type Website = ObjectOf<typeof Website>;
+export type Website = ObjectOf<typeof Website>;
 
 export async function use(client: Client): Promise<number> {
   const written: NewObject<Website> = { metadata: { name: "a" }, spec: { image: "nginx" } };
