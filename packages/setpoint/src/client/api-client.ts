@@ -7,6 +7,7 @@ import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
 import { apiPath, queryOf } from "./api-path.js";
+import { deleteBody, listQuery, watchQuery } from "./api-query.js";
 import { readJson } from "./body.js";
 import type {
   ApplyOptions,
@@ -355,41 +356,6 @@ interface ObjectListMetadata {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
-}
-
-function listQuery(options: ListOptions): Record<string, string | number | undefined> {
-  return {
-    labelSelector: options.labelSelector,
-    fieldSelector: options.fieldSelector,
-    limit: options.limit,
-    continue: options.continue,
-    resourceVersion: options.resourceVersion,
-    resourceVersionMatch: options.resourceVersionMatch,
-  };
-}
-
-function watchQuery(options: WatchOptions): Record<string, string | number | boolean | undefined> {
-  return {
-    watch: true,
-    labelSelector: options.labelSelector,
-    fieldSelector: options.fieldSelector,
-    resourceVersion: options.resourceVersion,
-    resourceVersionMatch: options.resourceVersionMatch,
-    allowWatchBookmarks: options.allowBookmarks ?? true,
-    sendInitialEvents: options.sendInitialEvents,
-    timeoutSeconds: options.timeoutSeconds,
-  };
-}
-
-function deleteBody(options: DeleteOptions): JsonObject {
-  return {
-    apiVersion: "v1",
-    kind: "DeleteOptions",
-    preconditions: options.preconditions,
-    propagationPolicy: options.propagation,
-    gracePeriodSeconds: options.gracePeriodSeconds,
-    dryRun: options.dryRun ? ["All"] : undefined,
-  };
 }
 
 /** The server leaves the kind out of a list's items; here every object says what it is. */

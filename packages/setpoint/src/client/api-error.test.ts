@@ -1,0 +1,190 @@
+import { Buffer } from "node:buffer";
+import { describe, expect, it } from "vitest";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { isTooLargeResourceVersion } from "./api-error.js";
+import type { ObservedRequest } from "./client.js";
+import {
+  answer,
+  createObject,
+  failing,
+  getObject,
+  JSON_TYPE,
+  object,
+  scriptedClient,
+  settled,
+} from "./testing/scripted-client.js";
+import { reply } from "./transport.contract.js";
+import type { TransportRequest, TransportResponse } from "./transport.js";
+import { transportError } from "./transport-error.js";
+
+describe("answers", () => {
+  it.each([
+    [400, "BadRequest", "API_BAD_REQUEST"],
+    [401, "Unauthorized", "API_UNAUTHORIZED"],
+    [403, "Forbidden", "API_FORBIDDEN"],
+    [405, "MethodNotAllowed", "API_METHOD_NOT_ALLOWED"],
+    [406, "NotAcceptable", "API_UNSUPPORTED_MEDIA_TYPE"],
+    [409, "Conflict", "API_CONFLICT"],
+    [409, "AlreadyExists", "API_ALREADY_EXISTS"],
+    [410, "Expired", "API_EXPIRED"],
+    [410, "Gone", "API_EXPIRED"],
+    [413, "RequestEntityTooLarge", "API_TOO_LARGE"],
+    [415, "UnsupportedMediaType", "API_UNSUPPORTED_MEDIA_TYPE"],
+    [422, "Invalid", "API_INVALID"],
+    [500, "InternalError", "API_INTERNAL"],
+    [500, "ServerTimeout", "API_TIMEOUT"],
+    [504, "Timeout", "API_TIMEOUT"],
+    [418, "Teapot", "API_FAILED"],
+  ])("%i %s become %s, with the server's words", async (code, reason, expected) => {
+    const { client } = scriptedClient([failing(code, reason)]);
+    await expect(getObject(client)).rejects.toMatchObject({
+      code: expected,
+      status: code,
+      reason,
+      message: `GET /api/v1/namespaces/n/configmaps/a: ${code} ${reason}: the message of ${reason}`,
+      request: { method: "GET", path: "/api/v1/namespaces/n/configmaps/a" },
+    });
+  });
+
+  it("say too large a resourceVersion in three ways", async () => {
+    const shapes = [
+      failing(
+        504,
+        "Timeout",
+        {},
+        { details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large" }] } },
+      ),
+      failing(504, "Timeout", {}, { message: "Too large resource version: 2000, current: 1000" }),
+      failing(500, "InternalError", {}, { details: { causes: [{ reason: "ResourceVersionTooLarge" }] } }),
+    ];
+    for (const shape of shapes) {
+      expect(isTooLargeResourceVersion(await settled(getObject(scriptedClient([shape]).client)))).toBe(true);
+    }
+    expect(isTooLargeResourceVersion(await settled(getObject(scriptedClient([failing(504, "Timeout")]).client)))).toBe(
+      false,
+    );
+  });
+
+  it("from a proxy are shown by their first words", async () => {
+    const html = `<html><body>\n<h1>502 Bad Gateway</h1>${" padding".repeat(100)}</body></html>`;
+    const { client } = scriptedClient([reply(html, { "content-type": "text/html" }, 502)]);
+    await expect(createObject(client)).rejects.toMatchObject({
+      code: "API_UNAVAILABLE",
+      reason: "",
+      message: expect.stringMatching(
+        /: 502, an answer that is no Status \(text\/html\): <html><body> <h1>502 Bad Gateway.*…$/,
+      ),
+    });
+  });
+
+  it.each([
+    [
+      "HTML that calls itself JSON",
+      "<html>login</html>",
+      JSON_TYPE,
+      /content-type application\/json\) is not JSON; it starts with: <html>login/,
+    ],
+    ["HTML", "<html>login</html>", { "content-type": "text/html" }, /content-type text\/html\) is not JSON/],
+    ["protobuf that calls itself JSON", "k8s\u0000\n\u000f\n\u0002v1", JSON_TYPE, /it starts with: k8s\?/],
+    [
+      "gzip unasked",
+      Buffer.from([0x1f, 0x8b, 8, 0, 0xff]),
+      { ...JSON_TYPE, "content-encoding": "gzip" },
+      /content-encoding gzip/,
+    ],
+    ["nothing", "", JSON_TYPE, /it is empty/],
+    ["half an answer", '{"kind":"ConfigMap","metadata":{"na', JSON_TYPE, /is not JSON; it starts with: \{"kind"/],
+    ["a number", "42", JSON_TYPE, /expected an object, the server sent: 42/],
+    ["another object", '{"a":1}', JSON_TYPE, /expected ConfigMap, the server sent: \{"a":1\}/],
+    ["a character cut in two", Buffer.from('{"metadata":{"name":"\xc3"}}', "latin1"), JSON_TYPE, /is not JSON/],
+  ])("that are %s are a clear error", async (_, body, headers, message) => {
+    const { client } = scriptedClient([reply(body, headers as Record<string, string>)]);
+    const error = (await settled(getObject(client))) as Error;
+    expect(error).toMatchObject({ code: "RESPONSE_INVALID", message: expect.stringMatching(message) });
+    expect(error.message).toContain("GET /api/v1/namespaces/n/configmaps/a");
+  });
+
+  it("are read by what they are, where only the content type is wrong", async () => {
+    const { client } = scriptedClient([reply(JSON.stringify(object), { "content-type": "text/plain" })]);
+    expect(await getObject(client)).toEqual(object);
+  });
+
+  it("of 250,000 objects are a list like any other", async () => {
+    const items = Array.from({ length: 250_000 }, (_, index) => ({ metadata: { name: `n${index}` } }));
+    const { client } = scriptedClient([answer({ metadata: { resourceVersion: "9" }, items })]);
+    const list = await client.list(ConfigMap);
+    expect(list.items).toHaveLength(250_000);
+    expect(list.items[249_999]).toMatchObject({ kind: "ConfigMap", apiVersion: "v1", metadata: { name: "n249999" } });
+  });
+
+  it("to a list may have null for no items", async () => {
+    const { client } = scriptedClient([answer({ metadata: { resourceVersion: "9" }, items: null })]);
+    expect(await client.list(ConfigMap)).toEqual({ items: [], resourceVersion: "9" });
+  });
+
+  it("that take too long are given up, and the connection with them", async () => {
+    const waiting = ({ signal }: TransportRequest): Promise<never> =>
+      new Promise((_, reject) => signal!.addEventListener("abort", () => reject(transportError("ABORTED", "aborted"))));
+    const { client, clock } = scriptedClient([waiting]);
+    const got = settled(createObject(client));
+    await clock.advance(89_999);
+    await clock.advance(1);
+    expect(await got).toMatchObject({
+      code: "TRANSPORT_TIMEOUT",
+      message: expect.stringContaining("no answer within 90 s"),
+    });
+  });
+
+  it("whose body falls silent are given up, too", async () => {
+    const silent = (): TransportResponse => ({
+      ...answer(object),
+      body: (async function* () {
+        yield Buffer.from('{"kind":');
+        await new Promise(() => {});
+      })(),
+    });
+    const { client, clock } = scriptedClient([silent]);
+    const got = settled(getObject(client));
+    await clock.advance(90_000);
+    expect(await got).toMatchObject({ code: "TRANSPORT_TIMEOUT" });
+  });
+
+  it("that lead elsewhere are not followed", async () => {
+    const { client, requests } = scriptedClient([reply("", { location: "https://evil.example.com/" }, 302)]);
+    await expect(getObject(client)).rejects.toMatchObject({ code: "API_FAILED", status: 302 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("with warnings pass each text on once", async () => {
+    const warnings: string[] = [];
+    const headers = { warning: ['299 - "old \\"api\\""', '299 - "first", 299 - "second, with comma"'] };
+    const { client } = scriptedClient([() => answer(object, 200, headers)], {
+      onWarning: (text) => warnings.push(text),
+    });
+    await getObject(client);
+    await getObject(client);
+    expect(warnings).toEqual(['old "api"', "first", "second, with comma"]);
+  });
+
+  it("are reported to the observer, failures and repeats too", async () => {
+    const seen: ObservedRequest[] = [];
+    const answers = [
+      transportError("TRANSPORT_BROKEN", "reset"),
+      failing(404, "NotFound", {}, { details: { name: "a" } }),
+    ];
+    const { client } = scriptedClient(answers, { observer: (request) => seen.push(request) });
+    expect(await client.find(ConfigMap, "a", { namespace: "n" })).toBeUndefined();
+    expect(seen).toEqual([
+      {
+        verb: "get",
+        kind: "ConfigMap",
+        subresource: "",
+        status: 0,
+        error: "TRANSPORT_BROKEN",
+        durationMs: 0,
+        attempt: 1,
+      },
+      { verb: "get", kind: "ConfigMap", subresource: "", status: 404, durationMs: 0, attempt: 2 },
+    ]);
+  });
+});
