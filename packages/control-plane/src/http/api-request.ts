@@ -12,7 +12,7 @@ export interface ApiRequest {
   readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
   /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */
   readonly isInProcess: boolean;
-  /** Aborted when the caller goes away or the server stops. */
+  /** Aborted when the caller goes away or the server stops. May serve several requests: take listeners off again. */
   readonly signal: AbortSignal;
 }
 

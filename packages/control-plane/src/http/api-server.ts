@@ -5,8 +5,9 @@ import type { Clock } from "setpoint";
 import { answerError } from "../registry/negotiation/answer.js";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiRequest, ApiResponse } from "./api-request.js";
+import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
-import { CLIENT_GONE, hasBody, type NodeRequest, readBody } from "./incoming-body.js";
+import { hasBody, type NodeRequest, readBody } from "./incoming-body.js";
 import { decodedBody } from "./request-body.js";
 import { parseTarget } from "./request-target.js";
 import { type NodeResponse, writeResponse } from "./response-writer.js";
@@ -41,8 +42,9 @@ export class ApiServer implements AsyncDisposable {
   readonly #server: Http2SecureServer;
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Set<ServerHttp2Session>();
-  readonly #exchanges = new Set<Exchange>();
+  readonly #signals = new CallerSignals();
   readonly #certificates = new ClientCertificates();
+  #inFlight = 0;
   #onIdle: (() => void) | undefined;
   #isStopping = false;
 
@@ -108,8 +110,8 @@ export class ApiServer implements AsyncDisposable {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const grace = new AbortController();
     const patience = this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {});
-    for (const exchange of this.#exchanges) exchange.abort(new Error("the server is stopping"));
-    if (this.#exchanges.size > 0) {
+    this.#signals.abortAll(new Error("the server is stopping"));
+    if (this.#inFlight > 0) {
       const idle = new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -126,41 +128,38 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async #accept(request: NodeRequest, response: NodeResponse): Promise<void> {
-    const exchange = new Exchange();
-    this.#exchanges.add(exchange);
-    response.once("close", () => exchange.close());
-    response.on("error", () => exchange.close());
+    this.#inFlight++;
+    response.on("error", () => response.destroy());
     if (this.#isStopping && request.httpVersionMajor === 1) response.setHeader("connection", "close");
     try {
-      const answer = await this.#answer(request, response, exchange);
+      const answer = await this.#answer(request, response);
       if (!response.destroyed) await writeResponse(response, answer, this.#options.clock);
     } catch (error) {
       if (!response.destroyed) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
       response.destroy();
     } finally {
-      this.#exchanges.delete(exchange);
-      if (this.#exchanges.size === 0) this.#onIdle?.();
+      if (--this.#inFlight === 0) this.#onIdle?.();
     }
   }
 
-  async #answer(request: NodeRequest, response: NodeResponse, exchange: Exchange): Promise<ApiResponse> {
+  async #answer(request: NodeRequest, response: NodeResponse): Promise<ApiResponse> {
     try {
       const headers = headersOf(request.rawHeaders);
       const certificate = this.#certificates.of(request, headers.authorization !== undefined);
       const target = parseTarget(request.url ?? "/");
-      const body = hasBody(request, headers) ? await readBody(request, headers, this.#options.clock) : NO_BODY;
-      const apiRequest: ApiRequest = {
-        ...target,
+      const sent = hasBody(request, headers) ? await readBody(request, headers, this.#options.clock) : NO_BODY;
+      const encoding = headers["content-encoding"];
+      const body = encoding === undefined ? sent : await decodedBody(sent, encoding.toString());
+      return await this.#options.handler({
         method: request.method ?? "GET",
+        path: target.path,
+        query: target.query,
         headers,
-        body: await decodedBody(body, headers["content-encoding"]?.toString()),
+        body,
         ...(certificate && { clientCertificate: certificate }),
         isInProcess: false,
-        get signal() {
-          return exchange.signal;
-        },
-      };
-      return await this.#options.handler(apiRequest);
+        signal: this.#signals.of(request, response),
+      });
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       // The rest of a refused body would otherwise be read as the next request, or kept in memory.
@@ -171,29 +170,6 @@ export class ApiServer implements AsyncDisposable {
 }
 
 const NO_BODY = new Uint8Array();
-
-/** One request and its answer. The signal is made when somebody asks for it: most requests end before anyone does. */
-class Exchange {
-  #controller: AbortController | undefined;
-  #reason: Error | undefined;
-
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#reason) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: Error): void {
-    this.#reason ??= reason;
-    this.#controller?.abort(this.#reason);
-  }
-
-  close(): void {
-    this.abort(CLIENT_GONE);
-  }
-}
 
 /** Repeated headers are joined, as Node does, but for those of impersonation, where each is a value of its own. */
 function headersOf(raw: readonly string[]): ApiRequest["headers"] {
