@@ -1,5 +1,5 @@
 import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
-import { EMPTY_SET, type FieldSet, FieldSetBuilder, isEmptySet, recursiveDifference } from "./field-set.js";
+import { EMPTY_SET, type FieldSet, FieldSetWalk, isEmptySet, recursiveDifference } from "./field-set.js";
 import { itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { fieldElement, type PathElement } from "./path-element.js";
@@ -39,9 +39,9 @@ export function excludeFields(comparison: Comparison, fields: FieldSet | undefin
 /** Undefined stands for an absent value, null for an explicit one. At least one side is there. */
 class ComparingWalk {
   readonly #path: PathElement[] = [];
-  #added: FieldSetBuilder | undefined;
-  #modified: FieldSetBuilder | undefined;
-  #removed: FieldSetBuilder | undefined;
+  #added: FieldSetWalk | undefined;
+  #modified: FieldSetWalk | undefined;
+  #removed: FieldSetWalk | undefined;
 
   result(): Comparison {
     return {
@@ -49,6 +49,13 @@ class ComparingWalk {
       modified: this.#modified?.done() ?? EMPTY_SET,
       removed: this.#removed?.done() ?? EMPTY_SET,
     };
+  }
+
+  #leave(): void {
+    this.#path.pop();
+    this.#added?.left();
+    this.#modified?.left();
+    this.#removed?.left();
   }
 
   value(type: MergeType, before: Json | undefined, after: Json | undefined): void {
@@ -87,15 +94,15 @@ class ComparingWalk {
 
   #leaf(before: Json | undefined, after: Json | undefined): void {
     if (before !== undefined && after !== undefined) {
-      if (!deepEqual(before, after)) (this.#modified ??= new FieldSetBuilder()).insert(this.#path);
+      if (!deepEqual(before, after)) (this.#modified ??= new FieldSetWalk(this.#path)).insert();
     } else {
       this.#presence(before, after);
     }
   }
 
   #presence(before: Json | undefined, after: Json | undefined): void {
-    if (before === undefined) (this.#added ??= new FieldSetBuilder()).insert(this.#path);
-    else if (after === undefined) (this.#removed ??= new FieldSetBuilder()).insert(this.#path);
+    if (before === undefined) (this.#added ??= new FieldSetWalk(this.#path)).insert();
+    else if (after === undefined) (this.#removed ??= new FieldSetWalk(this.#path)).insert();
   }
 
   #map(type: MapType, before: Json | undefined, after: Json | undefined): boolean {
@@ -106,12 +113,12 @@ class ComparingWalk {
       return true;
     }
     if (left !== undefined) {
-      for (const key of Object.keys(left)) {
+      for (const key in left) {
         this.#field(type, key, left[key], right === undefined ? undefined : field(right, key));
       }
     }
     if (right !== undefined) {
-      for (const key of Object.keys(right)) {
+      for (const key in right) {
         if (left === undefined || !Object.hasOwn(left, key)) this.#field(type, key, undefined, right[key]);
       }
     }
@@ -125,7 +132,7 @@ class ComparingWalk {
     if (fieldType === undefined) return;
     this.#path.push(declared?.element ?? fieldElement(key));
     this.value(fieldType, before, after);
-    this.#path.pop();
+    this.#leave();
   }
 
   #list(type: ListType, before: Json | undefined, after: Json | undefined): boolean {
@@ -150,15 +157,15 @@ class ComparingWalk {
     if (before.length <= 1 && after.length <= 1) {
       this.value(type.items, before[0], after[0]);
     } else if (before.length >= 2 && after.length >= 2) {
-      if (!deepEqual(before, after)) (this.#modified ??= new FieldSetBuilder()).insert(this.#path);
+      if (!deepEqual(before, after)) (this.#modified ??= new FieldSetWalk(this.#path)).insert();
     } else if (before.length >= 2) {
       if (after.length > 0) this.value(type.items, undefined, after[0]);
-      (this.#removed ??= new FieldSetBuilder()).insert(this.#path);
+      (this.#removed ??= new FieldSetWalk(this.#path)).insert();
     } else {
       if (before.length > 0) this.value(type.items, before[0], undefined);
-      (this.#added ??= new FieldSetBuilder()).insert(this.#path);
+      (this.#added ??= new FieldSetWalk(this.#path)).insert();
     }
-    this.#path.pop();
+    this.#leave();
   }
 }
 
@@ -175,7 +182,7 @@ function byElement(type: ListType, items: readonly Json[] | undefined): Map<Path
 
 export function nonEmptyObject(value: Json | undefined): JsonObject | undefined {
   if (!isObject(value)) return undefined;
-  for (const key in value) if (Object.hasOwn(value, key)) return value;
+  for (const _ in value) return value;
   return undefined;
 }
 

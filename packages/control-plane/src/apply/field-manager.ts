@@ -11,12 +11,13 @@ import {
   decodeManagers,
   encodeManagers,
   isReset,
+  isWrittenUnder,
   type Manager,
   type Managers,
   managerId,
 } from "./managed-fields.js";
-import { mergeType } from "./merge-type.js";
-import { checkTyped } from "./typed-validation.js";
+import { type MergeType, mergeType } from "./merge-type.js";
+import { checkTyped, checkTypedUpdate } from "./typed-validation.js";
 import { apply, update, type Versions } from "./updater.js";
 
 /** The kind, endpoint and moment of one write, for the ownership of its fields. */
@@ -72,7 +73,7 @@ export function trackUpdate(context: WriteContext, live: JsonObject | undefined,
     const managers = managersOfUpdate(context, before, object);
     if (managers.size === 0 && metadataOf(before).uid) return after;
     const result = updateManagers(context, setManagedFields(before, undefined), after, managers, context.manager);
-    return setManagedFields(object, encodeManagers(result) as Json | undefined);
+    return setManagedFields(object, encoded(context, result));
   } catch (error) {
     if (error instanceof Error) return after;
     throw error;
@@ -108,7 +109,7 @@ export function applyServerSide(
     outcome = run(true);
   }
   const object = context.manager === "kubectl" ? syncLastApplied(outcome.object, config) : outcome.object;
-  return setManagedFields(object, encodeManagers(outcome.managers) as Json | undefined);
+  return setManagedFields(object, encoded(context, outcome.managers));
 }
 
 function checkConfig(context: WriteContext, config: JsonObject): void {
@@ -134,9 +135,7 @@ function applyManagers(
   const type = versions.typeOf(context.apiVersion)!;
   const named = `${objectName(config)}; ${groupVersionKind(config)}`;
   orInternalError(`failed to create typed patch object (${named})`, () => checkTyped(type, config));
-  orInternalError(`failed to create typed live object (${named})`, () =>
-    checkTyped(type, live, { allowDuplicates: true }),
-  );
+  orInternalError(`failed to create typed live object (${named})`, () => checkLive(type, live, managers));
   const self = managerOf(context, context.manager, true);
   const id = managerId(self);
   const outcome = apply(versions, live, config, known, id, self, force);
@@ -156,8 +155,8 @@ function updateManagers(
 ): Managers {
   const versions = versionsOf(context);
   const type = versions.typeOf(context.apiVersion)!;
-  checkTyped(type, object, { allowDuplicates: true });
-  checkTyped(type, live, { allowDuplicates: true });
+  checkLive(type, live, managers);
+  checkTypedUpdate(type, object, live);
   const self = managerOf(context, name, false);
   const id = managerId(self);
   const operation = "current-operation";
@@ -170,6 +169,16 @@ function updateManagers(
     result.set(id, { ...changed, fields });
   }
   return cap(result);
+}
+
+/** An object with ownership that this process wrote under the same type was checked then. */
+function checkLive(type: MergeType, live: JsonObject, managers: Managers): void {
+  for (const manager of managers.values()) if (isWrittenUnder(manager.fields, type)) return;
+  checkTyped(type, live, { allowDuplicates: true });
+}
+
+function encoded(context: WriteContext, managers: Managers): Json | undefined {
+  return encodeManagers(managers, (apiVersion) => typeAt(context, apiVersion)) as unknown as Json | undefined;
 }
 
 /** Merges the oldest updaters of each version until there are few enough. */
@@ -209,10 +218,12 @@ function managersOfUpdate(context: WriteContext, live: JsonObject, object: JsonO
   };
   if (context.subresource !== "") return ofLive();
   const entries = managedFieldsOf(object) as readonly unknown[] | undefined;
+  if (entries !== undefined && entries === (managedFieldsOf(live) as unknown)) return ofLive();
   if (isReset(entries)) return new Map();
   try {
-    const managers = decodeManagers(entries);
-    return managers.size === 0 ? ofLive() : managers;
+    const known = ofLive();
+    const managers = decodeManagers(entries, known);
+    return managers.size === 0 ? known : managers;
   } catch {
     return ofLive();
   }
@@ -220,10 +231,7 @@ function managersOfUpdate(context: WriteContext, live: JsonObject, object: JsonO
 
 function versionsOf(context: WriteContext): Versions {
   return {
-    typeOf(apiVersion) {
-      const schema = context.schemaOf(apiVersion);
-      return schema === undefined ? undefined : mergeType(schema ?? undefined);
-    },
+    typeOf: (apiVersion) => typeAt(context, apiVersion),
     convert(object, apiVersion) {
       if (object.apiVersion === apiVersion || object.apiVersion === undefined) return object;
       return context.convert?.(object, apiVersion) ?? withField(object, "apiVersion", apiVersion);
@@ -232,13 +240,18 @@ function versionsOf(context: WriteContext): Versions {
   };
 }
 
+function typeAt(context: WriteContext, apiVersion: string): MergeType | undefined {
+  const schema = context.schemaOf(apiVersion);
+  return schema === undefined ? undefined : mergeType(schema ?? undefined);
+}
+
 function managerOf(context: WriteContext, name: string, isApplier: boolean): Omit<Manager, "fields"> {
   return {
     name: name === "" ? "unknown" : name,
     isApplier,
     apiVersion: context.apiVersion,
     subresource: context.subresource,
-    time: new Date(context.nowMs).toISOString().replace(/\.\d+Z$/, "Z"),
+    time: `${new Date(context.nowMs).toISOString().slice(0, 19)}Z`,
   };
 }
 

@@ -47,6 +47,7 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
+  if (typeof b !== "object" || b === null) return false;
   let count = 0;
   for (const element in a) {
     const other = b[element];
@@ -98,26 +99,61 @@ export class FieldSetBuilder {
     if (path.length === 0) return;
     let node = this.#root;
     const last = path.length - 1;
-    for (let index = 0; index < last; index++) {
-      const element = path[index]!;
-      const next = node[element];
-      if (next === undefined) {
-        node = node[element] = {};
-      } else if (next === LEAF) {
-        node = node[element] = { [SELF]: LEAF };
-      } else {
-        node = next as MutableFieldSet;
-      }
-    }
-    const element = path[last]!;
-    const present = node[element];
-    if (present === undefined) node[element] = LEAF;
-    else if (present !== LEAF) (present as MutableFieldSet)[SELF] = LEAF;
+    for (let index = 0; index < last; index++) node = childNode(node, path[index]!);
+    addMember(node, path[last]!);
   }
 
   done(): FieldSet {
     return ordered(this.#root);
   }
+}
+
+/**
+ * A set under construction along a walk over a value: members are added where the walk stands, and finding that place
+ * costs nothing, however deep it is.
+ */
+export class FieldSetWalk {
+  readonly #path: PathElement[];
+  /** The nodes on the way to where the walk stands, as far as there are any; the root is always there. */
+  readonly #nodes: MutableFieldSet[] = [{}];
+
+  /** `path` is the walk's own; it tells this set by `left` when it got shorter. */
+  constructor(path: PathElement[]) {
+    this.#path = path;
+  }
+
+  /** Adds the path on which the walk stands. */
+  insert(): void {
+    const depth = this.#path.length;
+    if (depth === 0) return;
+    for (let at = this.#nodes.length; at < depth; at++) {
+      this.#nodes.push(childNode(this.#nodes[at - 1]!, this.#path[at - 1]!));
+    }
+    addMember(this.#nodes[depth - 1]!, this.#path[depth - 1]!);
+  }
+
+  /** The walk went back up: nodes below its path are no longer on the way. */
+  left(): void {
+    const depth = this.#path.length + 1;
+    if (this.#nodes.length > depth) this.#nodes.length = depth;
+  }
+
+  done(): FieldSet {
+    return ordered(this.#nodes[0]!);
+  }
+}
+
+function childNode(node: MutableFieldSet, element: PathElement): MutableFieldSet {
+  const child = node[element];
+  if (child === undefined) return (node[element] = {}) as MutableFieldSet;
+  if (child === LEAF) return (node[element] = { [SELF]: LEAF }) as MutableFieldSet;
+  return child as MutableFieldSet;
+}
+
+function addMember(node: MutableFieldSet, element: PathElement): void {
+  const child = node[element];
+  if (child === undefined) node[element] = LEAF;
+  else if (child !== LEAF) (child as MutableFieldSet)[SELF] = LEAF;
 }
 
 export function setOf(...members: readonly (readonly PathElement[])[]): FieldSet {

@@ -1,5 +1,6 @@
 import { isObject } from "../schema/json.js";
-import { EMPTY_SET, type FieldSet, parseFieldSet } from "./field-set.js";
+import { EMPTY_SET, equalSets, type FieldSet, parseFieldSet } from "./field-set.js";
+import type { MergeType } from "./merge-type.js";
 
 /** An entry of `metadata.managedFields`. */
 export interface ManagedFieldsEntry {
@@ -27,21 +28,37 @@ export type Managers = Map<string, Manager>;
 
 /** What tells one manager from another. An applier is the same one at every version. */
 export function managerId(manager: Pick<Manager, "name" | "isApplier" | "apiVersion" | "subresource">): string {
-  return JSON.stringify([
-    manager.name,
-    manager.isApplier ? "Apply" : "Update",
-    manager.isApplier ? "" : manager.apiVersion,
-    manager.subresource,
-  ]);
+  const { name, isApplier, apiVersion, subresource } = manager;
+  return isApplier ? `${name}\nApply\n\n${subresource}` : `${name}\nUpdate\n${apiVersion}\n${subresource}`;
 }
 
-/** Sets that the server wrote or has read once: they need not be parsed again. */
-const canonical = new WeakSet<FieldSet>();
+/**
+ * On sets that this process wrote: the type under which it did. Such a set is canonical, it fits the type, and so does
+ * the object that carries it. Neither JSON nor copies show it.
+ */
+const WRITTEN = Symbol("written");
 
-/** Reads `metadata.managedFields`; throws where an entry is malformed, in the real server's words. */
-export function decodeManagers(entries: readonly unknown[] | undefined | null): Managers {
+type WrittenSet = FieldSet & { [WRITTEN]?: MergeType };
+
+/** Whether a set was written under a type by this process. */
+export function isWrittenUnder(set: FieldSet, type: MergeType): boolean {
+  return (set as WrittenSet)[WRITTEN] === type;
+}
+
+function markWritten(set: FieldSet, type: MergeType | undefined): void {
+  if (type === undefined || (set as WrittenSet)[WRITTEN] === type || Object.isFrozen(set)) return;
+  Object.defineProperty(set, WRITTEN, { value: type, configurable: true });
+}
+
+/**
+ * Reads `metadata.managedFields`; throws where an entry is malformed, in the real server's words. Sets that are as they
+ * were in `known` are taken from there.
+ */
+export function decodeManagers(entries: readonly unknown[] | undefined | null, known?: Managers): Managers {
   const managers: Managers = new Map();
-  for (const [index, value] of (entries ?? []).entries()) {
+  if (!entries) return managers;
+  for (let index = 0; index < entries.length; index++) {
+    const value = entries[index];
     const entry = (isObject(value) ? value : {}) as ManagedFieldsEntry;
     if (entry.operation !== "Apply" && entry.operation !== "Update") {
       throw new Error("operation must be `Apply` or `Update`");
@@ -51,34 +68,40 @@ export function decodeManagers(entries: readonly unknown[] | undefined | null): 
     if (entry.fieldsType !== "FieldsV1") {
       throw new Error(`invalid fieldsType ${JSON.stringify(entry.fieldsType)} in managed fields entry ${index}`);
     }
-    const manager: Manager = {
-      name: entry.manager ?? "",
-      isApplier: entry.operation === "Apply",
-      apiVersion: entry.apiVersion,
-      subresource: entry.subresource ?? "",
-      time: entry.time,
-      fields: decodeFields(entry.fieldsV1),
-    };
-    managers.set(managerId(manager), manager);
+    const name = entry.manager ?? "";
+    const isApplier = entry.operation === "Apply";
+    const { apiVersion, time, subresource = "", fieldsV1 } = entry;
+    const id = managerId({ name, isApplier, apiVersion, subresource });
+    const before = known?.get(id)?.fields;
+    const fields = before !== undefined && isSameSet(fieldsV1, before) ? before : decodeFields(fieldsV1);
+    managers.set(id, { name, isApplier, apiVersion, subresource, time, fields });
   }
   return managers;
 }
 
 /** The entries of the managers, appliers first, each kind by time, name, version and subresource. */
-export function encodeManagers(managers: Managers): readonly ManagedFieldsEntry[] | undefined {
+export function encodeManagers(
+  managers: Managers,
+  typeOf: (apiVersion: string) => MergeType | undefined,
+): readonly ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   return [...managers.values()].sort(compareManagers).map((manager) => {
-    canonical.add(manager.fields);
-    return {
-      ...(manager.name === "" ? {} : { manager: manager.name }),
-      operation: manager.isApplier ? "Apply" : "Update",
-      apiVersion: manager.apiVersion,
-      ...(manager.time === undefined ? {} : { time: manager.time }),
-      fieldsType: "FieldsV1",
-      fieldsV1: manager.fields,
-      ...(manager.subresource === "" ? {} : { subresource: manager.subresource }),
-    };
+    markWritten(manager.fields, typeOf(manager.apiVersion));
+    return entryOf(manager);
   });
+}
+
+/** Fields are set one by one: this runs on every write, and conditional spreads are slow. */
+function entryOf(manager: Manager): ManagedFieldsEntry {
+  const entry: { -readonly [Field in keyof ManagedFieldsEntry]: ManagedFieldsEntry[Field] } = {};
+  if (manager.name !== "") entry.manager = manager.name;
+  entry.operation = manager.isApplier ? "Apply" : "Update";
+  entry.apiVersion = manager.apiVersion;
+  if (manager.time !== undefined) entry.time = manager.time;
+  entry.fieldsType = "FieldsV1";
+  entry.fieldsV1 = manager.fields;
+  if (manager.subresource !== "") entry.subresource = manager.subresource;
+  return entry;
 }
 
 /** A client asks for all ownership to be forgotten: an empty list, or one empty entry. */
@@ -90,7 +113,8 @@ export function isReset(entries: readonly unknown[] | undefined | null): boolean
 
 /** Oldest first; those without a time before all. */
 export function compareTimes(a: Manager, b: Manager): number {
-  return seconds(a.time) - seconds(b.time);
+  if (a.time === undefined || b.time === undefined) return Number(a.time !== undefined) - Number(b.time !== undefined);
+  return compareTimeTexts(a.time, b.time);
 }
 
 function compareManagers(a: Manager, b: Manager): number {
@@ -107,14 +131,19 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function seconds(time: string | undefined): number {
-  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+/** Times have one form, to the second, so their text orders them; one that a client wrote otherwise is parsed. */
+function compareTimeTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  if (a.length === 20 && b.length === 20) return a < b ? -1 : 1;
+  return Math.floor(Date.parse(a) / 1000) - Math.floor(Date.parse(b) / 1000);
+}
+
+/** Whether a client sent back what it was given. */
+function isSameSet(sent: FieldSet | undefined, set: FieldSet): boolean {
+  return isObject(sent) && equalSets(set, sent as FieldSet);
 }
 
 function decodeFields(fields: FieldSet | undefined): FieldSet {
   if (fields === undefined) return EMPTY_SET;
-  if (canonical.has(fields)) return fields;
-  const set = parseFieldSet(fields);
-  canonical.add(set);
-  return set;
+  return WRITTEN in fields ? fields : parseFieldSet(fields);
 }

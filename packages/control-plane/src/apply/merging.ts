@@ -40,10 +40,10 @@ function mergeMap(type: MapType, live: Json | undefined, config: Json | undefine
     isEmpty = false;
   };
   if (left !== undefined) {
-    for (const key of Object.keys(left)) put(key, left[key], right === undefined ? undefined : field(right, key));
+    for (const key in left) put(key, left[key], right === undefined ? undefined : field(right, key));
   }
   if (right !== undefined) {
-    for (const key of Object.keys(right)) {
+    for (const key in right) {
       if (left === undefined || !Object.hasOwn(left, key)) put(key, undefined, right[key]);
     }
   }

@@ -1,5 +1,5 @@
 import { isArray, isObject, type Json } from "../schema/json.js";
-import { type FieldSet, FieldSetBuilder, isEmptySet, recursiveDifference, union } from "./field-set.js";
+import { type FieldSet, FieldSetBuilder, FieldSetWalk, isEmptySet, recursiveDifference, union } from "./field-set.js";
 import { itemElement } from "./list-item.js";
 import type { MapType, MergeType } from "./merge-type.js";
 import { fieldElement, type PathElement } from "./path-element.js";
@@ -7,38 +7,43 @@ import { partFor } from "./typed-validation.js";
 
 /** The fields that a configuration speaks of, and that its applier therefore owns. */
 export function ownedFields(type: MergeType, value: Json): FieldSet {
-  const builder = new FieldSetBuilder();
   const path: PathElement[] = [];
+  const owned = new FieldSetWalk(path);
   visit(type, value);
-  return builder.done();
+  return owned.done();
+
+  function leave(): void {
+    path.pop();
+    owned.left();
+  }
 
   function visit(type: MergeType, value: Json): void {
     const part = partFor(type, value);
-    if (part === "scalar") builder.insert(path);
+    if (part === "scalar") owned.insert();
     else if (part === "map") visitMap(type.map!, value);
     else if (part === "list") visitList(type, value);
   }
 
   function visitMap(map: MapType, value: Json): void {
-    if (map.relationship === "atomic") builder.insert(path);
+    if (map.relationship === "atomic") owned.insert();
     if (map.relationship === "atomic" || !isObject(value)) return;
-    for (const key of Object.keys(value)) {
+    for (const key in value) {
       const declared = map.fields.get(key);
       const child = value[key]!;
       const fieldType = declared?.type ?? map.others;
       if (fieldType === undefined) continue;
       path.push(declared?.element ?? fieldElement(key));
       visit(fieldType, child);
-      if (declared === undefined || child === null || (isObject(child) && Object.keys(child).length === 0)) {
-        builder.insert(path);
+      if (declared === undefined || child === null || (isObject(child) && isEmptyObject(child))) {
+        owned.insert();
       }
-      path.pop();
+      leave();
     }
   }
 
   function visitList(type: MergeType, value: Json): void {
     const list = type.list!;
-    if (list.relationship === "atomic") builder.insert(path);
+    if (list.relationship === "atomic") owned.insert();
     if (list.relationship === "atomic" || !isArray(value)) return;
     const elements = value.map((item) => itemElement(list, item));
     const seen = new Set<PathElement>();
@@ -50,10 +55,15 @@ export function ownedFields(type: MergeType, value: Json): FieldSet {
     for (const [index, element] of elements.entries()) {
       path.push(element);
       if (!repeated.has(element)) visit(list.items, value[index]!);
-      builder.insert(path);
-      path.pop();
+      owned.insert();
+      leave();
     }
   }
+}
+
+function isEmptyObject(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
 }
 
 /** The set with every declared field on the way to a member added: `a.b` is then in it with `a.b.c`. */

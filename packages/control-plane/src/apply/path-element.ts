@@ -9,6 +9,7 @@ import { field, isObject, type Json, type JsonObject } from "../schema/json.js";
 export type PathElement = string;
 
 const ORDER = "fkvi";
+const FIELD = "f".charCodeAt(0);
 
 export function fieldElement(name: string): PathElement {
   return `f:${name}`;
@@ -76,9 +77,9 @@ export function elementText(element: PathElement): string {
 /** Fields first, then keyed items, values and indexes; each by name, number or text. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
+  if (a.charCodeAt(0) === FIELD && b.charCodeAt(0) === FIELD) return a < b ? -1 : 1;
   const byType = ORDER.indexOf(a[0]!) - ORDER.indexOf(b[0]!);
   if (byType !== 0) return byType;
-  if (a[0] === "f") return compareText(a, b);
   const left = JSON.parse(a.slice(2)) as Json;
   const right = JSON.parse(b.slice(2)) as Json;
   if (a[0] !== "k") return compareValues(left, right);

@@ -1,5 +1,5 @@
 import { goSyntax, goTypeName, goValue } from "../schema/go-format.js";
-import { isArray, isObject, type Json } from "../schema/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
 import { ItemError, itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { elementText, fieldElement, type PathElement } from "./path-element.js";
@@ -22,12 +22,65 @@ interface Problem {
 
 /** Checks a value before it is merged or compared; stored values may hold duplicates, applied ones may not. */
 export function checkTyped(type: MergeType, value: Json, { allowDuplicates = false } = {}): void {
+  if (!isTyped(type, value, allowDuplicates)) report(type, value, allowDuplicates);
+}
+
+/** Checks an object that is to be stored, but for the parts that it shares with one that passed. */
+export function checkTypedUpdate(type: MergeType, object: JsonObject, checked: JsonObject): void {
+  for (const key in object) {
+    const part = object[key]!;
+    if (part === checked[key]) continue;
+    const fieldType = type.map?.fields.get(key)?.type ?? type.map?.others;
+    if (fieldType === undefined || !isTyped(fieldType, part, true)) report(type, object, true);
+  }
+}
+
+/** Whether a value has the shape that its type asks for, without saying where not. */
+function isTyped(type: MergeType, value: Json, allowDuplicates: boolean): boolean {
+  switch (partFor(type, value)) {
+    case "scalar":
+      return scalarProblem(type.scalar!, value) === undefined;
+    case "map": {
+      if (value === null) return true;
+      if (!isObject(value)) return false;
+      const { fields, others } = type.map!;
+      for (const key in value) {
+        const fieldType = fields.get(key)?.type ?? others;
+        if (fieldType === undefined || !isTyped(fieldType, value[key]!, allowDuplicates)) return false;
+      }
+      return true;
+    }
+    case "list": {
+      if (value === null) return true;
+      if (!isArray(value)) return false;
+      const list = type.list!;
+      if (list.relationship === "associative" && !hasNames(list, value, allowDuplicates)) return false;
+      for (const item of value) if (!isTyped(list.items, item, allowDuplicates)) return false;
+      return true;
+    }
+    default:
+      return true;
+  }
+}
+
+function hasNames(list: ListType, items: readonly Json[], allowDuplicates: boolean): boolean {
+  try {
+    const names = new Set(items.map((item) => itemElement(list, item)));
+    return allowDuplicates || names.size === items.length;
+  } catch (error) {
+    if (error instanceof ItemError) return false;
+    throw error;
+  }
+}
+
+/** Says what is wrong, and where. */
+function report(type: MergeType, value: Json, allowDuplicates: boolean): void {
   const problems: Problem[] = [];
   const path: PathElement[] = [];
   check(type, value);
   if (problems.length > 0) throw new TypedValueError(problems);
 
-  function report(message: string): void {
+  function add(message: string): void {
     problems.push({ path: path.map(elementText).join(""), message });
   }
 
@@ -40,13 +93,13 @@ export function checkTyped(type: MergeType, value: Json, { allowDuplicates = fal
 
   function checkScalar(scalar: NonNullable<MergeType["scalar"]>, value: Json): void {
     const message = scalarProblem(scalar, value);
-    if (message !== undefined) report(message);
+    if (message !== undefined) add(message);
   }
 
   function checkList(list: ListType, value: Json): void {
     if (value === null) return;
     if (!isArray(value)) {
-      report(`expected list, got &{${goValue(value)}}`);
+      add(`expected list, got &{${goValue(value)}}`);
       return;
     }
     const seen = new Set<PathElement>();
@@ -57,12 +110,12 @@ export function checkTyped(type: MergeType, value: Json, { allowDuplicates = fal
           element = itemElement(list, item);
         } catch (error) {
           if (error instanceof ItemError) {
-            report(`element ${index}: ${error.message}`);
+            add(`element ${index}: ${error.message}`);
             return;
           }
           throw error;
         }
-        if (seen.has(element) && !allowDuplicates) report(`duplicate entries for key ${elementText(element)}`);
+        if (seen.has(element) && !allowDuplicates) add(`duplicate entries for key ${elementText(element)}`);
         seen.add(element);
       }
       path.push(element);
@@ -74,7 +127,7 @@ export function checkTyped(type: MergeType, value: Json, { allowDuplicates = fal
   function checkMap(map: MapType, value: Json): void {
     if (value === null) return;
     if (!isObject(value)) {
-      report(`expected map, got &{${goValue(value)}}`);
+      add(`expected map, got &{${goValue(value)}}`);
       return;
     }
     for (const key of Object.keys(value)) {
@@ -82,7 +135,7 @@ export function checkTyped(type: MergeType, value: Json, { allowDuplicates = fal
       const type = declared?.type ?? map.others;
       path.push(declared?.element ?? fieldElement(key));
       if (type === undefined) {
-        report("field not declared in schema");
+        add("field not declared in schema");
         path.pop();
         return;
       }

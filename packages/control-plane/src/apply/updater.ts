@@ -12,7 +12,7 @@ import {
   recursiveDifference,
   union,
 } from "./field-set.js";
-import type { Manager, Managers } from "./managed-fields.js";
+import { isWrittenUnder, type Manager, type Managers } from "./managed-fields.js";
 import type { MergeType } from "./merge-type.js";
 import { merge } from "./merging.js";
 import { ownedFields, reconcileWithType, withNamedFields } from "./owned-fields.js";
@@ -62,7 +62,7 @@ export function apply(
   const last = reconciled.get(id);
   const fields = exclude(ownedFields(type, config), versions.resetFields(self.apiVersion));
   reconciled.set(id, { ...self, time: last?.time, fields });
-  const object = withoutAbandoned(versions, merged, reconciled, self.apiVersion, last);
+  const object = withoutAbandoned(versions, merged, reconciled, self.apiVersion, last, fields);
   const { result } = disown(versions, live, object, self.apiVersion, reconciled, id, force);
   return { object: deepEqual(live, object) ? undefined : object, managers: result };
 }
@@ -102,7 +102,7 @@ function disown(
     if (isEmptySet(manager.fields)) result.delete(otherId);
     const comparison = comparisonAt(manager.apiVersion, type);
     if (isSame(comparison)) continue;
-    const taken = intersection(manager.fields, union(comparison.modified, comparison.added));
+    const taken = intersection(manager.fields, changedIn(comparison));
     if (!force) for (const path of paths(taken)) conflicts.push({ manager, path });
     const fields = difference(difference(manager.fields, taken), comparison.removed);
     if (isEmptySet(fields)) result.delete(otherId);
@@ -111,6 +111,14 @@ function disown(
   if (conflicts.length > 0) throw new ConflictsError(conflicts);
   if (result.has(id) && isEmptySet(result.get(id)!.fields)) result.delete(id);
   return { result, comparison: own };
+}
+
+const changes = new WeakMap<Comparison, FieldSet>();
+
+function changedIn(comparison: Comparison): FieldSet {
+  let changed = changes.get(comparison);
+  if (changed === undefined) changes.set(comparison, (changed = union(comparison.modified, comparison.added)));
+  return changed;
 }
 
 /**
@@ -122,8 +130,9 @@ function withoutAbandoned(
   managers: Managers,
   apiVersion: string,
   last: Manager | undefined,
+  fields: FieldSet,
 ): JsonObject {
-  if (last === undefined || isEmptySet(last.fields)) return merged;
+  if (last === undefined || isEmptySet(difference(last.fields, fields))) return merged;
   const type = versions.typeOf(last.apiVersion);
   if (type === undefined) return merged;
   const before = versions.convert(merged, last.apiVersion);
@@ -167,7 +176,7 @@ function reconcile(versions: Versions, managers: Managers): Managers {
   for (const [id, manager] of managers) {
     const type = versions.typeOf(manager.apiVersion);
     if (type === undefined) continue;
-    const fields = reconcileWithType(type, manager.fields);
+    const fields = isWrittenUnder(manager.fields, type) ? manager.fields : reconcileWithType(type, manager.fields);
     result.set(id, fields === manager.fields ? manager : { ...manager, fields });
   }
   return result;

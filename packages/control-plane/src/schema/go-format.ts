@@ -58,11 +58,16 @@ function escaped(character: string): string {
 
 /** JSON as Go's encoder writes it: object keys sorted, and escaped what could end a script element. */
 export function goJson(value: Json): string {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (typeof value === "string" && PLAIN.test(value)) return `"${value}"`;
   const text = JSON.stringify(sorted(value));
   return /[<>&\u2028\u2029]/.test(text)
     ? text.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
     : text;
 }
+
+/** Text that JSON writes as it is. */
+const PLAIN = /^[\w ./:@+,=-]*$/;
 
 function sorted(value: Json): Json {
   if (isArray(value)) return value.map(sorted);

@@ -54,10 +54,11 @@ export function deepEqual(a: Json | undefined, b: Json | undefined): boolean {
     return true;
   }
   if (isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  for (const key of keys) {
-    if (!Object.hasOwn(b, key) || !deepEqual(a[key], (b as JsonObject)[key])) return false;
+  let count = 0;
+  for (const key in a) {
+    if (!Object.hasOwn(b, key) || !deepEqual((a as JsonObject)[key], (b as JsonObject)[key])) return false;
+    count++;
   }
-  return true;
+  for (const _ in b) count--;
+  return count === 0;
 }
