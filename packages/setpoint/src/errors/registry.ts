@@ -303,6 +303,10 @@ export const errorRegistry = defineErrors({
     summary: "Two metrics of different types have one name.",
     cure: "Give the metric another name.",
   },
+  ADDRESS_UNAVAILABLE: {
+    summary: "A server cannot listen on the address that it was given.",
+    cure: "Another process has the port, or the address is not this machine's: choose another, or port 0 for any.",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

@@ -1,0 +1,107 @@
+import type { ObservedRequest } from "../client/client.js";
+import type { ControllerRun } from "../controller/controller-run.js";
+import type { ControllerObserver } from "../controller/environment.js";
+import type { Informers } from "../informer/informers.js";
+import { type MetricDefinition, queueMetrics } from "../queue/queue-metrics.js";
+import type { MetricRegistry } from "./metric-registry.js";
+
+const metric = (name: string, type: MetricDefinition["type"], help: string): MetricDefinition => ({ name, type, help });
+
+/** Under controller-runtime's names, so that its dashboards show our controllers as well. */
+const RECONCILES = metric("controller_runtime_reconcile_total", "counter", "Runs by controller and result.");
+const ERRORS = metric("controller_runtime_reconcile_errors_total", "counter", "Failed runs, retries included.");
+const TERMINAL = metric(
+  "controller_runtime_terminal_reconcile_errors_total",
+  "counter",
+  "Runs that will not be retried.",
+);
+const DURATION = metric("controller_runtime_reconcile_time_seconds", "histogram", "How long runs took.");
+const ACTIVE = metric("controller_runtime_active_workers", "gauge", "Workers at a key.");
+const MAX_CONCURRENT = metric("controller_runtime_max_concurrent_reconciles", "gauge", "Workers there are.");
+const PARKED = metric(
+  "setpoint_parked_keys",
+  "gauge",
+  "Keys whose retries are used up: they run at the longest interval.",
+);
+const REQUESTS = metric("kubernetes_client_requests_total", "counter", "Requests by verb, kind and status code.");
+const REQUEST_DURATION = metric(
+  "kubernetes_client_request_duration_seconds",
+  "histogram",
+  "Time to a response's head.",
+);
+const INFORMER_OBJECTS = metric("setpoint_informer_objects", "gauge", "Objects in the cache.");
+const INFORMER_BYTES = metric("setpoint_informer_bytes", "gauge", "Bytes that the cache keeps for a kind.");
+const INFORMER_BACKLOG = metric("setpoint_informer_backlog", "gauge", "Steps not yet taken by the slowest handler.");
+const INFORMER_SYNCED = metric("setpoint_informer_synced", "gauge", "1 once the initial list is there.");
+
+/** Feeds the metrics of controllers from what they tell. */
+export function controllerMetrics(registry: MetricRegistry): ControllerObserver {
+  const reconciles = registry.counter(RECONCILES);
+  const errors = registry.counter(ERRORS);
+  const terminal = registry.counter(TERMINAL);
+  const duration = registry.histogram(DURATION);
+  const adds = registry.counter(queueMetrics.adds);
+  const retries = registry.counter(queueMetrics.retries);
+  const queueDuration = registry.histogram(queueMetrics.queueDuration);
+  const workDuration = registry.histogram(queueMetrics.workDuration);
+  return {
+    queueObserver: (name) => ({
+      added: () => adds.add({ name }),
+      retried: () => retries.add({ name }),
+      taken: (waitedMs) => queueDuration.observe({ name }, waitedMs / 1000),
+      finished: (workedMs) => workDuration.observe({ name }, workedMs / 1000),
+    }),
+    runEnded: ({ controller, outcome, durationMs }) => {
+      reconciles.add({ controller, result: RESULTS[outcome] ?? outcome });
+      duration.observe({ controller }, durationMs / 1000);
+      if (outcome === "terminal") terminal.add({ controller });
+    },
+    failed: (_error, { controller }) => errors.add({ controller }),
+  };
+}
+
+/** What controller-runtime calls our outcomes. */
+const RESULTS: Readonly<Record<string, string>> = {
+  done: "success",
+  requeueAfter: "requeue_after",
+  waitFor: "requeue_after",
+  retry: "error",
+  terminal: "error",
+};
+
+/** Metrics that are read when they are asked for: queues, workers and caches. */
+export function collectState(
+  registry: MetricRegistry,
+  runs: () => Iterable<ControllerRun>,
+  informers: Informers,
+): void {
+  const perRun = (definition: MetricDefinition, label: string, value: (run: ControllerRun) => number): void => {
+    registry.collect(definition, () =>
+      [...runs()].map((run) => ({ labels: { [label]: run.controller.name }, value: value(run) })),
+    );
+  };
+  perRun(queueMetrics.depth, "name", (run) => run.status().queued);
+  perRun(ACTIVE, "controller", (run) => run.status().running.length);
+  perRun(MAX_CONCURRENT, "controller", (run) => run.controller.concurrency);
+  perRun(PARKED, "controller", (run) => run.status().parked.length);
+  const perInformer = (definition: MetricDefinition, field: "objects" | "bytes" | "backlog" | "synced"): void => {
+    registry.collect(definition, () =>
+      [...informers.statuses()].map((status) => ({ labels: { kind: status.kind }, value: Number(status[field]) })),
+    );
+  };
+  perInformer(INFORMER_OBJECTS, "objects");
+  perInformer(INFORMER_BYTES, "bytes");
+  perInformer(INFORMER_BACKLOG, "backlog");
+  perInformer(INFORMER_SYNCED, "synced");
+}
+
+/** Counts a client's requests. */
+export function requestMetrics(registry: MetricRegistry): (request: ObservedRequest) => void {
+  const requests = registry.counter(REQUESTS);
+  const durations = registry.histogram(REQUEST_DURATION);
+  return ({ verb, kind, subresource, status, durationMs }) => {
+    const labels = { verb, kind, subresource, status_code: status === 0 ? "<error>" : String(status) };
+    requests.add(labels);
+    durations.observe(labels, durationMs / 1000);
+  };
+}

@@ -1,0 +1,45 @@
+import type { Clock } from "../clock/clock.js";
+import type { LogFields, Logger } from "../controller/logger.js";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+export interface JsonLoggerOptions {
+  readonly clock: Clock;
+  /** Defaults to `info`. */
+  readonly level?: LogLevel;
+  /** Takes one line, without its end. Defaults to standard error. */
+  readonly write?: (line: string) => void;
+}
+
+/**
+ * One JSON object a line: time, level, message, then the fields. Errors are shown by code, message and causes, never by
+ * their stack alone.
+ */
+export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): Logger {
+  const { clock, level = "info", write = (line) => void process.stderr.write(`${line}\n`) } = options;
+  const log = (at: LogLevel, message: string, fields: LogFields = {}): void => {
+    if (RANK[at] < RANK[level]) return;
+    const time = new Date(clock.now()).toISOString();
+    write(JSON.stringify({ time, level: at, message, ...bound, ...fields }, shown));
+  };
+  return {
+    debug: (message, fields) => log("debug", message, fields),
+    info: (message, fields) => log("info", message, fields),
+    warn: (message, fields) => log("warn", message, fields),
+    error: (message, fields) => log("error", message, fields),
+    with: (fields) => jsonLogger(options, { ...bound, ...fields }),
+  };
+}
+
+function shown(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (!(value instanceof Error)) return value;
+  const { code } = value as Error & { code?: unknown };
+  return {
+    ...(typeof code === "string" ? { code } : {}),
+    message: value.message,
+    ...(value.cause === undefined ? {} : { cause: value.cause }),
+  };
+}

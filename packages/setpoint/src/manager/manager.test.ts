@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../clock/random.js";
+import { controller } from "../controller/controller.js";
+import { Website, World } from "../controller/world.testing.js";
+import { Deployment } from "../kinds/builtin/apps/v1.js";
+import { Event } from "../kinds/builtin/v1.js";
+import { Manager, type ManagerOptions } from "./manager.js";
+
+function managerOf(world: World, options: Partial<ManagerOptions> = {}): Manager {
+  return new Manager({ client: world.cluster().client, clock: world.clock, random: seededRandom(1), ...options });
+}
+
+const websites = () =>
+  controller(Website, {
+    owns: [Deployment],
+    async reconcile(site, ctx) {
+      const labels = { app: site.metadata.name };
+      const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: site.spec.image }] } };
+      await ctx.apply(Deployment, {
+        metadata: { name: site.metadata.name },
+        spec: { selector: { matchLabels: labels }, template },
+      });
+      ctx.status({ phase: "Ready" });
+      ctx.event("Normal", "Deployed", "the deployment is there");
+    },
+  });
+
+describe("manager", () => {
+  it("brings an object's children and status about, and tells of it in an event", async () => {
+    await using world = await World.create();
+    await using manager = managerOf(world);
+    manager.add(websites());
+    await manager.start();
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    expect((await world.website("a"))?.status?.phase).toBe("Ready");
+    expect(await world.client.find(Deployment, "a", { namespace: "team" })).toBeDefined();
+    const events = await world.client.list(Event, { namespace: "team" });
+    expect(events.items.map(({ reason }) => reason)).toEqual(["Deployed"]);
+    expect(manager.trouble()).toEqual([]);
+    expect(manager.metrics.exposition()).toContain(
+      'controller_runtime_reconcile_total{controller="websites",result="success"}',
+    );
+    expect([...manager.timeline.runs()].length).toBeGreaterThan(0);
+  });
+
+  it("runs nothing while another holds the lease, with its caches warm, and takes over when that one stops", async () => {
+    await using world = await World.create();
+    const first = managerOf(world, { leaderElection: { identity: "one" } });
+    first.add(websites());
+    await first.start();
+    await using second = managerOf(world, { leaderElection: { identity: "two" } });
+    second.add(websites());
+    const started = second.start();
+    await world.createWebsite("a");
+    await world.clock.advance(5_000);
+    expect([first.isLeading, second.isLeading]).toEqual([true, false]);
+    expect(second.trouble()).toEqual([]);
+    expect([...second.timeline.runs()]).toEqual([]);
+    const stopping = first.stop();
+    await world.clock.advance(5_000);
+    await stopping;
+    await started;
+    await world.createWebsite("b");
+    await world.clock.advance(1_000);
+    expect(second.isLeading).toBe(true);
+    expect((await world.website("b"))?.status?.phase).toBe("Ready");
+  });
+
+  it("starts a controller that is added while it runs, and stops one that is removed", async () => {
+    await using world = await World.create();
+    await using manager = managerOf(world);
+    await manager.start();
+    const declared = websites();
+    manager.add(declared);
+    expect(() => manager.add(declared)).toThrow("already");
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    expect((await world.website("a"))?.status?.phase).toBe("Ready");
+    await manager.remove(declared);
+    await world.createWebsite("b");
+    await world.clock.advance(1_000);
+    expect((await world.website("b"))?.status).toBeUndefined();
+  });
+
+  it("serves health to everyone and metrics and timeline to this machine", async () => {
+    await using world = await World.create();
+    const any = { host: "127.0.0.1", port: 0 };
+    await using manager = managerOf(world, { health: any, metrics: any });
+    manager.add(websites());
+    await manager.start();
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    const get = async (path: string): Promise<Response> => fetch(`${manager.metricsUrl}${path}`);
+    expect(await (await get("/metrics")).text()).toContain("workqueue_adds_total");
+    const runs = (await (await get("/timeline?key=team/a")).json()) as { key: string; outcome: string }[];
+    expect(runs[0]).toMatchObject({ key: "team/a", outcome: "done" });
+    expect((await get("/nothing")).status).toBe(404);
+    const ready = await fetch(`${manager.healthUrl}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([200, "[+]controllers ok\nok\n"]);
+  });
+});
