@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
 import {
+  type Clock,
   http1Transport,
   http2Transport,
   systemClock,
@@ -9,6 +10,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "setpoint";
+import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../auth/certificates/certificate-authority.js";
 import { StatusError } from "../registry/status-error.js";
@@ -21,14 +23,14 @@ const authority = CertificateAuthority.create({ clock: systemClock, random: syst
 const serving = authority.issueServer("test", ["127.0.0.1"]);
 const client = authority.issueClient({ commonName: "ann", organizations: ["one", "two"] });
 
-const serve = (handler: ApiHandler): Promise<ApiServer> =>
+const serve = (handler: ApiHandler, clock: Clock = systemClock): Promise<ApiServer> =>
   ApiServer.listen({
     handler: safeHandler(handler, () => {}),
     host: "127.0.0.1",
     port: 0,
     ...serving,
     clientCa: authority.certificate,
-    clock: systemClock,
+    clock,
     log: () => {},
   });
 
@@ -213,5 +215,35 @@ describe("the server", () => {
     await systemClock.sleep(300);
     expect(produced).toBeLessThan(100);
     socket.destroy();
+  });
+
+  it("cuts off a reader that takes nothing for half a minute, and tells the handler", async () => {
+    const clock = new VirtualClock();
+    let isReturned = false;
+    await using server = await serve(
+      async () => ({
+        status: 200,
+        headers: {},
+        body: (async function* () {
+          try {
+            for (;;) yield Buffer.alloc(2 ** 20);
+          } finally {
+            isReturned = true;
+          }
+        })(),
+      }),
+      clock,
+    );
+    const socket = await rawConnection(server);
+    const closed = once(socket, "close");
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    while (clock.pendingTimers === 0) await systemClock.sleep(10);
+    await clock.advance(31_000);
+    socket.resume();
+    await closed;
+    expect(isReturned).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
   });
 });
