@@ -47,6 +47,16 @@ describe("actionOf", () => {
     ["a resync and an update", [{ type: "resync" }, updated], "updated"],
   ])("case 5: says of %s", (_, causes, action) => expect(actionOf(causes, { metadata })).toBe(action));
 
+  it("case 32: says resynced of what it already held when it came up, but not of its own retries", () => {
+    const held = { metadata: { ...metadata, finalizers: ["example.com/ours"] } };
+    const listed: Cause = { type: "created", isInInitialList: true };
+    const retry: Cause = { type: "retry", attempt: 1, error: "no" };
+    expect(actionOf([listed], held, "example.com/ours")).toBe("resynced");
+    expect(actionOf([listed], held, "example.com/another")).toBe("created");
+    expect(actionOf([listed, retry], held, "example.com/ours")).toBe("created");
+    expect(actionOf([created], held, "example.com/ours")).toBe("created");
+  });
+
   it("says deleted of whatever is being deleted", () => {
     const deleting = { metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
     expect(actionOf([created], deleting)).toBe("deleted");

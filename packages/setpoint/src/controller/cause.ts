@@ -68,10 +68,22 @@ function identityOf(cause: Cause): string {
 /** The one word for all causes of a run, in the manner of the grafana-app-sdk. */
 export type Action = "created" | "updated" | "deleted" | "resynced";
 
-/** Created and then updated is created; whatever is being deleted is deleted; nothing but resyncs is resynced. */
-export function actionOf(causes: readonly Cause[], object: Pick<KubeObject, "metadata">): Action {
-  if (object.metadata.deletionTimestamp) return "deleted";
-  if (causes.some(({ type }) => type === "created")) return "created";
+/**
+ * Created and then updated is created; whatever is being deleted is deleted; nothing but resyncs is resynced, and so is
+ * an object that already holds the controller's finalizer when the controller comes up: it was created long ago.
+ */
+export function actionOf(
+  causes: readonly Cause[],
+  object: Pick<KubeObject, "metadata">,
+  finalizer?: string | undefined,
+): Action {
+  const { deletionTimestamp, finalizers } = object.metadata;
+  if (deletionTimestamp) return "deleted";
+  const created = causes.find((cause) => cause.type === "created");
+  if (created) {
+    const isKnown = created.isInInitialList && finalizer !== undefined && finalizers?.includes(finalizer);
+    return isKnown && !causes.some(({ type }) => type === "retry") ? "resynced" : "created";
+  }
   return causes.length > 0 && causes.every(({ type }) => type === "resync") ? "resynced" : "updated";
 }
 

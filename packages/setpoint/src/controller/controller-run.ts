@@ -127,6 +127,11 @@ export class ControllerRun implements AsyncDisposable {
     });
   }
 
+  /** Starts the informers alone, so that a later `start` finds them filled: for a standby. */
+  warmUp(): void {
+    for (const source of [this.#primary, ...this.#declared(), ...this.#watches]) source.start();
+  }
+
   /** Starts informers, and workers once these are synced. Resolves when the workers are at work. */
   start(): Promise<void> {
     this.#started ??= this.#start();
@@ -135,8 +140,8 @@ export class ControllerRun implements AsyncDisposable {
 
   async #start(): Promise<void> {
     const { signal } = this.#taking;
+    this.warmUp();
     const sources = [this.#primary, ...this.#declared(), ...this.#watches];
-    for (const source of sources) source.start();
     await Promise.all(sources.map((source) => source.synced(signal)));
     if (signal.aborted) return;
     this.#phase = "running";
@@ -320,7 +325,7 @@ export class ControllerRun implements AsyncDisposable {
     if (!isAborted) {
       if (outcome.type === "retry" || outcome.type === "terminal")
         this.#report(outcome.error, object, key, attempt, isParked);
-      this.#schedule(key, outcome, attempt, isParked);
+      this.#schedule(item, outcome, attempt, isParked);
       const { generation } = object.metadata;
       const loop = this.#hotLoops.observe(key, generation, run.writes, this.#environment.clock.monotonic());
       if (loop) this.#damp(key, object, loop);
@@ -329,7 +334,8 @@ export class ControllerRun implements AsyncDisposable {
     else giveBack();
   }
 
-  #schedule(key: string, outcome: Outcome, attempt: number, isParked: boolean): void {
+  #schedule(item: Item, outcome: Outcome, attempt: number, isParked: boolean): void {
+    const { key } = item;
     if (outcome.type !== "retry") {
       this.#queue.forget(key);
       this.#parked.delete(key);
@@ -348,12 +354,14 @@ export class ControllerRun implements AsyncDisposable {
         });
         break;
       case "retry": {
+        // What the failed run was to answer is still unanswered.
         const cause: Cause = { type: "retry", attempt: attempt + 1, error: messageOf(outcome.error) };
+        const causes = mergeCauses(item.cause, [cause]);
         if (isParked) {
           this.#parked.add(key);
-          this.#queue.add(key, [cause], { afterMs: this.controller.backoff.maxMs, priority: "low" });
+          this.#queue.add(key, causes, { afterMs: this.controller.backoff.maxMs, priority: "low" });
         } else {
-          this.#queue.retry(key, [cause], "low", outcome.afterMs ?? retryAfterOf(outcome.error));
+          this.#queue.retry(key, causes, "low", outcome.afterMs ?? retryAfterOf(outcome.error));
         }
         break;
       }

@@ -16,6 +16,8 @@ export interface RunContextOptions extends ChildWriterOptions {
   readonly run: Run;
   readonly causes: readonly Cause[];
   readonly attempt: number;
+  /** Of controllers that have something to undo. */
+  readonly finalizer: string | undefined;
   readonly state: Record<string, unknown>;
   readonly draft: StatusDraft;
   readonly log: Logger;
@@ -37,7 +39,7 @@ export function runContext(options: RunContextOptions): ReconcileContext {
     ...accessTo(undefined),
     in: accessTo,
     causes: options.causes,
-    action: actionOf(options.causes, object) satisfies Action,
+    action: actionOf(options.causes, object, options.finalizer) satisfies Action,
     changedPaths: options.changedPaths,
     attempt: options.attempt,
     signal,

@@ -237,6 +237,7 @@ export class RunExecutor {
       run,
       causes: request.causes,
       attempt: request.attempt,
+      finalizer: controller.finalize && controller.finalizer,
       state: request.state,
       draft,
       log: log.with({ controller: controller.name, object: request.key, run: run.id }),

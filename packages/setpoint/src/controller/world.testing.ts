@@ -18,6 +18,8 @@ import type { ControllerEnvironment } from "./environment.js";
 import type { ObjectEvent } from "./event-recorder.js";
 import type { RunRecord } from "./timeline.js";
 import { Timeline } from "./timeline.js";
+import type { Watcher } from "./watcher.js";
+import { WatcherRun } from "./watcher-run.js";
 
 export interface Website extends KubeObject {
   readonly apiVersion: "web.example.com/v1";
@@ -51,6 +53,7 @@ interface EmbeddedControlPlane extends AsyncDisposable {
   readonly client: Client;
 }
 type StartControlPlane = (options: { clock: Clock; random: Random }) => Promise<EmbeddedControlPlane>;
+const { controlPlane } = (await import("@setpoint/control-plane" as string)) as { controlPlane: StartControlPlane };
 
 /** An embedded control plane with a namespace, a kind, and controllers on virtual time. */
 export class World implements AsyncDisposable {
@@ -61,7 +64,7 @@ export class World implements AsyncDisposable {
   readonly requests: SentRequest[] = [];
   fault: Fault | undefined;
   readonly #plane: EmbeddedControlPlane;
-  readonly #runs: ControllerRun[] = [];
+  readonly #runs: (ControllerRun | WatcherRun)[] = [];
   readonly #informers: Informers[] = [];
 
   private constructor(plane: EmbeddedControlPlane, clock: VirtualClock) {
@@ -71,7 +74,6 @@ export class World implements AsyncDisposable {
 
   static async create(): Promise<World> {
     const clock = new VirtualClock();
-    const { controlPlane } = (await import("@setpoint/control-plane" as string)) as { controlPlane: StartControlPlane };
     const world = new World(await controlPlane({ clock, random: seededRandom(1) }), clock);
     await world.client.create(Namespace, { metadata: { name: "team" } });
     await world.client.create(Namespace, { metadata: { name: "other" } });
@@ -107,6 +109,16 @@ export class World implements AsyncDisposable {
     const run = new ControllerRun(controller, environment);
     this.#runs.push(run);
     void run.start().catch(() => {});
+    await clock.settle();
+    return run;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: of any kind
+  async watch(watcher: Watcher<any>, more: Partial<ControllerEnvironment> = {}): Promise<WatcherRun> {
+    const { clock } = this;
+    const run = new WatcherRun(watcher, { cluster: this.cluster(), clock, random: seededRandom(5), ...more });
+    this.#runs.push(run);
+    void run.start();
     await clock.settle();
     return run;
   }

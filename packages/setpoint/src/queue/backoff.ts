@@ -37,6 +37,11 @@ export class Backoff {
   fail(key: string): number {
     const failures = this.failures(key);
     this.#failures.set(key, failures + 1);
+    return this.delayAfter(failures);
+  }
+
+  /** The delay after a failure that `failures` others went before. */
+  delayAfter(failures: number): number {
     const delayMs = Math.min(this.#initialMs * this.#factor ** failures, this.#maxMs);
     return Math.min(jitter(this.#random, delayMs, this.#jitter), this.#maxMs);
   }

@@ -1,0 +1,69 @@
+import type { Client } from "../client/client.js";
+import type { KubeObject } from "../kinds/object.js";
+import { editFinalizers, type FinalizerEdit, hasFinalizer } from "./finalizer.js";
+import type { WatchContext, Watcher, WatchStep } from "./watcher.js";
+
+/**
+ * Hands a step to a watcher that holds a finalizer. `add` runs under an in-progress finalizer, which the final one
+ * replaces when it succeeds: so a delete is never missed, and a restart tells finished from unfinished. Deletion is
+ * looked at first. Each step calls one function at most.
+ */
+export async function handleOpinionated(
+  watcher: Watcher,
+  client: Client,
+  step: WatchStep,
+  ctx: WatchContext,
+  observe: (object: KubeObject) => void,
+): Promise<void> {
+  const { kind, options, finalizer = "", inProgressFinalizer: inProgress } = watcher;
+  const edit = async (object: KubeObject, change: FinalizerEdit): Promise<KubeObject | undefined> => {
+    const edited = await editFinalizers(client, kind, object, change, ctx.signal);
+    if (edited && edited !== object) observe(edited);
+    return edited;
+  };
+  if (step.type === "delete") return;
+  const object = ctx.attempt === 0 ? step.object : await refreshed(watcher, client, step.object, ctx.signal);
+  if (!object) return;
+  const isHeld = hasFinalizer(object, finalizer);
+
+  if (object.metadata.deletionTimestamp) {
+    if (!isHeld && !hasFinalizer(object, inProgress)) return;
+    await options.delete?.(object, ctx);
+    const released = await edit(object, { remove: finalizer });
+    if (released) await edit(released, { remove: inProgress });
+    return;
+  }
+  // A later step has done what this one is a retry of.
+  if (isHeld && ctx.attempt > 0 && !hasFinalizer(step.object, finalizer)) return;
+  if (step.type === "update" && isSameGeneration(step.old, step.object)) return;
+  if (!isHeld) {
+    const marked = await edit(object, { add: inProgress });
+    if (!marked) return;
+    await options.add?.(marked, ctx);
+    await edit(marked, { remove: inProgress, add: finalizer });
+    return;
+  }
+  if (step.type === "update") {
+    await options.update?.(step.old, object, ctx);
+    return;
+  }
+  await (options.sync ?? options.add)?.call(options, object, ctx);
+  await edit(object, { remove: inProgress });
+}
+
+/** Steps are kept as they were seen; what is tried again must know whether the object is still held, or there at all. */
+async function refreshed(
+  watcher: Watcher,
+  client: Client,
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const { name, namespace, uid } = object.metadata;
+  const fresh = await client.find(watcher.kind, name, { ...(namespace ? { namespace } : {}), signal });
+  return fresh?.metadata.uid === uid ? fresh : undefined;
+}
+
+function isSameGeneration(old: KubeObject, object: KubeObject): boolean {
+  const { generation } = object.metadata;
+  return generation !== undefined && old.metadata.generation === generation;
+}

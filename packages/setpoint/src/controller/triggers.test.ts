@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
+import { controller, type Trigger } from "./controller.js";
+import { every } from "./trigger.js";
+import { Website, World } from "./world.testing.js";
+
+let world: World;
+beforeEach(async () => {
+  world = await World.create();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+describe("what makes a controller run", () => {
+  it("is a mapped watch, within its predicate", async () => {
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        watches: [
+          {
+            kind: ConfigMap,
+            namespaces: "all",
+            when: { changed: ["data"] },
+            map: (map) => (map.metadata?.labels?.site ? [`team/${map.metadata.labels.site}`] : []),
+          },
+        ],
+        reconcile: (site, ctx) => void seen.push(`${site.metadata.name} ${ctx.causes[0]?.type}`),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.settle();
+    seen.length = 0;
+    const map = await world.client.create(ConfigMap, {
+      metadata: { name: "x", namespace: "other", labels: { site: "a" } },
+      data: { color: "red" },
+    });
+    await world.clock.settle();
+    const labelled = await world.client.update(ConfigMap, {
+      ...map,
+      metadata: { ...map.metadata, annotations: { x: "1" } },
+    });
+    await world.clock.settle();
+    expect(seen).toEqual(["a dependency"]);
+    const labels = { site: "b" };
+    await world.client.update(ConfigMap, {
+      ...labelled,
+      metadata: { ...labelled.metadata, labels },
+      data: { color: "blue" },
+    });
+    await world.clock.settle();
+    expect(seen.sort()).toEqual(["a dependency", "a dependency", "b dependency"]);
+  });
+
+  it("is a timer, for all its objects", async () => {
+    let runs = 0;
+    await world.run(controller(Website, { triggers: [every("10m", world.clock)], reconcile: () => void runs++ }));
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.advance(60_000);
+    expect(runs).toBe(2);
+    await world.clock.advance(1_200_000);
+    expect(runs).toBe(6);
+    expect(world.runs().at(-1)?.causes).toEqual([{ type: "trigger", name: "every 10m" }]);
+  });
+
+  it("is a channel that other code feeds", async () => {
+    let feed: (key: string) => void = () => {};
+    const channel: Trigger = {
+      name: "webhook",
+      start: (enqueue) => {
+        feed = enqueue;
+      },
+    };
+    await world.run(controller(Website, { triggers: [channel], reconcile: () => {} }));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    feed("team/a");
+    feed("team/unknown");
+    await world.clock.settle();
+    expect(world.runs("team/a").map(({ causes }) => causes[0]?.type)).toEqual(["created", "trigger"]);
+  });
+
+  it("is a change of what is in a list or an index that it read", async () => {
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        uses: [{ kind: ConfigMap, namespaces: "all", indexes: { color: (map) => [map.data?.color ?? ""] } }],
+        reconcile: async (site, ctx) => {
+          const listed = await ctx.list(ConfigMap, { labelSelector: "list=yes" });
+          const indexed = await ctx.byIndex(ConfigMap, "color", "red");
+          const names = (maps: readonly ConfigMap[]): string => maps.map((map) => map.metadata.name).join(" ");
+          seen.push(`${site.metadata.name}: ${names(listed)} / ${names(indexed)}`);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.client.create(ConfigMap, { metadata: { name: "x", namespace: "team", labels: { list: "yes" } } });
+    await world.clock.settle();
+    await world.client.create(ConfigMap, { metadata: { name: "y", namespace: "other", labels: { list: "yes" } } });
+    await world.clock.settle();
+    await world.client.create(ConfigMap, { metadata: { name: "z", namespace: "other" }, data: { color: "red" } });
+    await world.clock.settle();
+    expect(seen).toEqual(["a:  / ", "a: x / ", "a: x / z"]);
+  });
+
+  it("is no read that is untracked or goes past the cache", async () => {
+    const seen: (string | undefined)[] = [];
+    await world.run(
+      controller(Website, {
+        uses: [Secret],
+        reconcile: async (_, ctx) => {
+          const cached = await ctx.find(Secret, "token", { tracked: false });
+          const live = await ctx.find(Secret, "token", { cached: false });
+          seen.push(cached?.metadata.name, live?.metadata.name);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.client.create(Secret, { metadata: { name: "token", namespace: "team" } });
+    await world.clock.settle();
+    expect(seen).toEqual([undefined, undefined]);
+    await world.annotate("a", { touched: "yes" });
+    await world.clock.settle();
+    expect(seen.slice(2)).toEqual(["token", "token"]);
+  });
+
+  it("never makes it list the secrets of all namespaces unasked", async () => {
+    await world.run(
+      controller(Website, {
+        uses: [Secret],
+        reconcile: async (_, ctx) => {
+          await ctx.find(Secret, "token");
+          await expect(ctx.list(Secret, { namespace: "*" })).rejects.toMatchObject({ code: "SCOPE_NOT_WATCHED" });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(world.runs()).toMatchObject([{ outcome: "done" }]);
+    expect(world.requests.filter(({ path }) => path.startsWith("/api/v1/secrets"))).toEqual([]);
+  });
+
+  it("is a resync, where one is asked for", async () => {
+    const actions: string[] = [];
+    await world.run(controller(Website, { resync: "1h", reconcile: (_, ctx) => void actions.push(ctx.action) }));
+    await world.createWebsite("a");
+    await world.clock.advance(3_600_000 * 1.5);
+    expect(actions).toEqual(["created", "resynced"]);
+  });
+
+  it("stays within the namespaces and labels that the controller watches", async () => {
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        namespaces: ["other"],
+        reconcile: (site) => void seen.push(site.metadata.namespace ?? ""),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.createWebsite("a", {}, "other");
+    await world.clock.settle();
+    expect(seen).toEqual(["other"]);
+  });
+});

@@ -1,0 +1,201 @@
+import type { InformerEvent } from "../informer/informer.js";
+import type { InformerShare } from "../informer/informers.js";
+import type { KubeObject } from "../kinds/object.js";
+import { Backoff } from "../queue/backoff.js";
+import { WorkQueue } from "../queue/work-queue.js";
+import type { ControllerEnvironment } from "./environment.js";
+import { type Logger, silentLogger } from "./logger.js";
+import { handleOpinionated } from "./opinionated-steps.js";
+import { messageOf } from "./run-executor.js";
+import type { FailedStep, WatchContext, Watcher, WatchStep } from "./watcher.js";
+
+/** How many steps wait for their turn before the informer is asked to hold back and, if need be, merge. */
+const MAX_BACKLOG = 1_024;
+
+interface PendingRetry {
+  readonly step: WatchStep;
+  readonly attempt: number;
+  readonly dueMs: number;
+}
+
+/** What is still to be done for one object. */
+interface Lane {
+  readonly steps: WatchStep[];
+  retries: PendingRetry[];
+}
+
+/** A watcher at work: every step in order, failed ones again, and never two at once for one object. */
+export class WatcherRun implements AsyncDisposable {
+  readonly watcher: Watcher;
+  readonly #environment: ControllerEnvironment;
+  readonly #log: Logger;
+  readonly #queue: WorkQueue<true>;
+  readonly #backoff: Backoff;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #stopping = new AbortController();
+  readonly #workers: Promise<void>[] = [];
+  #share: InformerShare | undefined;
+  #backlog = 0;
+  #onSpace: (() => void) | undefined;
+
+  // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
+  constructor(watcher: Watcher<any>, environment: ControllerEnvironment) {
+    this.watcher = watcher as Watcher;
+    this.#environment = environment;
+    this.#log = (environment.log ?? silentLogger).with({ watcher: watcher.name });
+    const { clock, random, observer } = environment;
+    this.#backoff = new Backoff(random, watcher.retry);
+    const queueObserver = observer?.queueObserver?.(watcher.name);
+    this.#queue = new WorkQueue({
+      clock,
+      random,
+      merge: () => true,
+      ...(queueObserver ? { observer: queueObserver } : {}),
+    });
+  }
+
+  /** Steps that wait for their turn; retries that wait for their time do not count. */
+  get backlog(): number {
+    return this.#backlog;
+  }
+
+  /** Begins to watch. Resolves when what was there has come in line. */
+  async start(): Promise<void> {
+    const { kind, options, concurrency, resyncMs } = this.watcher;
+    const { namespaces, labelSelector } = options;
+    const scope = { ...(namespaces ? { namespaces } : {}), ...(labelSelector ? { labelSelector } : {}) };
+    this.#share = this.#environment.cluster.informers.for(kind, scope);
+    const handler = this.#share.addHandler((event) => this.#onEvent(event), resyncMs === undefined ? {} : { resyncMs });
+    for (let worker = 0; worker < concurrency; worker++) this.#workers.push(this.#work());
+    await handler.synced;
+  }
+
+  /** Ends what is under way by its signal, and drops what waits. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#queue.shutDown();
+    this.#share?.[Symbol.dispose]();
+    this.#onSpace?.();
+    await Promise.all(this.#workers);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #onEvent(event: InformerEvent<KubeObject>): void | Promise<void> {
+    const { key } = event;
+    const lane = this.#lanes.get(key) ?? { steps: [], retries: [] };
+    this.#lanes.set(key, lane);
+    const step = stepOf(event);
+    lane.retries = lane.retries.filter((pending) => !this.watcher.supersedes(pending.step, step));
+    lane.steps.push(step);
+    this.#backlog++;
+    this.#queue.add(key, true);
+    if (this.#backlog < MAX_BACKLOG) return;
+    return new Promise((resolve) => {
+      this.#onSpace = resolve;
+    });
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let item = await this.#queue.get(signal); item; item = await this.#queue.get(signal)) {
+      await this.#serve(item.key);
+      this.#queue.done(item);
+    }
+  }
+
+  /** Handles all that is due for one object: new steps in their order, then retries. */
+  async #serve(key: string): Promise<void> {
+    const { clock } = this.#environment;
+    const lane = this.#lanes.get(key);
+    if (!lane) return;
+    while (!this.#stopping.signal.aborted) {
+      const step = lane.steps.shift();
+      if (step) {
+        this.#leaveBacklog();
+        await this.#attempt(key, lane, step, 0);
+        continue;
+      }
+      const due = lane.retries.find(({ dueMs }) => dueMs <= clock.monotonic());
+      if (!due) break;
+      lane.retries = lane.retries.filter((pending) => pending !== due);
+      await this.#attempt(key, lane, due.step, due.attempt);
+    }
+    if (lane.steps.length === 0 && lane.retries.length === 0) this.#lanes.delete(key);
+    else for (const { dueMs } of lane.retries) this.#queue.add(key, true, { afterMs: dueMs - clock.monotonic() });
+  }
+
+  #leaveBacklog(): void {
+    this.#backlog--;
+    if (this.#backlog >= MAX_BACKLOG / 2) return;
+    this.#onSpace?.();
+    this.#onSpace = undefined;
+  }
+
+  async #attempt(key: string, lane: Lane, step: WatchStep, attempt: number): Promise<void> {
+    const { signal } = this.#stopping;
+    const ctx: WatchContext = {
+      key,
+      signal,
+      attempt,
+      log: this.#log.with({ object: key }),
+      isInInitialList: step.type === "add" && step.isInInitialList,
+      finalStateUnknown: step.type === "delete" && step.finalStateUnknown,
+    };
+    try {
+      await this.#handle(step, ctx);
+    } catch (error) {
+      if (signal.aborted) return;
+      const givenUp = attempt >= this.watcher.maxAttempts;
+      this.#report(error, { watcher: this.watcher.name, key, type: step.type, attempt, givenUp });
+      if (!givenUp) {
+        const dueMs = this.#environment.clock.monotonic() + this.#backoff.delayAfter(attempt);
+        lane.retries.push({ step, attempt: attempt + 1, dueMs });
+      }
+    }
+  }
+
+  #handle(step: WatchStep, ctx: WatchContext): Promise<void> | unknown {
+    const { options, finalizer } = this.watcher;
+    if (finalizer !== undefined) {
+      const observe = (object: KubeObject): void => {
+        const isLeaving = object.metadata.deletionTimestamp && !object.metadata.finalizers?.length;
+        if (!isLeaving) this.#share?.observe(object);
+      };
+      return handleOpinionated(this.watcher, this.#environment.cluster.client, step, ctx, observe);
+    }
+    switch (step.type) {
+      case "add":
+        return options.add?.(step.object, ctx);
+      case "update":
+        return options.update?.(step.old, step.object, ctx);
+      case "sync":
+        return options.sync ? options.sync(step.object, ctx) : options.update?.(step.object, step.object, ctx);
+      case "delete":
+        return step.object && options.delete?.(step.object, ctx);
+    }
+  }
+
+  #report(error: unknown, failed: FailedStep): void {
+    const { key, type, attempt, givenUp } = failed;
+    const what = `${type} of ${key} failed${givenUp ? " for good" : ""}: ${messageOf(error)}`;
+    this.#log.error(what, { object: key, attempt, givenUp, error });
+    this.watcher.options.onError?.(error, failed);
+    this.#environment.observer?.failed?.(error, { controller: failed.watcher, key, attempt, parked: givenUp });
+  }
+}
+
+function stepOf(event: InformerEvent<KubeObject>): WatchStep {
+  switch (event.type) {
+    case "add":
+      return { type: "add", object: event.object, isInInitialList: event.isInInitialList };
+    case "update":
+      return event.isResync
+        ? { type: "sync", object: event.object }
+        : { type: "update", old: event.old, object: event.object };
+    case "delete":
+      return { type: "delete", object: event.object, finalStateUnknown: event.finalStateUnknown };
+  }
+}

@@ -1,0 +1,355 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { controller } from "./controller.js";
+import { opinionatedSupersede, supersedeAll, type WatchStep, watcher } from "./watcher.js";
+import { failure, Website, World } from "./world.testing.js";
+
+let world: World;
+let seen: string[];
+beforeEach(async () => {
+  world = await World.create();
+  seen = [];
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const fast = { initial: "1s", jitter: 0 } as const;
+
+async function change(name: string, image: string): Promise<void> {
+  await world.client.update(Website, { ...(await world.website(name))!, spec: { image } });
+}
+
+const remove = (name: string): Promise<unknown> => world.client.delete(Website, name, { namespace: "team" });
+
+describe("a watcher", () => {
+  it("case 1: is called once for an add, beside a reconciler of the same kind", async () => {
+    const cluster = world.cluster();
+    await world.watch(watcher(Website, { add: (site) => void seen.push(`watcher ${site.metadata.name}`) }), {
+      cluster,
+    });
+    await world.run(controller(Website, { reconcile: (site) => void seen.push(`reconciler ${site.metadata.name}`) }), {
+      cluster,
+    });
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(seen.sort()).toEqual(["reconciler a", "watcher a"]);
+  });
+
+  it("case 2: tries a failed step again as its policy allows, then gives it up and says so", async () => {
+    const errors: string[] = [];
+    const cluster = world.cluster();
+    await world.watch(
+      watcher(Website, {
+        retry: { ...fast, attempts: 1 },
+        onError: (_, { attempt, givenUp }) => errors.push(`${attempt} ${givenUp}`),
+        add: () => {
+          seen.push("watcher");
+          throw new Error("no");
+        },
+      }),
+      { cluster },
+    );
+    await world.run(controller(Website, { reconcile: () => void seen.push("reconciler") }), { cluster });
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    expect(seen.sort()).toEqual(["reconciler", "watcher", "watcher"]);
+    expect(errors).toEqual(["0 false", "1 true"]);
+  });
+
+  it("case 4: retries on its own, as the reconciler does", async () => {
+    const cluster = world.cluster();
+    const fail = (who: string) => () => {
+      seen.push(who);
+      if (seen.filter((other) => other === who).length === 1) throw new Error("once");
+    };
+    await world.watch(watcher(Website, { retry: fast, add: fail("watcher") }), { cluster });
+    await world.run(controller(Website, { retry: fast, reconcile: fail("reconciler") }), { cluster });
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    expect(seen.sort()).toEqual(["reconciler", "reconciler", "watcher", "watcher"]);
+  });
+
+  it("case 6: waits longer from retry to retry", async () => {
+    const times: number[] = [];
+    await world.watch(
+      watcher(Website, {
+        retry: { ...fast, attempts: 4 },
+        add: () => {
+          times.push(world.clock.monotonic());
+          throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    expect(times.slice(1).map((timeMs, at) => timeMs - times[at]!)).toEqual([1_000, 2_000, 4_000, 8_000]);
+  });
+
+  it("case 7: an update ends the retries of a failed add where every step supersedes", async () => {
+    await world.watch(
+      watcher(Website, {
+        retry: fast,
+        supersedes: supersedeAll,
+        add: () => {
+          seen.push("add");
+          throw new Error("no");
+        },
+        update: () => void seen.push("update"),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await change("a", "b");
+    await world.clock.advance(600_000);
+    expect(seen).toEqual(["add", "update"]);
+  });
+
+  it("case 10: by its own policy keeps the retry of an add beside an update, and both where both fail", async () => {
+    const failUntil = new Map([
+      ["add", 2],
+      ["update", 2],
+    ]);
+    const step = (name: string) => () => {
+      seen.push(name);
+      const left = failUntil.get(name)!;
+      failUntil.set(name, left - 1);
+      if (left > 0) throw new Error("no");
+    };
+    await world.watch(watcher(Website, { retry: fast, add: step("add"), update: step("update") }));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await change("a", "b");
+    await world.clock.advance(60_000);
+    expect(seen.filter((name) => name === "add")).toHaveLength(3);
+    expect(seen.filter((name) => name === "update")).toHaveLength(3);
+  });
+
+  it("case 12: goes on undisturbed when another one of its kind is removed; removing it twice is harmless", async () => {
+    const cluster = world.cluster();
+    const runs = [];
+    for (const name of ["first", "middle", "last"]) {
+      const declared = watcher(Website, { name, add: (site) => void seen.push(`${name} ${site.metadata.name}`) });
+      runs.push(await world.watch(declared, { cluster }));
+    }
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await runs[1]!.stop();
+    await runs[1]!.stop();
+    await world.createWebsite("b");
+    await world.clock.settle();
+    expect(seen.sort()).toEqual(["first a", "first b", "last a", "last b", "middle a"]);
+  });
+
+  it("case 13: reports an error on every attempt", async () => {
+    const errors: string[] = [];
+    const observer = { failed: (error: unknown) => void errors.push((error as Error).message) };
+    let calls = 0;
+    await world.watch(
+      watcher(Website, {
+        retry: fast,
+        add: () => {
+          if (++calls <= 3) throw new Error(`failure ${calls}`);
+        },
+      }),
+      { observer },
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    expect(errors).toEqual(["failure 1", "failure 2", "failure 3"]);
+  });
+
+  it("case 19: handles the steps of one object in their order, however slow, while others go on", async () => {
+    await world.watch(
+      watcher(Website, {
+        concurrency: 4,
+        add: async (site) => {
+          await world.clock.sleep(site.metadata.name === "slow" ? 1_000 : 0);
+          seen.push(`add ${site.metadata.name}`);
+        },
+        update: (old, site) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
+        delete: (site) => void seen.push(`delete ${site.metadata.name} of ${site.spec.image}`),
+      }),
+    );
+    await world.createWebsite("slow", { image: "1" });
+    await change("slow", "2");
+    await change("slow", "3");
+    await remove("slow");
+    await world.createWebsite("quick");
+    await world.clock.advance(5_000);
+    expect(seen).toEqual(["add quick", "add slow", "update 1 to 2", "update 2 to 3", "delete slow of 3"]);
+  });
+
+  it("case 21: counts the steps that wait, down to none", async () => {
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const run = await world.watch(watcher(Website, { concurrency: 1, add: () => gate }));
+    for (const name of ["a", "b", "c"]) await world.createWebsite(name);
+    await world.clock.settle();
+    expect(run.backlog).toBe(2);
+    release();
+    await world.clock.settle();
+    expect(run.backlog).toBe(0);
+  });
+
+  it("tells what was there before it came, and what is shown again", async () => {
+    await world.createWebsite("a");
+    await world.watch(
+      watcher(Website, {
+        resync: "1h",
+        add: (_, ctx) => void seen.push(`add ${ctx.isInInitialList}`),
+        sync: () => void seen.push("sync"),
+      }),
+    );
+    await world.clock.advance(3_600_000 * 1.5);
+    expect(seen).toEqual(["add true", "sync"]);
+  });
+});
+
+describe("opinionatedSupersede", () => {
+  const object = (generation: number) => ({ metadata: { generation } }) as Website;
+  const add = (generation: number): WatchStep => ({ type: "add", object: object(generation), isInInitialList: false });
+  const update = (generation: number): WatchStep => ({ type: "update", old: object(1), object: object(generation) });
+  const deleted: WatchStep = { type: "delete", object: object(1), finalStateUnknown: false };
+
+  it.each<[string, WatchStep, WatchStep, boolean]>([
+    ["a delete", update(1), deleted, true],
+    ["another action", add(1), update(2), false],
+    ["the same generation", update(2), update(2), false],
+    ["a newer generation", update(2), update(3), true],
+  ])("case 11: %s", (_, pending, next, superseded) => expect(opinionatedSupersede(pending, next)).toBe(superseded));
+});
+
+describe("a watcher with a finalizer", () => {
+  const FINAL = "example.com/websites";
+  const finalizers = async (): Promise<readonly string[] | undefined> =>
+    (await world.website("a"))?.metadata.finalizers;
+  const opinionated = (more: { add?: () => void; delete?: () => void; finalizer?: string } = {}) =>
+    watcher(Website, {
+      finalizer: more.finalizer ?? FINAL,
+      retry: fast,
+      add: (site) => {
+        seen.push(`add with ${site.metadata.finalizers}`);
+        more.add?.();
+      },
+      update: (old, site) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
+      sync: () => void seen.push("sync"),
+      delete: () => {
+        seen.push("delete");
+        more.delete?.();
+      },
+    });
+
+  it("cases 24 and 30: marks an object, adds it, then holds it; its own patches are no updates", async () => {
+    await world.watch(opinionated());
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(seen).toEqual([`add with ${FINAL}-wip`]);
+    expect(await finalizers()).toEqual([FINAL]);
+    const patches = world.requests.filter(({ method }) => method === "PATCH").map(({ body }) => JSON.stringify(body));
+    expect(patches).toHaveLength(2);
+    expect(patches.every((patch) => patch.includes('"op":"test"'))).toBe(true);
+  });
+
+  it("case 25: gets over conflicts of its first patch", async () => {
+    let conflicts = 0;
+    world.fault = ({ method }) => (method === "PATCH" && conflicts++ < 2 ? failure(409, "Conflict") : undefined);
+    await world.watch(opinionated());
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(seen).toHaveLength(1);
+    expect(world.requests.filter(({ method }) => method === "PATCH")).toHaveLength(4);
+  });
+
+  it("case 26: leaves the mark where add fails, and tries again", async () => {
+    let failures = 1;
+    await world.watch(
+      opinionated({
+        add: () => {
+          if (failures-- > 0) throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(await finalizers()).toEqual([`${FINAL}-wip`]);
+    await world.clock.advance(5_000);
+    expect(await finalizers()).toEqual([FINAL]);
+    expect(seen).toHaveLength(2);
+  });
+
+  it("case 27: deletes what is leaving and held, marked or not, and ignores what others hold", async () => {
+    for (const finalizer of [FINAL, `${FINAL}-wip`, "example.com/theirs"]) {
+      const name = finalizer.split("/")[1]!;
+      const metadata = { name, namespace: "team", finalizers: [finalizer] };
+      await world.client.create(Website, { metadata, spec: { image: "x" } });
+      await remove(name);
+    }
+    await world.watch(opinionated());
+    await world.clock.settle();
+    expect(seen).toEqual(["delete", "delete"]);
+    const { items } = await world.client.list(Website, { namespace: "team" });
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(["theirs"]);
+  });
+
+  it("case 27: holds on to what delete fails for, and tries again", async () => {
+    let failures = 2;
+    await world.watch(
+      opinionated({
+        delete: () => {
+          if (failures-- > 0) throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await remove("a");
+    await world.clock.settle();
+    expect(await finalizers()).toEqual([FINAL]);
+    await world.clock.advance(10_000);
+    expect(await world.website("a")).toBeUndefined();
+    expect(seen.slice(1)).toEqual(["delete", "delete", "delete"]);
+  });
+
+  it("case 28: syncs what it already holds", async () => {
+    const metadata = { name: "a", namespace: "team", finalizers: [FINAL, `${FINAL}-wip`] };
+    await world.client.create(Website, { metadata, spec: { image: "x" } });
+    await world.watch(opinionated());
+    await world.clock.settle();
+    expect(seen).toEqual(["sync"]);
+    expect(await finalizers()).toEqual([FINAL]);
+  });
+
+  it("case 29: sees updates of the spec, not of anything else", async () => {
+    await world.watch(opinionated());
+    await world.createWebsite("a", { image: "1" });
+    await world.clock.settle();
+    await world.annotate("a", { touched: "yes" });
+    await world.clock.settle();
+    await change("a", "2");
+    await world.clock.settle();
+    expect(seen.slice(1)).toEqual(["update 1 to 2"]);
+  });
+
+  it("adds, and does not also update, what changed before it was held", async () => {
+    let failures = 1;
+    await world.watch(
+      opinionated({
+        add: () => {
+          if (failures-- > 0) throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a", { image: "1" });
+    await world.clock.settle();
+    await change("a", "2");
+    await world.clock.advance(60_000);
+    expect(seen).toEqual([`add with ${FINAL}-wip`, `add with ${FINAL}-wip`]);
+    expect(await finalizers()).toEqual([FINAL]);
+  });
+
+  it("case 35: refuses names that a server would refuse, its own mark included", () => {
+    for (const finalizer of ["", `example.com/${"a".repeat(60)}`]) {
+      expect(() => opinionated({ finalizer })).toThrow(expect.objectContaining({ code: "FINALIZER_INVALID" }));
+    }
+  });
+});

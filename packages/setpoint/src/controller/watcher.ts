@@ -1,0 +1,139 @@
+import { type Duration, parseDuration } from "../clock/duration.js";
+import { SetpointError } from "../errors/error.js";
+import type { Kind } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { RetryPolicy } from "./controller.js";
+import { checkFinalizerName } from "./finalizer.js";
+import type { Logger } from "./logger.js";
+
+/** One thing that the watch showed of an object. */
+export type WatchStep<T extends KubeObject = KubeObject> =
+  | { readonly type: "add"; readonly object: T; readonly isInInitialList: boolean }
+  | { readonly type: "update"; readonly old: T; readonly object: T }
+  /** Nothing changed: the object is shown again. */
+  | { readonly type: "sync"; readonly object: T }
+  | { readonly type: "delete"; readonly object: T | undefined; readonly finalStateUnknown: boolean };
+
+/** What a watcher knows of the step that it handles. */
+export interface WatchContext {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  /** 0 for a first try. */
+  readonly attempt: number;
+  readonly log: Logger;
+  /** The object was there when the watcher came. */
+  readonly isInInitialList: boolean;
+  /** The delete was missed while disconnected: the object given is the last state known. */
+  readonly finalStateUnknown: boolean;
+}
+
+/** Says whether a new step of an object makes the pending retry of an earlier one pointless. */
+export type SupersedePolicy = (pending: WatchStep, next: WatchStep) => boolean;
+
+export interface WatcherOptions<T extends KubeObject> {
+  /** For metrics and logs. Defaults to the plural of the kind. */
+  readonly name?: string;
+  readonly namespaces?: readonly string[];
+  readonly labelSelector?: string;
+  add?(object: T, ctx: WatchContext): unknown;
+  update?(old: T, object: T, ctx: WatchContext): unknown;
+  /** With a finalizer, called before the object goes; without, afterwards. */
+  delete?(object: T, ctx: WatchContext): unknown;
+  /** The object was seen before: on a resync, and on a restart where a finalizer tells so. Defaults to `update`, then `add`. */
+  sync?(object: T, ctx: WatchContext): unknown;
+  /** Failed steps are tried again by this policy, then reported as given up. Defaults to that of controllers. */
+  readonly retry?: RetryPolicy;
+  /** Defaults to {@link opinionatedSupersede}. */
+  readonly supersedes?: SupersedePolicy;
+  /** Holds objects until `delete` is done, and marks those whose `add` is not yet: what makes a delete unmissable. */
+  readonly finalizer?: string;
+  /** How many objects are handled at once; steps of one object always follow each other. Defaults to 4. */
+  readonly concurrency?: number;
+  readonly resync?: Duration;
+  readonly onError?: (error: unknown, step: FailedStep) => void;
+}
+
+export interface FailedStep {
+  readonly watcher: string;
+  readonly key: string;
+  readonly type: WatchStep["type"];
+  readonly attempt: number;
+  /** No retry follows. */
+  readonly givenUp: boolean;
+}
+
+/** A watcher as declared: plain data, checked. `WatcherRun` brings it to life. */
+export interface Watcher<T extends KubeObject = KubeObject> {
+  readonly type: "watcher";
+  readonly name: string;
+  readonly kind: Kind<T>;
+  readonly options: WatcherOptions<T>;
+  readonly finalizer: string | undefined;
+  /** On objects whose `add` has begun and not ended. */
+  readonly inProgressFinalizer: string;
+  readonly concurrency: number;
+  readonly supersedes: SupersedePolicy;
+  readonly retry: {
+    readonly initialMs: number;
+    readonly factor: number;
+    readonly maxMs: number;
+    readonly jitter: number;
+  };
+  readonly maxAttempts: number;
+  readonly resyncMs: number | undefined;
+}
+
+/**
+ * Declares a watcher: it sees every step that the watch delivers, in the order of each object. For those who need events;
+ * what follows from the state of an object belongs into a controller.
+ *
+ * ```ts
+ * const audit = watcher(Website, {
+ *   add: (site) => audit.write("created", site.metadata.name),
+ *   delete: (site) => audit.write("deleted", site.metadata.name),
+ * });
+ * ```
+ */
+export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOptions<T>): Watcher<T> {
+  const name = options.name ?? kind.plural;
+  const { concurrency = 4, retry = {} } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new SetpointError("CONTROLLER_INVALID", `watcher ${name}: concurrency is ${concurrency}, not 1 or more`);
+  }
+  const inProgressFinalizer = `${options.finalizer ?? ""}-wip`;
+  if (options.finalizer !== undefined) {
+    checkFinalizerName(options.finalizer, name);
+    checkFinalizerName(inProgressFinalizer, name);
+  }
+  return {
+    type: "watcher",
+    name,
+    kind,
+    options,
+    finalizer: options.finalizer,
+    inProgressFinalizer,
+    concurrency,
+    supersedes: options.supersedes ?? opinionatedSupersede,
+    retry: {
+      initialMs: parseDuration(retry.initial ?? "100ms", `watcher ${name}: retry.initial`),
+      factor: retry.factor ?? 2,
+      maxMs: parseDuration(retry.max ?? "5m", `watcher ${name}: retry.max`),
+      jitter: retry.jitter ?? 0.2,
+    },
+    maxAttempts: retry.attempts ?? 12,
+    resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `watcher ${name}: resync`),
+  };
+}
+
+/**
+ * A delete makes every retry pointless. Otherwise a step of another type, or of the same generation, says nothing about
+ * the failed one: its retry stays.
+ */
+export const opinionatedSupersede: SupersedePolicy = (pending, next) => {
+  if (next.type === "delete") return true;
+  if (pending.type !== next.type) return false;
+  return pending.object?.metadata.generation !== next.object.metadata.generation;
+};
+
+/** Every new step of an object ends the retries of earlier ones. */
+export const supersedeAll: SupersedePolicy = () => true;
