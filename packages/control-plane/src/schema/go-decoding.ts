@@ -205,7 +205,8 @@ const QUANTITY_PATTERN = "quantities must match the regular expression '^([+-]?[
 
 /** A field that the body does not have, or has as null. */
 function addAbsent(result: MutableJsonObject, field: MessageField): void {
-  if (field.type.kind === "message" ? field.omit !== "zero" : field.omit === "never") {
+  const isStruct = field.type.kind === "message" || field.type.kind === "special";
+  if (isStruct ? field.omit !== "zero" : field.omit === "never") {
     result[field.json] = zeroValue(field.type);
   }
 }
@@ -218,7 +219,7 @@ function isOmitted(field: MessageField, value: Json): boolean {
     case "message":
       return field.omit === "zero" && deepEqual(value, zeroStruct(field.type.message));
     case "special":
-      return value === null || (field.omit === "zero" && deepEqual(value, zeroValue(field.type)));
+      return field.omit === "zero" && (value === null || deepEqual(value, zeroValue(field.type)));
     case "list":
     case "wrapped-list":
       return value === null || (value as readonly Json[]).length === 0;

@@ -20,7 +20,9 @@ function addZero(object: MutableJsonObject, field: MessageField): void {
     return;
   }
   const value = zeroValue(field.type);
-  if (field.omit === "never" || (field.omit === "empty" && field.type.kind === "message")) object[field.json] = value;
+  // Go never takes a struct for empty, one that writes its own JSON included.
+  const isStruct = field.type.kind === "message" || field.type.kind === "special";
+  if (field.omit === "never" || (field.omit === "empty" && isStruct)) object[field.json] = value;
 }
 
 /** What a Go variable of the type is before anything is read into it, as JSON. */

@@ -152,10 +152,22 @@ function wrongType(path: string, expected: string, found: string): Problem {
 function checkEnum(schema: Schema, value: Json, path: string, problems: Problem[]): void {
   const { enum: allowed } = schema;
   if (allowed === undefined || allowed.length === 0) return;
-  if (value !== null && allowed.some((candidate) => candidate !== null && deepEqual(candidate as Json, value))) return;
+  if (value !== null && allowed.some((candidate) => isMember(value, candidate as Json))) return;
   const values = allowed.map((candidate) => (typeof candidate === "string" ? candidate : JSON.stringify(candidate)));
   const text = `${path} in body should be one of [${values.join(" ")}]`;
   problems.push({ name: path, text, toError: (name) => notSupported(name, value, values) });
+}
+
+/** Go converts the value to the member's type first: a fraction loses its fraction, an integer becomes a character. */
+function isMember(value: Json, member: Json): boolean {
+  if (member === null) return false;
+  if (typeof value === "number" && typeof member === "number") {
+    return (Number.isInteger(member) ? Math.trunc(value) : value) === member;
+  }
+  if (typeof value === "number" && typeof member === "string" && Number.isInteger(value)) {
+    return member === (value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : "\ufffd");
+  }
+  return deepEqual(value, member);
 }
 
 function checkString(schema: Schema, value: string, path: string, problems: Problem[]): number {
