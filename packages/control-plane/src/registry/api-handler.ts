@@ -74,7 +74,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     authorize(resourceAccess(user, verb ?? request.method.toLowerCase(), info));
     const definition = catalog.find(info.group, info.version, info.resource);
     if (definition === undefined) {
-      if (!catalog.hasGroup(info.group)) return pageNotFound();
+      if (!catalog.isBuiltInGroup(info.group)) return pageNotFound();
       throw unknownResource();
     }
     const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];

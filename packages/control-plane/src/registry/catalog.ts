@@ -49,15 +49,9 @@ export class ResourceCatalog {
     return this.#byStorage.get(storageId);
   }
 
-  /** Whether some version of the group is served; an unknown group answers with a bare 404. */
-  hasGroup(group: string): boolean {
-    return this.groups.some(({ name }) => name === group);
-  }
-
-  hasVersion(group: string, version: string): boolean {
-    return this.groups.some(
-      ({ name, versions }) => name === group && versions.some((each) => each.version === version),
-    );
+  /** Whether Kubernetes itself serves the group; what is not found in any other is answered with a bare 404. */
+  isBuiltInGroup(group: string): boolean {
+    return this.#builtIn.some((definition) => definition.group === group);
   }
 
   get groups(): readonly CatalogGroup[] {

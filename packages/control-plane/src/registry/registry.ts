@@ -38,7 +38,7 @@ export class Registry implements AsyncDisposable {
   constructor(options: RegistryOptions) {
     const { storage, clock, random, facts, admission, conversion = () => undefined, ...rest } = options;
     const catalog: ResourceCatalog = new ResourceCatalog(
-      builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => catalog) }),
+      builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => catalog, facts) }),
     );
     this.environment = { storage, clock, random, facts, admission, catalog };
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion);

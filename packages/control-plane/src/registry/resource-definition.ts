@@ -58,8 +58,11 @@ export interface ObjectShape {
   prune(object: KubeObject): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
   /** With the schema's defaults filled in. */
   applyDefaults(object: KubeObject): KubeObject;
-  /** `old` is the state before, for ratcheting: what was wrong already may stay. */
-  validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[];
+  /**
+   * `old` is the state before, for ratcheting: what was wrong already may stay. A write to `/status` is judged by the
+   * status alone.
+   */
+  validate(object: KubeObject, old: KubeObject | undefined, subresource: string): readonly FieldError[];
 }
 
 export interface Subresource {

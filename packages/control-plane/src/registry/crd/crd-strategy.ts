@@ -1,6 +1,9 @@
 import type { KubeObject } from "setpoint";
+import { trackUpdate } from "../../apply/field-manager.js";
+import type { Facts } from "../../facts/facts.js";
 import type { ResourceCatalog } from "../catalog.js";
 import type { Strategy } from "../strategy.js";
+import { asJson } from "../write/field-ownership.js";
 import { timestamp } from "../write/object-layout.js";
 import { acceptedNames } from "./accepted-names.js";
 import { validateCrd, validateCrdUpdate } from "./crd-validation.js";
@@ -13,18 +16,26 @@ import {
 } from "./custom-resource-definition.js";
 
 /** What CRDs do beyond other built-in kinds. Names are accepted, and the resource is established, in the same write. */
-export function crdStrategy(catalog: () => ResourceCatalog): Partial<Strategy> {
+export function crdStrategy(catalog: () => ResourceCatalog, facts: Facts): Partial<Strategy> {
   return {
     applyDefaults: (object) => withCrdDefaults(object as CustomResourceDefinition),
     prepareCreate: (object, { nowMs }) => {
       const crd = object as CustomResourceDefinition;
-      return { ...crd, status: statusOf(catalog(), crd, undefined, timestamp(nowMs)) } as KubeObject;
+      const status = statusOf(catalog(), crd, undefined, timestamp(nowMs));
+      const { storedVersions } = status;
+      const empty = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions };
+      return ownedByServer(facts, { ...crd, status: empty }, { ...crd, status }, nowMs);
     },
     prepareUpdate: (object, old, { nowMs, subresource }) => {
       if (subresource !== "") return object;
       const crd = object as CustomResourceDefinition;
       const status = statusOf(catalog(), crd, (old as CustomResourceDefinition).status, timestamp(nowMs));
-      return { ...crd, status } as KubeObject;
+      return ownedByServer(
+        facts,
+        { ...crd, status: (old as CustomResourceDefinition).status ?? {} },
+        { ...crd, status },
+        nowMs,
+      );
     },
     prepareDelete: (object, nowMs) => terminating(object as CustomResourceDefinition, timestamp(nowMs)),
     validate: (object) => validateCrd(object as CustomResourceDefinition),
@@ -32,6 +43,26 @@ export function crdStrategy(catalog: () => ResourceCatalog): Partial<Strategy> {
       subresource === "" ? validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition) : [],
     warnings: (object) => ruleWarnings(object as CustomResourceDefinition),
   };
+}
+
+/** The status is the server's own doing, and it says so. */
+function ownedByServer(
+  facts: Facts,
+  before: CustomResourceDefinition,
+  crd: CustomResourceDefinition,
+  nowMs: number,
+): KubeObject {
+  const { apiVersion, kind } = crd;
+  const context = {
+    apiVersion,
+    kind,
+    subresource: "status",
+    manager: "kube-apiserver",
+    nowMs,
+    message: facts.messageOf(apiVersion, kind),
+    schemaOf: () => facts.schemaOf("apiextensions.k8s.io", "v1", kind),
+  };
+  return trackUpdate(context, asJson(before), asJson(crd)) as unknown as KubeObject;
 }
 
 function withCrdDefaults(crd: CustomResourceDefinition): CustomResourceDefinition {

@@ -1,7 +1,8 @@
-import { validateStructural } from "../../schema/structural.js";
+import { deepEqual, type Json } from "../../schema/json.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../field-error.js";
 import { dns1035Label, dnsSubdomain } from "../metadata/name-rules.js";
 import type { FieldError } from "../status-error.js";
+import { validateCrdSchema } from "./crd-schema-validation.js";
 import { validateColumns, validateScale, validateSelectableFields } from "./crd-version-validation.js";
 import {
   type CrdConversion,
@@ -59,20 +60,88 @@ function validateSpec(spec: CrdSpec): FieldError[] {
       errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
     }
   });
-  errors.push(...versions.flatMap((version, index) => validateVersion(version, `spec.versions[${index}]`)));
-  if (new Set(versions.map(({ name }) => name)).size !== versions.length) {
-    errors.push(invalidValue("spec.versions", versions, "must contain unique version names"));
+  if (spec.preserveUnknownFields === true && versions.some(({ schema }) => hasDefaults(schema?.openAPIV3Schema))) {
+    const detail = "must be false in order to use defaults in the schema";
+    errors.push(invalidValue("spec.preserveUnknownFields", true, detail));
   }
-  if (versions.filter(({ storage }) => storage).length !== 1) {
-    errors.push(invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"));
+  const common = commonParts(versions);
+  errors.push(
+    ...versions.flatMap((version, index) => validateVersion(version, common, `spec.versions[${index}]`)),
+    ...validateVersionSet(spec, common),
+    ...validateNames(spec.names),
+  );
+  const [first] = versions;
+  if (first !== undefined) errors.push(...validateCommon(first, common));
+  errors.push(...validateConversion(spec.conversion));
+  return errors;
+}
+
+/** What all versions have alike, and the real server therefore looks at, and complains of, only once. */
+type CommonParts = Readonly<
+  Record<"schema" | "subresources" | "additionalPrinterColumns" | "selectableFields", boolean>
+>;
+
+function commonParts(versions: readonly CrdVersion[]): CommonParts {
+  const isCommon = (part: keyof CommonParts): boolean =>
+    versions.every((version) => deepEqual(asValue(version[part]), asValue(versions[0]?.[part])));
+  return {
+    schema: isCommon("schema"),
+    subresources: isCommon("subresources"),
+    additionalPrinterColumns: isCommon("additionalPrinterColumns"),
+    selectableFields: isCommon("selectableFields"),
+  };
+}
+
+function asValue(value: unknown): Json {
+  return (value ?? null) as Json;
+}
+
+function hasDefaults(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, part]) => key === "default" || hasDefaults(part));
+}
+
+function validateVersionSet({ versions, names }: CrdSpec, common: CommonParts): FieldError[] {
+  const errors: FieldError[] = [];
+  const given = versions ?? null;
+  const shown = given?.map((version) => internalForm(version, common)) ?? null;
+  if (given !== null && new Set(given.map(({ name }) => name)).size !== given.length) {
+    errors.push(versionsError(shown, "must contain unique version names"));
   }
-  const { names } = spec;
+  if ((given ?? []).filter(({ storage }) => storage).length !== 1) {
+    errors.push(versionsError(shown, "must have exactly one version marked as storage version"));
+  }
+  const first = given?.[0]?.name;
+  const complaints = first === undefined ? [] : dns1035Label(first);
+  if (complaints.length > 0) errors.push(invalidValue("spec.version", first, complaints.join(",")));
   for (const field of ["plural", "singular", "kind", "listKind"] as const) {
     if (!names[field]) errors.push(required(`spec.names.${field}`));
   }
-  errors.push(...validateNames(names));
-  errors.push(...validateConversion(spec.conversion));
   return errors;
+}
+
+function versionsError(versions: unknown, detail: string): FieldError {
+  return {
+    type: "FieldValueInvalid",
+    field: "spec.versions",
+    detail: `Invalid value: ${JSON.stringify(versions)}: ${detail}`,
+  };
+}
+
+/** A version as the real server prints it: its own struct, without what all versions have in common. */
+function internalForm(version: CrdVersion, common: CommonParts): object {
+  const unlessCommon = (part: keyof CommonParts): unknown => (common[part] ? null : (version[part] ?? null));
+  return {
+    Name: version.name ?? "",
+    Served: version.served ?? false,
+    Storage: version.storage ?? false,
+    Deprecated: version.deprecated ?? false,
+    DeprecationWarning: version.deprecationWarning ?? null,
+    Schema: unlessCommon("schema"),
+    Subresources: unlessCommon("subresources"),
+    AdditionalPrinterColumns: unlessCommon("additionalPrinterColumns"),
+    SelectableFields: unlessCommon("selectableFields"),
+  };
 }
 
 function validateGroup(group: string): FieldError[] {
@@ -83,7 +152,7 @@ function validateGroup(group: string): FieldError[] {
   return [];
 }
 
-function validateVersion(version: CrdVersion, path: string): FieldError[] {
+function validateVersion(version: CrdVersion, common: CommonParts, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const nameComplaints = dns1035Label(version.name ?? "");
   if (nameComplaints.length > 0)
@@ -92,12 +161,33 @@ function validateVersion(version: CrdVersion, path: string): FieldError[] {
     const detail = "can only be set for deprecated versions";
     errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, detail));
   }
-  const schema = version.schema?.openAPIV3Schema;
-  if (schema !== undefined) errors.push(...validateStructural(schema, `${path}.schema.openAPIV3Schema`));
-  errors.push(...validateScale(version, `${path}.subresources.scale`));
-  errors.push(...validateColumns(version, `${path}.additionalPrinterColumns`));
-  errors.push(...validateSelectableFields(version, `${path}.selectableFields`));
+  if (!common.schema) errors.push(...validateSchemaOf(version, `${path}.schema`));
+  if (!common.subresources) errors.push(...validateScale(version, `${path}.subresources.scale`));
+  if (!common.additionalPrinterColumns) errors.push(...validateColumns(version, `${path}.additionalPrinterColumns`));
+  if (!common.selectableFields) errors.push(...validateSelectableFields(version, `${path}.selectableFields`));
   return errors;
+}
+
+function validateCommon(version: CrdVersion, common: CommonParts): FieldError[] {
+  return [
+    ...(common.schema ? validateSchemaOf(version, "spec.validation") : []),
+    ...(common.subresources ? validateScale(version, "spec.subresources.scale") : []),
+    ...(common.additionalPrinterColumns ? validateColumns(version, "spec.additionalPrinterColumns") : []),
+    ...(common.selectableFields ? validateCommonSelectableFields(version, common) : []),
+  ];
+}
+
+function validateCommonSelectableFields(version: CrdVersion, common: CommonParts): FieldError[] {
+  const { selectableFields = [], schema } = version;
+  if (selectableFields.length > 0 && (!common.schema || schema?.openAPIV3Schema === undefined)) {
+    return [invalidValue("spec.selectableFields", "", "may only be set when validations.schema is included")];
+  }
+  return validateSelectableFields(version, "spec.selectableFields");
+}
+
+function validateSchemaOf({ schema, subresources }: CrdVersion, path: string): FieldError[] {
+  if (schema?.openAPIV3Schema === undefined) return [];
+  return validateCrdSchema(schema.openAPIV3Schema, `${path}.openAPIV3Schema`, subresources?.status !== undefined);
 }
 
 function validateNames(names: CrdNames): FieldError[] {
@@ -163,7 +253,7 @@ function validateReviewVersions(versions: readonly string[], field: string): Fie
 
 function validateStoredVersions(stored: readonly string[], versions: readonly CrdVersion[]): FieldError[] {
   const field = "status.storedVersions";
-  if (stored.length === 0) return [invalidValue(field, stored, "must have at least one stored version")];
+  if (stored.length === 0) return [invalidValue(field, null, "must have at least one stored version")];
   return stored.flatMap((version, index) => {
     if (versions.some(({ name }) => name === version)) return [];
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;

@@ -1,15 +1,19 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "setpoint";
 import type { Facts } from "../../facts/facts.js";
-import { coerceCustomResource, completeSchema, validateCustomResource } from "../../schema/custom-resource.js";
+import {
+  coerceCustomResource,
+  completeSchema,
+  validateCustomResource,
+  validateStatus,
+} from "../../schema/custom-resource.js";
 import { applyDefaults } from "../../schema/defaulting.js";
 import { goTypeName, goValue } from "../../schema/go-format.js";
-import type { Json, JsonObject } from "../../schema/json.js";
+import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import type { Schema } from "../../schema/schema.js";
 import { invalidValue } from "../field-error.js";
 import type { Column, Conversion, ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
 import type { FieldError } from "../status-error.js";
-import { valueAt } from "../table/json-path.js";
 import { asJson } from "../write/field-ownership.js";
 import type { CrdVersion, CustomResourceDefinition } from "./custom-resource-definition.js";
 
@@ -125,26 +129,43 @@ function customShape(facts: Facts, version: CrdVersion, schema: Schema | undefin
       return { object: pruned as unknown as KubeObject, unknownFields: unknown };
     },
     applyDefaults: (object) => applyDefaults(schema, asJson(object)) as unknown as KubeObject,
-    validate: (object, old) => [
-      ...(schema === undefined ? [] : validateCustomResource(schema, asJson(object), old && asJson(old))),
-      ...(scale === undefined ? [] : validateReplicas(asJson(object), scale)),
-    ],
+    validate: (object, old, subresource) => {
+      const value = asJson(object);
+      const before = old && asJson(old);
+      if (subresource === "status" && before !== undefined) {
+        return schema === undefined ? [] : validateStatus(schema, value, before);
+      }
+      return [
+        ...(schema === undefined ? [] : validateCustomResource(schema, value, before)),
+        ...(scale === undefined ? [] : validateReplicas(value, scale)),
+      ];
+    },
   };
 }
 
 /** What the scale subresource will have to read must be readable. */
 function validateReplicas(object: JsonObject, scale: NonNullable<Subresource["scale"]>): readonly FieldError[] {
   return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => {
-    const replicas = valueAt(object, path);
+    const replicas = readReplicas(object, path);
+    if (typeof replicas === "string") return [invalidValue(path, 0, `${path} accessor error: ${replicas}`)];
     if (replicas === undefined) return [];
-    if (typeof replicas !== "number") {
-      const detail = `${path} accessor error: ${goValue(replicas as Json)} is of the type ${goTypeName(replicas as Json)}, expected int64`;
-      return [invalidValue(path, 0, detail)];
-    }
     if (replicas < 0) return [invalidValue(path, replicas, "should be a non-negative integer")];
-    if (replicas > 2 ** 31 - 1) {
-      return [invalidValue(path, replicas, "should be less than or equal to 2147483647")];
-    }
-    return [];
+    const detail = "should be less than or equal to 2147483647";
+    return replicas > 2 ** 31 - 1 ? [invalidValue(path, replicas, detail)] : [];
   });
+}
+
+/** The number at a dotted path, or why there is none. */
+function readReplicas(object: JsonObject, path: string): number | string | undefined {
+  let value: Json = object;
+  for (const name of path.split(".").slice(1)) {
+    if (!isObject(value)) return mismatch(value, "map[string]interface{}");
+    if (!Object.hasOwn(value, name)) return undefined;
+    value = value[name]!;
+  }
+  return typeof value === "number" && Number.isInteger(value) ? value : mismatch(value, "int64");
+}
+
+function mismatch(value: Json, expected: string): string {
+  return `${goValue(value)} is of the type ${goTypeName(value)}, expected ${expected}`;
 }

@@ -63,7 +63,7 @@ export class DiscoveryEndpoints {
     const group = this.#catalog.groups.find((each) => each.name === groupName);
     const found = group?.versions.find((each) => each.version === version);
     if (found === undefined) {
-      if (group === undefined) return pageNotFound();
+      if (!this.#catalog.isBuiltInGroup(groupName)) return pageNotFound();
       throw unknownResource();
     }
     const key = `version ${groupName}/${version}`;

@@ -33,7 +33,7 @@ function builtInDefinition(
 ): ResourceDefinition {
   const { plural, kind } = resource;
   const known = facts.strategy(group, version, plural) ?? {};
-  const conversion = conversionOf(group, version, plural);
+  const conversion = conversionOf(facts, group, version, resource);
   let shape: ObjectShape | undefined;
   return {
     group,

@@ -1,4 +1,9 @@
+import type { KubeObject } from "setpoint";
+import type { Facts, ResourceFacts } from "../../facts/facts.js";
+import { decodeStruct } from "../../schema/go-decoding.js";
+import { apiVersionOf } from "../catalog.js";
 import type { Conversion, ResourceDefinition } from "../resource-definition.js";
+import { asJson } from "../write/field-ownership.js";
 import { autoscalerConversion } from "./autoscaler-conversion.js";
 import { eventConversion } from "./event-conversion.js";
 
@@ -27,6 +32,25 @@ export function storageOf(
   return { storageId: row.storageId, storageVersion: row.storageVersion };
 }
 
-export function conversionOf(group: string, version: string, plural: string): Conversion | undefined {
-  return ELSEWHERE.get(`${group}/${version}/${plural}`)?.conversion;
+/** The conversion of such a resource, whose results are again what Go would write. */
+export function conversionOf(
+  facts: Facts,
+  group: string,
+  version: string,
+  resource: ResourceFacts,
+): Conversion | undefined {
+  const row = ELSEWHERE.get(`${group}/${version}/${resource.plural}`);
+  if (row === undefined) return undefined;
+  const { conversion, storageId, storageVersion } = row;
+  const storageGroup = storageId.slice(0, storageId.indexOf("/"));
+  const canonical = (apiVersion: string, objects: readonly KubeObject[]): readonly KubeObject[] => {
+    const message = facts.messageOf(apiVersion, resource.kind)!;
+    return objects.map((object) => decodeStruct(message, asJson(object)).object as unknown as KubeObject);
+  };
+  const served = apiVersionOf({ group, version });
+  const stored = apiVersionOf({ group: storageGroup, version: storageVersion });
+  return {
+    toServed: async (objects, signal) => canonical(served, await conversion.toServed(objects, signal)),
+    toStored: async (objects, signal) => canonical(stored, await conversion.toStored(objects, signal)),
+  };
 }

@@ -2,7 +2,9 @@ import type { KubeObject, UntypedObject } from "setpoint";
 import { webhookStrategy } from "../../admission/webhooks/webhook-strategies.js";
 import { rbacStrategies } from "../../auth/rbac/rbac-strategies.js";
 import type { StrategyFacts } from "../../facts/facts.js";
+import { invalidValue } from "../field-error.js";
 import { label1035Name, labelName, pathSegmentName } from "../metadata/name-rules.js";
+import type { FieldError } from "../status-error.js";
 import type { Strategy } from "../strategy.js";
 
 type Extras = Partial<Strategy>;
@@ -21,6 +23,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
       ({ ...object, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }) as KubeObject,
     prepareUpdate: (object, old, { subresource }) =>
       subresource === "finalize" ? object : ({ ...object, spec: (old as UntypedObject).spec } as KubeObject),
+    validateUpdate: validateNamespacePhase,
   },
   "/configmaps": { validatesMetadataTwice: true },
   "/serviceaccounts": { validatesMetadataTwice: true },
@@ -79,6 +82,17 @@ function withNameLabel(namespace: KubeObject): KubeObject {
     ...namespace,
     metadata: { ...namespace.metadata, labels: { ...labels, "kubernetes.io/metadata.name": name } },
   };
+}
+
+/** A namespace is active until it is deleted, and terminating from then on. */
+function validateNamespacePhase(namespace: KubeObject): readonly FieldError[] {
+  const { status, metadata } = namespace as KubeObject & { readonly status?: { readonly phase?: string } };
+  const phase = status?.phase ?? "";
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const wanted = isDeleted ? "Terminating" : "Active";
+  if (phase === wanted) return [];
+  const detail = `may only be '${wanted}' if \`deletionTimestamp\` is ${isDeleted ? "not " : ""}empty`;
+  return [invalidValue("status.Phase", phase, detail)];
 }
 
 /** Plain `stringData` goes into `data`, and wins. */

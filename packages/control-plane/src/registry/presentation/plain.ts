@@ -13,7 +13,9 @@ export function plainPresentation(definition: ResourceDefinition): Presentation 
   const head = headOf(definition);
   return {
     single: ({ json }) => json,
-    *list(metadata, items) {
+    *list(listMetadata, items) {
+      // Lists of custom resources always say where they go on, also when they do not.
+      const metadata = definition.isBuiltIn ? listMetadata : { continue: "", ...listMetadata };
       const start = `{"kind":"${definition.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
       yield bytesOf(start);
       let isFirst = true;

@@ -47,14 +47,14 @@ export function markCurrent(stored: StoredObject, definition: ResourceDefinition
 
 /** The object in the definition's version, where that needs no webhook; undefined where it does. */
 export function servedNow(stored: StoredObject, definition: ResourceDefinition): ServedObject | undefined {
-  const isStoredVersion = isStorageVersion(definition);
-  if (isStoredVersion && (definition.isBuiltIn || current.get(stored) === definition)) return stored;
+  if (current.get(stored) === definition || (definition.isBuiltIn && isStorageVersion(definition))) return stored;
   const known = converted.get(stored);
   if (known?.definition === definition) return known.served;
-  if (definition.convert !== undefined && !isStoredVersion) return undefined;
-  const object = isStoredVersion
-    ? stored.object
-    : { ...stored.object, apiVersion: apiVersionOf(definition), kind: definition.kind };
+  // What was stored before the storage version changed is at another one than what is stored now.
+  const apiVersion = apiVersionOf(definition);
+  const isAtVersion = stored.object.apiVersion === apiVersion;
+  if (definition.convert !== undefined && !isAtVersion) return undefined;
+  const object = isAtVersion ? stored.object : { ...stored.object, apiVersion };
   const refreshed = definition.refresh === undefined ? object : definition.refresh(object);
   if (refreshed === stored.object) {
     current.set(stored, definition);

@@ -44,7 +44,10 @@ export async function evictionEndpoint(call: ResourceCall): Promise<ApiResponse>
   const { object } = readObject(request, environment.facts, expected);
   const given = isObject(object.metadata) ? object.metadata.name : undefined;
   if (given && given !== name) throw badRequest("name in URL does not match name in Eviction object");
-  const { object: pod } = await readObjectOf({ ...call, request: { ...request, signal: request.signal, query: new URLSearchParams() } });
+  const { object: pod } = await readObjectOf({
+    ...call,
+    request: { ...request, query: new URLSearchParams() },
+  });
   const asked = parseDeleteOptions(object.deleteOptions ?? {}, new URLSearchParams());
   const isDryRun = asked.isDryRun || options.isDryRun;
   if (needsBudget(pod)) await takeFromBudget(call, pod, isDryRun);

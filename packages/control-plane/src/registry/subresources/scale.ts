@@ -3,6 +3,7 @@ import { jsonPatch } from "../../apply/json-patch.js";
 import { mergePatch } from "../../apply/merge-patch.js";
 import { strategicPatch } from "../../apply/strategic-patch.js";
 import type { ApiResponse } from "../../http/api-request.js";
+import { DecodingError } from "../../schema/go-decoding.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import { contentTypeOf, readDocument, readObject } from "../body/request-document.js";
 import type { ResourceCall } from "../endpoint.js";
@@ -11,11 +12,11 @@ import { answer } from "../negotiation/answer.js";
 import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
-import { badRequest, invalid } from "../status-error.js";
+import { badRequest, invalid, type StatusError } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
 import { tracked } from "../write/field-ownership.js";
-import { checkPatchType } from "../write/patch-endpoint.js";
+import { checkPatchType, invalidPatch } from "../write/patch-endpoint.js";
 import { update } from "../write/update.js";
 import { writeRequestOf } from "../write/write-endpoints.js";
 
@@ -76,7 +77,14 @@ async function replaceScale(call: ResourceCall): Promise<ApiResponse> {
   if (metadata.name !== name) {
     throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
   }
-  return writeScale(call, "UpdateOptions", options, () => object);
+  const refuse = (why: string): StatusError => badRequest(`Scale in version "v1" cannot be handled as a Scale: ${why}`);
+  return writeScale(
+    call,
+    "UpdateOptions",
+    options,
+    () => object,
+    (_scale, why) => refuse(why),
+  );
 }
 
 async function patchScale(call: ResourceCall): Promise<ApiResponse> {
@@ -87,7 +95,7 @@ async function patchScale(call: ResourceCall): Promise<ApiResponse> {
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const { value: patch } = readDocument(request.body, isApply, badRequest);
   const schema = environment.facts.schemaOf("autoscaling", "v1", "Scale")!;
-  return writeScale(call, "PatchOptions", options, (scale) => patched(type, scale, patch, schema));
+  return writeScale(call, "PatchOptions", options, (scale) => patched(type, scale, patch, schema), invalidPatch);
 }
 
 function patched(
@@ -111,6 +119,7 @@ async function writeScale(
   kind: "UpdateOptions" | "PatchOptions",
   options: WriteOptions,
   change: (scale: JsonObject) => JsonObject,
+  refuse: (scale: JsonObject, why: string) => StatusError,
 ): Promise<ApiResponse> {
   const { environment, definition, name } = call;
   const { specReplicasPath } = pathsOf(definition);
@@ -119,7 +128,7 @@ async function writeScale(
     name,
     transform: (old) => {
       const wanted = change(scaleOf(definition, old!) as unknown as JsonObject);
-      const replicas = replicasOf(wanted, name);
+      const replicas = orRefused(wanted, refuse, () => replicasOf(wanted, name, definition.isBuiltIn));
       const changed = withValueAt(old as UntypedObject, specReplicasPath, replicas) as unknown as KubeObject;
       const resourceVersion = isObject(wanted.metadata)
         ? (wanted.metadata.resourceVersion as string | undefined)
@@ -134,15 +143,30 @@ async function writeScale(
   return answer(200, scaleOf(definition, object.object), call.representation);
 }
 
-function replicasOf({ spec }: JsonObject, name: string): number {
+function orRefused(
+  scale: JsonObject,
+  refuse: (scale: JsonObject, why: string) => StatusError,
+  read: () => number,
+): number {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DecodingError)) throw error;
+    throw refuse(scale, error.message);
+  }
+}
+
+/** Throws `DecodingError` for what is no number. */
+function replicasOf({ spec }: JsonObject, name: string, isBuiltIn: boolean): number {
   const replicas = isObject(spec) ? (spec.replicas ?? 0) : 0;
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
     const found = typeof replicas === "boolean" ? "bool" : typeof replicas;
-    throw badRequest(
-      `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`,
+    throw new DecodingError(
+      `json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`,
     );
   }
-  if (replicas >= 0) return replicas;
+  // A custom resource refuses it by its own schema.
+  if (replicas >= 0 || !isBuiltIn) return replicas;
   const error = invalidValue("spec.replicas", replicas, "must be greater than or equal to 0");
   throw invalid({ group: "autoscaling", resource: "Scale" }, name, [error]);
 }

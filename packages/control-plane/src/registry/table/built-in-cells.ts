@@ -67,17 +67,20 @@ function eventCells(event: UntypedObject, nowMs: number): Cells {
   const ago = (time: unknown): string =>
     typeof time === "string" ? humanDuration(nowMs - Date.parse(time)) : "<unknown>";
   const first = event.firstTimestamp ?? event.deprecatedFirstTimestamp ?? event.eventTime;
-  const last = event.lastTimestamp ?? event.deprecatedLastTimestamp ?? event.eventTime;
+  const series = record(event.series);
+  const last = series.lastObservedTime ?? event.lastTimestamp ?? event.deprecatedLastTimestamp ?? first;
+  const component = source.component || event.reportingComponent || event.reportingController;
+  const host = source.host || (source.component ? undefined : event.reportingInstance);
   return {
     "Last Seen": ago(last),
     Type: text(event.type),
     Reason: text(event.reason),
     Object: `${text(target.kind).toLowerCase()}/${text(target.name)}`,
     Subobject: text(target.fieldPath),
-    Source: [source.component ?? event.reportingComponent, source.host].filter(Boolean).join(", "),
+    Source: [component, host].filter(Boolean).join(", "),
     Message: text(event.message ?? event.note).trim(),
     "First Seen": ago(first),
-    Count: event.count ?? event.deprecatedCount ?? 1,
+    Count: series.count ?? event.count ?? event.deprecatedCount ?? 1,
     Name: event.metadata.name,
   };
 }

@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
+import { zeroStruct } from "../../schema/go-struct.js";
 import { StorageConflict } from "../../storage/storage-error.js";
 import { apiVersionOf } from "../catalog.js";
 import { subdomainName } from "../metadata/name-rules.js";
@@ -83,8 +84,7 @@ export async function preparedForCreate(
   const { strategy, shape } = definition;
   const context = { nowMs: environment.clock.now(), subresource: "", user: request.user };
   const complete = defaulted(definition, object);
-  const { status: _status, ...rest } = complete as KubeObject & { status?: unknown };
-  const withoutStatus = strategy.hasStatus ? rest : complete;
+  const withoutStatus = strategy.hasStatus ? withStatusReset(definition, complete) : complete;
   const counted = strategy.hasGeneration
     ? { ...withoutStatus, metadata: { ...withoutStatus.metadata, generation: 1 } }
     : withoutStatus;
@@ -92,7 +92,7 @@ export async function preparedForCreate(
   const prepared = laidOut(chosen, apiVersionOf(definition), definition.kind);
   const errors = [
     ...metadataErrors(definition, prepared),
-    ...shape.validate(prepared, undefined),
+    ...shape.validate(prepared, undefined, ""),
     ...(strategy.validate?.(prepared, context) ?? []),
   ];
   const { name } = prepared.metadata;
@@ -100,6 +100,13 @@ export async function preparedForCreate(
   for (const warning of strategy.warnings?.(prepared) ?? []) request.warn(warning);
   await validateAdmission(environment, request, "CREATE", name, prepared, undefined);
   return prepared;
+}
+
+/** A new object has no status yet; that of a Go struct is there, and empty. */
+function withStatusReset({ message }: ResourceDefinition, object: KubeObject): KubeObject {
+  const { status: _status, ...rest } = object as KubeObject & { status?: unknown };
+  const empty = message === undefined ? undefined : zeroStruct(message).status;
+  return empty === undefined ? rest : ({ ...rest, status: empty } as KubeObject);
 }
 
 /** What is wrong with an object's metadata, whether it is new or not. */

@@ -38,7 +38,10 @@ export function completed(
   const typed = { ...object, kind: definition.kind, apiVersion: apiVersionOf(definition) } as unknown as KubeObject;
   const { object: pruned, unknownFields } = definition.shape.prune(typed);
   if (fieldValidation !== "Ignore") {
-    const findings = inDocumentOrder(object, [...duplicates, ...unknownFields.map(unknownField)]);
+    // Custom resources are pruned after they were read, and in the order of names.
+    const findings = definition.isBuiltIn
+      ? inDocumentOrder(object, [...duplicates, ...unknownFields.map(unknownField)])
+      : [...duplicates, ...[...unknownFields].sort().map(unknownField)].map(({ text }) => text);
     if (fieldValidation === "Strict" && findings.length > 0) {
       throw new DecodingError(`strict decoding error: ${findings.join(", ")}`);
     }

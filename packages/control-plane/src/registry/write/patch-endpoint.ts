@@ -117,7 +117,7 @@ function checkPatchedKind(definition: ResourceDefinition, patched: JsonObject): 
 }
 
 /** The patch applies, but what comes of it cannot be read. */
-function invalidPatch(patched: JsonObject, why: string): StatusError {
+export function invalidPatch(patched: JsonObject, why: string): StatusError {
   const sorted = Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
   return invalid({ group: "", resource: "" }, "", [invalidValue("patch", JSON.stringify(sorted), why)]);
 }

@@ -70,9 +70,9 @@ async function createMissing(
   const of = { group: definition.group, resource: definition.plural };
   if (request.subresource !== "") throw notFound(of, name);
   const object = await transform(undefined);
-  if (object.metadata.resourceVersion && object.metadata.resourceVersion !== "0") throw notFound(of, name);
   if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
-  const complete = withSystemFields(environment, request, object);
+  const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };
+  const complete = withSystemFields(environment, request, unversioned);
   const admitted = (await admit(environment, request, "CREATE", name, complete, undefined))!;
   const prepared = await preparedForCreate(environment, request, admitted);
   if (request.isDryRun) return { object: encoded(prepared), isCreated: true };
@@ -217,7 +217,7 @@ function preparedForUpdate(
     ...ofMetadata,
     ...(strategy.validatesMetadataTwice ? ofMetadata : []),
     ...metadataUpdate,
-    ...shape.validate(prepared, old),
+    ...shape.validate(prepared, old, subresource),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ];
   if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, was.name, errors);
@@ -271,13 +271,16 @@ function withField(object: KubeObject, field: string, value: unknown): KubeObjec
   return rest as unknown as KubeObject;
 }
 
+/** The endpoints through which the desired state changes. */
+const COUNTED_ENDPOINTS = ["", "scale", "ephemeralcontainers", "resize"];
+
 function withGeneration(
   { strategy }: ResourceDefinition,
   subresource: string,
   object: KubeObject,
   old: KubeObject,
 ): KubeObject {
-  if (!strategy.hasGeneration || subresource === "status") return object;
+  if (!strategy.hasGeneration || !COUNTED_ENDPOINTS.includes(subresource)) return object;
   const isChanged =
     !deepEqual(desiredPart(object, strategy.hasStatus), desiredPart(old, strategy.hasStatus)) ||
     (strategy.generationCountsAnnotations === true &&
