@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { isSetpointError } from "../errors/error.js";
 import { readBytes } from "./body.js";
@@ -205,6 +206,48 @@ export function transportContract(name: string, open: (handler: Handler) => Prom
       );
       expect(answers).toEqual(Array.from({ length: 100 }, (_, index) => `/${index}`));
       for (const reader of streams) await reader.return?.();
+    });
+
+    it("settles every request among aborts, broken connections and readers that leave, and then serves the next", async () => {
+      const random = seededRandom(Number(process.env.SETPOINT_SEED));
+      const chance = (probability: number): boolean => random.next() < probability;
+      await using opened = await open(async ({ path }) => {
+        if (path === "/calm") return reply("calm");
+        await systemClock.sleep(random.next() * 5);
+        if (chance(0.1)) throw new Error("the server dies");
+        return {
+          ...reply(""),
+          body: (async function* () {
+            for (let count = 0; count < 5; count++) {
+              yield Buffer.alloc(Math.floor(random.next() * 50_000), "x");
+              if (chance(0.05)) throw new Error("the server dies");
+            }
+          })(),
+        };
+      });
+      const one = async (): Promise<string> => {
+        const stop = new AbortController();
+        const timer = chance(0.3) ? systemClock.timer(random.next() * 10, () => stop.abort()) : undefined;
+        try {
+          const { body } = await opened.transport.request({ ...get("/wild"), signal: stop.signal });
+          for await (const _ of body) if (chance(0.05)) return "left";
+          return "read";
+        } catch (error) {
+          return isSetpointError(error) ? error.code : `not ours: ${error}`;
+        } finally {
+          timer?.[Symbol.dispose]();
+        }
+      };
+      const outcomes = new Set<string>();
+      const worker = async (): Promise<void> => {
+        for (let count = 0; count < 25; count++) outcomes.add(await one());
+      };
+      await Promise.all(Array.from({ length: 16 }, worker));
+      const expected = ["left", "read", "ABORTED", "TRANSPORT_BROKEN", "TRANSPORT_REFUSED"];
+      expect([...outcomes].filter((outcome) => !expected.includes(outcome))).toEqual([]);
+      expect(outcomes).toContain("read");
+      const calm = await opened.transport.request(get("/calm"));
+      expect((await readBytes(calm.body)).toString()).toBe("calm");
     });
 
     it("refuses requests once it is disposed", async () => {
