@@ -41,6 +41,37 @@ export { type Duration, parseDuration } from "./clock/duration.js";
 export { type Random, seededRandom, systemRandom } from "./clock/random.js";
 export { systemClock } from "./clock/system-clock.js";
 export { type TimeoutSignal, timeoutSignal } from "./clock/timeout-signal.js";
+export { type Action, type Cause, describeCause } from "./controller/cause.js";
+export type { Cluster } from "./controller/cluster.js";
+export type {
+  ApplyOptions as ChildOptions,
+  Desired,
+  ListReadOptions,
+  ObjectAccess,
+  ReadOptions,
+  ReconcileContext,
+} from "./controller/context.js";
+export {
+  type Controller,
+  type ControllerOptions,
+  controller,
+  type FailedRun,
+  type Predicate,
+  type ReconcileResult,
+  type RetryPolicy,
+  type ScopedKind,
+  type Trigger,
+  type WatchDeclaration,
+} from "./controller/controller.js";
+export { ControllerRun, type ControllerStatus } from "./controller/controller-run.js";
+export type { ControllerEnvironment, ControllerObserver } from "./controller/environment.js";
+export type { EventRecorder, ObjectEvent } from "./controller/event-recorder.js";
+export { type Fence, openFence } from "./controller/fence.js";
+export { type LogFields, type Logger, silentLogger } from "./controller/logger.js";
+export type { Outcome } from "./controller/outcome.js";
+export { type RunRecord, Timeline, type WriteRecord } from "./controller/timeline.js";
+export { type Watcher, type WatcherOptions, watcher } from "./controller/watcher.js";
+export { WatcherRun } from "./controller/watcher-run.js";
 export { defineErrors, type ErrorEntry, isSetpointError, SetpointError } from "./errors/error.js";
 export { type ErrorCode, errorRegistry } from "./errors/registry.js";
 export type * from "./informer/informer.js";
@@ -114,6 +145,21 @@ export type { StructuralSchema } from "./kinds/structural-schema.js";
 export { formatMicroTime, formatTime, parseTime } from "./kinds/time.js";
 export { type KindOptions, kind, untypedKind } from "./kinds/untyped-kind.js";
 export type { FieldProblem } from "./kinds/validation.js";
+export type { EndpointAnswer, EndpointRequest } from "./manager/endpoint-server.js";
+export { EventWriter, type EventWriterOptions } from "./manager/event-writer.js";
+export type { HealthCheck } from "./manager/health.js";
+export { type JsonLoggerOptions, jsonLogger, type LogLevel } from "./manager/json-logger.js";
+export { LeaderElector, type LeaderElectorOptions } from "./manager/leader-elector.js";
+export { type ListenAddress, Manager, type ManagerOptions, type Runnable, type Workload } from "./manager/manager.js";
+export {
+  type Collector,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Labels,
+  MetricRegistry,
+} from "./manager/metric-registry.js";
+export { parseAddress, type RunOptions, run } from "./manager/run.js";
 export type { BackoffOptions } from "./queue/backoff.js";
 export type { MergeCauses, WorkItem } from "./queue/key-queue.js";
 export { type MetricDefinition, type QueueObserver, queueMetrics } from "./queue/queue-metrics.js";
