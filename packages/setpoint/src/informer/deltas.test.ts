@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Deltas, type Partition, type WatchEventType } from "./deltas.js";
-import { type Incoming, ObjectReader } from "./incoming.js";
+import { type Incoming, isRefusal, ObjectReader } from "./incoming.js";
 import type { Step } from "./listener.js";
 import { Retention } from "./retention.js";
 import { Widget, widget } from "./scripted-api.testing.js";
@@ -11,7 +11,7 @@ const reader = new ObjectReader(Widget, new Retention());
 
 function incoming(object: Widget): Incoming {
   const read = reader.readObject(object);
-  if ("refused" in read) throw new Error(read.refused);
+  if (isRefusal(read)) throw new Error(read.refused);
   return read;
 }
 

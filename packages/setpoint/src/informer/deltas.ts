@@ -70,7 +70,8 @@ export class Deltas<T extends KubeObject> {
       if (type === "DELETED") this.#remove(incoming);
       else this.#set(incoming, false);
     }
-    if (incoming.resourceVersion) partition.resourceVersion = incoming.resourceVersion;
+    const { resourceVersion } = incoming;
+    if (resourceVersion) partition.resourceVersion = resourceVersion;
   }
 
   /** Everything up to this resourceVersion has been seen. */
@@ -100,7 +101,7 @@ export class Deltas<T extends KubeObject> {
   /** Collects one object of a list, or of a stream's initial events. An object that is known already costs no memory. */
   stage(stage: Stage, incoming: Incoming): void {
     const { key } = incoming;
-    this.unstage(stage, key);
+    if (stage.slots.has(key)) this.unstage(stage, key);
     const live = this.#store.slotOf(key);
     const isKnown = live !== undefined && this.#store.holds(live, incoming);
     stage.slots.set(key, isKnown ? KNOWN : this.#store.keep(incoming));
@@ -133,15 +134,24 @@ export class Deltas<T extends KubeObject> {
         if (!stage.slots.has(key) && !runsAhead(key)) this.#lose(key);
       }
     }
-    for (const [key, slot] of stage.slots) {
-      if (runsAhead(key)) this.unstage(stage, key);
-      else this.#replaceOne(key, slot, isInitialList);
+    if (this.#store.size === 0 && this.#ownWrites.size === 0) {
+      this.#store.adopt(stage.slots);
+      for (const [key, slot] of stage.slots) this.#added(key, slot, isInitialList);
+    } else {
+      this.#replaceAll(stage, runsAhead, isInitialList);
     }
     for (const key of [...this.#ownWrites.keys()]) {
       if (isWithin(key, partition) && !runsAhead(key)) this.#ownWrites.delete(key);
     }
     partition.resourceVersion = resourceVersion;
     partition.isSynced = true;
+  }
+
+  #replaceAll(stage: Stage, runsAhead: (key: string) => boolean, isInitialList: boolean): void {
+    for (const [key, slot] of stage.slots) {
+      if (runsAhead(key)) this.unstage(stage, key);
+      else this.#replaceOne(key, slot, isInitialList);
+    }
   }
 
   /** The kind is no longer served: all that the partition had is gone. */

@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import type { RequestSummary } from "../client/api-error.js";
 import { parseWatchEvent } from "../client/watch-stream.js";
 import type { WatchEventType } from "./deltas.js";
-import type { Incoming, ObjectReader } from "./incoming.js";
+import { type Incoming, isRefusal, type ObjectReader } from "./incoming.js";
 
 /** One line of a watch, understood. */
 export type EventLine =
@@ -42,7 +42,7 @@ export function readEventLine(
 }
 
 function lineOf(type: WatchEventType, read: ReturnType<ObjectReader["read"]>): EventLine {
-  return "refused" in read ? { type: "REFUSED", reason: read.refused } : { type, incoming: read };
+  return isRefusal(read) ? { type: "REFUSED", reason: read.refused } : { type, incoming: read };
 }
 
 function startsWith(bytes: Buffer, start: number, prefix: Uint8Array): boolean {

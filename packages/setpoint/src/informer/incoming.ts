@@ -4,45 +4,95 @@ import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import type { Retention } from "./retention.js";
 import { ObjectScanner } from "./scan.js";
 
+/** Up to this length a loop copies faster than a native call, which needs a view of the source first. */
+const LOOP_COPY_BYTES = 2048;
+/** Digits that a number always holds exactly. */
+const EXACT_DIGITS = 15;
+const ZERO = 0x30;
+const NO_BYTES = Buffer.alloc(0);
+
 /**
  * An object on its way into the store: its identity, and where the bytes to be kept are. The bytes belong to the chunk
- * that they came in; whoever keeps the object copies them.
+ * that they came in, and the instance to its reader, which uses it again: whoever keeps the object copies what it needs.
  */
-export interface Incoming {
-  readonly key: string;
-  readonly resourceVersion: string;
-  readonly uid: string;
+export class Incoming {
+  key = "";
   /** The body is `bytes[start, cutStart)` followed by `bytes[cutEnd, end)`. */
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly cutStart: number;
-  readonly cutEnd: number;
-  readonly end: number;
-  /** Where the uid stands in the body; -1 where that is not known. */
-  readonly uidAt: number;
+  bytes: Buffer = NO_BYTES;
+  start = 0;
+  cutStart = 0;
+  cutEnd = 0;
+  end = 0;
+  uidStart = 0;
+  uidEnd = 0;
+  resourceVersionStart = 0;
+  resourceVersionEnd = 0;
+  /** Identity of an object whose bytes were not understood by the scanner; empty otherwise. */
+  parsedUid = "";
+  parsedResourceVersion = "";
   /** The `managedFields` to be kept beside the body, as JSON; empty where none are. */
-  readonly managedFields: string;
+  managedFields = "";
+
+  get uid(): string {
+    return this.uidEnd === 0 ? this.parsedUid : this.bytes.toString("latin1", this.uidStart, this.uidEnd);
+  }
+
+  get resourceVersion(): string {
+    if (this.resourceVersionEnd === 0) return this.parsedResourceVersion;
+    return this.bytes.toString("latin1", this.resourceVersionStart, this.resourceVersionEnd);
+  }
+
+  /** The resourceVersion where it is a number that a number holds exactly, else -1. */
+  get revision(): number {
+    const start = this.resourceVersionStart;
+    const length = this.resourceVersionEnd - start;
+    if (length === 0 || length > EXACT_DIGITS || (length > 1 && this.bytes[start] === ZERO)) return -1;
+    let revision = 0;
+    for (let at = start; at < this.resourceVersionEnd; at++) {
+      const digit = this.bytes[at]! - ZERO;
+      if (digit < 0 || digit > 9) return -1;
+      revision = revision * 10 + digit;
+    }
+    return revision;
+  }
+
+  /** Where the uid stands in the body; -1 where that is not known. */
+  get uidAt(): number {
+    if (this.uidEnd === 0) return -1;
+    const isBehindCut = this.uidStart >= this.cutEnd;
+    return this.uidStart - this.start - (isBehindCut ? this.cutEnd - this.cutStart : 0);
+  }
+
+  get bodyLength(): number {
+    return this.end - this.start - (this.cutEnd - this.cutStart);
+  }
+
+  copyBody(target: Buffer, offset: number): void {
+    copy(this.bytes, this.start, this.cutStart, target, offset);
+    copy(this.bytes, this.cutEnd, this.end, target, offset + this.cutStart - this.start);
+  }
 }
 
-export function bodyLength(incoming: Incoming): number {
-  return incoming.end - incoming.start - (incoming.cutEnd - incoming.cutStart);
-}
-
-/** Copies the body into `target`; returns how many bytes it has. */
-export function copyBody(incoming: Incoming, target: Buffer, offset: number): number {
-  const { bytes, start, cutStart, cutEnd, end } = incoming;
-  const head = bytes.copy(target, offset, start, cutStart);
-  return head + bytes.copy(target, offset + head, cutEnd, end);
+function copy(source: Buffer, start: number, end: number, target: Buffer, offset: number): void {
+  if (end - start > LOOP_COPY_BYTES) source.copy(target, offset, start, end);
+  else for (let from = start, to = offset; from < end; ) target[to++] = source[from++]!;
 }
 
 /** Why bytes are not an object of the kind that was asked for. */
-export type Refusal = { readonly refused: string };
+export interface Refusal {
+  readonly refused: string;
+}
+
+export function isRefusal(read: Incoming | Refusal): read is Refusal {
+  return !(read instanceof Incoming);
+}
 
 /** Turns the bytes of one object into an {@link Incoming}: by scanning where that is enough, else by parsing. */
 export class ObjectReader {
   readonly #retention: Retention;
   readonly #expectedKind: string;
   readonly #scanner = new ObjectScanner();
+  readonly #incoming = new Incoming();
   #keyBytes = Buffer.allocUnsafe(512);
 
   constructor(kind: Pick<Kind, "kind">, retention: Retention) {
@@ -50,7 +100,7 @@ export class ObjectReader {
     this.#expectedKind = retention.isMetadataOnly ? "PartialObjectMetadata" : kind.kind;
   }
 
-  /** Throws a SyntaxError where the bytes are not JSON. */
+  /** The result is valid until the next call. Throws a SyntaxError where the bytes are not JSON. */
   read(bytes: Buffer, start: number, end: number): Incoming | Refusal {
     const found = this.#scanner;
     if (this.#retention.reshape || !found.scan(bytes, start, end)) {
@@ -59,25 +109,16 @@ export class ObjectReader {
     if (found.kindEnd > 0 && !this.#isExpected(bytes, found.kindStart, found.kindEnd)) {
       return this.#refuse(bytes.toString("latin1", found.kindStart, found.kindEnd));
     }
-    const hasCut = found.cutEnd > 0;
-    const cutStart = hasCut ? found.cutStart : end;
-    const cutEnd = hasCut ? found.cutEnd : end;
-    const isUidBehindCut = found.uidStart >= cutEnd;
-    return {
-      key: this.#key(bytes, found),
-      resourceVersion: bytes.toString("latin1", found.resourceVersionStart, found.resourceVersionEnd),
-      uid: bytes.toString("latin1", found.uidStart, found.uidEnd),
-      bytes,
-      start,
-      cutStart,
-      cutEnd,
-      end,
-      uidAt: found.uidEnd === 0 ? -1 : found.uidStart - start - (isUidBehindCut ? cutEnd - cutStart : 0),
-      managedFields: hasCut ? this.#kept(bytes, found.managedFieldsStart, found.managedFieldsEnd) : "",
-    };
+    const managedFields = this.#retention.keepsManagedFields && found.cutEnd > 0 ? this.#kept(bytes, found) : "";
+    return this.#fill(this.#key(bytes, found), bytes, start, end, managedFields);
   }
 
-  /** An object that is already parsed: the answer to an own write. */
+  /** Lets go of the bytes that were read last. */
+  release(): void {
+    this.#incoming.bytes = NO_BYTES;
+  }
+
+  /** The same of an object that is already parsed: the answer to an own write. */
   readObject(object: KubeObject): Incoming | Refusal {
     return this.#parse(object);
   }
@@ -91,26 +132,37 @@ export class ObjectReader {
     if (!isOfKind && !this.#retention.isMetadataOnly) return this.#refuse(String(object.kind));
     const { managedFields, ...metadata } = object.metadata;
     const bare = { ...object, metadata };
-    const reshaped = this.#retention.reshape?.(bare) ?? bare;
-    const bytes = Buffer.from(JSON.stringify(reshaped));
-    const isScanned = this.#scanner.scan(bytes, 0, bytes.length);
-    return {
-      key: keyOf(object),
-      resourceVersion: metadata.resourceVersion ?? "",
-      uid: metadata.uid ?? "",
-      bytes,
-      start: 0,
-      cutStart: bytes.length,
-      cutEnd: bytes.length,
-      end: bytes.length,
-      uidAt: isScanned && this.#scanner.uidEnd > 0 ? this.#scanner.uidStart : -1,
-      managedFields: managedFields ? this.#retention.keepManagedFields(managedFields) : "",
-    };
+    const bytes = Buffer.from(JSON.stringify(this.#retention.reshape?.(bare) ?? bare));
+    const kept = managedFields ? this.#retention.keepManagedFields(managedFields) : "";
+    this.#scanner.scan(bytes, 0, bytes.length);
+    const incoming = this.#fill(keyOf(object), bytes, 0, bytes.length, kept);
+    incoming.parsedUid = metadata.uid ?? "";
+    incoming.parsedResourceVersion = metadata.resourceVersion ?? "";
+    return incoming;
   }
 
-  #kept(bytes: Buffer, start: number, end: number): string {
-    if (!this.#retention.keepsManagedFields) return "";
-    return this.#retention.keepManagedFields(JSON.parse(bytes.toString("utf8", start, end)) as ManagedFieldsEntry[]);
+  #fill(key: string, bytes: Buffer, start: number, end: number, managedFields: string): Incoming {
+    const found = this.#scanner;
+    const incoming = this.#incoming;
+    const isUnderstood = found.isUnderstood;
+    incoming.key = key;
+    incoming.bytes = bytes;
+    incoming.start = start;
+    incoming.end = end;
+    incoming.cutStart = isUnderstood && found.cutEnd > 0 ? found.cutStart : end;
+    incoming.cutEnd = isUnderstood && found.cutEnd > 0 ? found.cutEnd : end;
+    incoming.uidStart = isUnderstood ? found.uidStart : 0;
+    incoming.uidEnd = isUnderstood ? found.uidEnd : 0;
+    incoming.resourceVersionStart = isUnderstood ? found.resourceVersionStart : 0;
+    incoming.resourceVersionEnd = isUnderstood ? found.resourceVersionEnd : 0;
+    incoming.managedFields = managedFields;
+    incoming.parsedUid = incoming.parsedResourceVersion = "";
+    return incoming;
+  }
+
+  #kept(bytes: Buffer, found: ObjectScanner): string {
+    const text = bytes.toString("utf8", found.managedFieldsStart, found.managedFieldsEnd);
+    return this.#retention.keepManagedFields(JSON.parse(text) as ManagedFieldsEntry[]);
   }
 
   /** `namespace/name` as one flat string; joining two would keep both and the joint besides. */

@@ -1,23 +1,20 @@
-import { apiErrorOf, isApiError, isExpired, type RequestSummary } from "../client/api-error.js";
-import { apiPath, type QueryValue } from "../client/api-path.js";
-import { readBytes } from "../client/body.js";
+import { Buffer } from "node:buffer";
+import { isApiError, isExpired } from "../client/api-error.js";
+import type { QueryValue } from "../client/api-path.js";
 import type { Client } from "../client/client.js";
 import { LineDecoder } from "../client/lines.js";
-import { retryAfterMs } from "../client/retry.js";
-import { withSilenceLimit } from "../client/silence.js";
-import type { TransportResponse } from "../client/transport.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { Backoff } from "./backoff.js";
-import { BookmarkDeadline } from "./bookmark-deadline.js";
 import type { Deltas, Partition, Stage } from "./deltas.js";
-import { readEventLine } from "./event-line.js";
-import type { ObjectReader } from "./incoming.js";
+import { type EventLine, readEventLine } from "./event-line.js";
+import { isRefusal, type ObjectReader } from "./incoming.js";
 import type { InformerPhase, InformerScope } from "./informer.js";
 import { KindWatch } from "./kind-watch.js";
-import { readListPage } from "./list-page.js";
+import { type ListPage, readListPage } from "./list-page.js";
+import { ListWatch, type Query } from "./list-watch.js";
 import {
   type Action,
   type Attempt,
@@ -33,6 +30,7 @@ import {
   seen,
   start,
 } from "./plan.js";
+import { StallWatch } from "./stall-watch.js";
 
 export interface ReflectorOptions {
   /** Asks for lists as streams where the server can. Defaults to true. */
@@ -77,8 +75,8 @@ export interface ReflectorContext {
 const DEFAULT_SILENCE_MS = 100_000;
 const DEFAULT_STREAM_LIST_STALL_MS = 30_000;
 const DEFAULT_WATCH_TIMEOUT_MS = 300_000;
-const LIST_HEAD_MS = 75_000;
-const WATCH_HEAD_MS = 45_000;
+/** However it goes on, a streamed list that takes longer than so many times its stall limit is given up. */
+const LONGEST_STALLS = 20;
 
 /** Lists and watches one kind in one namespace or all, for as long as its signal lasts, and tells {@link Deltas}. */
 export class Reflector {
@@ -86,6 +84,7 @@ export class Reflector {
   readonly #plan: () => PlanOptions;
   readonly #backoff: Backoff;
   readonly #kindWatch: KindWatch;
+  readonly #listWatch: ListWatch;
   #state: PlanState = INITIAL_STATE;
   #attempt: AbortController | undefined;
   #isRefreshWanted = false;
@@ -100,6 +99,7 @@ export class Reflector {
     });
     this.#backoff = new Backoff(random);
     this.#kindWatch = new KindWatch(context);
+    this.#listWatch = new ListWatch({ ...context, silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS });
   }
 
   /** Lists anew from the newest state; what is there meanwhile stays. */
@@ -119,8 +119,11 @@ export class Reflector {
       try {
         action = await this.#perform(action, attempt);
       } catch (error) {
-        // Only an abort leads here: every other failure is an action's outcome.
-        if (!attempt.signal.aborted) this.#context.onError(error);
+        if (!attempt.signal.aborted) {
+          // Every failure that is foreseen is an action's outcome; the others must not turn into a busy loop.
+          this.#context.onError(error);
+          action = start(this.#state, this.#plan(), true);
+        }
       } finally {
         signal.removeEventListener("abort", onAbort);
         attempt.abort();
@@ -142,7 +145,7 @@ export class Reflector {
     switch (action.type) {
       case "list":
         onPhase("listing");
-        return this.#list(action, attempt.signal);
+        return this.#list(action, attempt);
       case "stream-list":
         onPhase("listing");
         return this.#stream(action, attempt);
@@ -174,7 +177,7 @@ export class Reflector {
     return this.#next(kindAppeared(this.#state, this.#plan()));
   }
 
-  async #list(action: Action & { type: "list" }, signal: AbortSignal): Promise<Action> {
+  async #list(action: Action & { type: "list" }, attempt: AbortController): Promise<Action> {
     const { deltas, partition } = this.#context;
     let stage = deltas.beginList();
     try {
@@ -184,16 +187,16 @@ export class Reflector {
         limit: action.limit || undefined,
       };
       do {
-        let page: Awaited<ReturnType<Reflector["page"]>>;
+        let page: ListPage;
         try {
-          page = await this.page(query, signal);
+          page = await this.#page(query, attempt);
         } catch (error) {
           if (!isExpired(error) || pages.continueToken === "") throw error;
           // The snapshot expired between two pages: all of it in one answer then.
           deltas.abandon(stage);
           stage = deltas.beginList();
           pages.continueToken = "";
-          page = await this.page({ resourceVersion: action.resourceVersion }, signal);
+          page = await this.#page({ resourceVersion: action.resourceVersion }, attempt);
         }
         this.#stageAll(stage, page);
         pages.count++;
@@ -208,102 +211,90 @@ export class Reflector {
       const result = { requested: action.resourceVersion, ...pages, isPaged: pages.count > 1 };
       return this.#next(listed(this.#state, result));
     } catch (error) {
-      return this.#fail("list", error, signal);
+      return this.#fail("list", error, attempt.signal);
     } finally {
       deltas.abandon(stage);
     }
   }
 
-  /** One page of the list. */
-  async page(
-    query: Readonly<Record<string, QueryValue>>,
-    signal: AbortSignal,
-  ): Promise<ReturnType<typeof readListPage>> {
-    const { clock, options } = this.#context;
-    const [request, response] = await this.#request("list", query, LIST_HEAD_MS, signal);
-    const body = withSilenceLimit(response.body, clock, options.silenceMs ?? DEFAULT_SILENCE_MS);
-    return readListPage(request, await readBytes(body));
+  async #page(query: Query, attempt: AbortController): Promise<ListPage> {
+    const request = this.#listWatch.summary(query);
+    const chunks: Buffer[] = [];
+    await this.#listWatch.read("list", request, attempt, (chunk) => chunks.push(Buffer.from(chunk)));
+    return readListPage(request, Buffer.concat(chunks));
   }
 
-  #stageAll(stage: Stage, page: ReturnType<typeof readListPage>): void {
+  #stageAll(stage: Stage, page: ListPage): void {
     const { reader, deltas } = this.#context;
     for (const [from, to] of page.items) {
       const read = reader.read(page.bytes, from, to);
-      if ("refused" in read) this.#refuse(read.refused);
+      if (isRefusal(read)) this.#refuse(read.refused);
       else deltas.stage(stage, read);
     }
+    reader.release();
   }
 
   /** A watch; where the action is a streamed list, the list comes first on the same stream. */
   async #stream(action: Action & { type: "watch" | "stream-list" }, attempt: AbortController): Promise<Action> {
-    const { clock, deltas, partition, reader, options } = this.#context;
-    const { signal } = attempt;
+    const { clock, deltas, reader } = this.#context;
     const startedMs = clock.monotonic();
-    const silenceMs = options.silenceMs ?? DEFAULT_SILENCE_MS;
-    let stage = action.type === "stream-list" ? deltas.beginList() : undefined;
+    const list = action.type === "stream-list" ? this.#beginStreamedList(action.resourceVersion, attempt) : undefined;
     let events = 0;
     let isOpen = false;
-    const deadline =
-      stage && new BookmarkDeadline(clock, options.streamListStallMs ?? DEFAULT_STREAM_LIST_STALL_MS, attempt);
     try {
-      const [request, response] = await this.#request("watch", this.#watchQuery(action), WATCH_HEAD_MS, signal);
-      isOpen = true;
+      const request = this.#listWatch.summary(this.#watchQuery(action));
       const decoder = new LineDecoder();
       const onLine = (bytes: Buffer, from: number, to: number): void => {
-        const line = readEventLine(request, reader, bytes, from, to);
         events++;
-        switch (line.type) {
-          case "REFUSED":
-            this.#refuse(line.reason);
-            return;
-          case "BOOKMARK":
-            if (!stage) {
-              deltas.advance(partition, line.resourceVersion);
-              this.#state = seen(this.#state, line.resourceVersion);
-            } else if (line.initialEventsEnd) {
-              deadline![Symbol.dispose]();
-              deltas.replace(stage, line.resourceVersion, partition, action.resourceVersion === "");
-              stage = undefined;
-              const result = {
-                requested: action.resourceVersion,
-                resourceVersion: line.resourceVersion,
-                isPaged: false,
-              };
-              this.#next(listed(this.#state, result));
-              this.#context.onPhase("watching");
-              this.#context.onSynced();
-            }
-            return;
-          default:
-            if (stage) {
-              if (line.type === "ADDED") deadline!.progress();
-              if (line.type === "DELETED") deltas.unstage(stage, line.incoming.key);
-              else deltas.stage(stage, line.incoming);
-            } else {
-              deltas.apply(line.type, line.incoming, partition);
-              this.#state = seen(this.#state, line.incoming.resourceVersion);
-            }
-        }
+        const line = readEventLine(request, reader, bytes, from, to);
+        if (line.type === "REFUSED") this.#refuse(line.reason);
+        else if (list?.stage) this.#collect(list, line);
+        else this.#apply(line);
       };
-      for await (const chunk of withSilenceLimit(response.body, clock, silenceMs)) decoder.push(chunk, onLine);
+      const onChunk = (chunk: Uint8Array): void => decoder.push(chunk, onLine);
+      await this.#listWatch.read("watch", request, attempt, onChunk, () => (isOpen = true));
       decoder.end();
-      const stream = {
-        attempt: stage ? "stream-list" : "watch",
-        events,
-        durationMs: clock.monotonic() - startedMs,
-      } as const;
+      const durationMs = clock.monotonic() - startedMs;
+      const stream = { attempt: list?.stage ? "stream-list" : "watch", events, durationMs } as const;
       return this.#next(closed(this.#state, this.#plan(), stream));
-    } catch (error) {
-      return this.#streamFailed(
-        deadline?.isExpired ? stalled(this.#context.kind) : error,
-        stage !== undefined,
-        isOpen,
-        signal,
-      );
+    } catch (cause) {
+      const error = list?.stall.isStalled ? stalled(this.#context.kind, cause) : cause;
+      return this.#streamFailed(error, list?.stage !== undefined, isOpen, attempt.signal);
     } finally {
-      deadline?.[Symbol.dispose]();
-      if (stage) deltas.abandon(stage);
+      list?.stall[Symbol.dispose]();
+      if (list?.stage) deltas.abandon(list.stage);
     }
+  }
+
+  #beginStreamedList(requested: string, attempt: AbortController): StreamedList {
+    const { clock, deltas, options } = this.#context;
+    const limitMs = options.streamListStallMs ?? DEFAULT_STREAM_LIST_STALL_MS;
+    const limits = { limitMs, longestMs: limitMs * LONGEST_STALLS };
+    return { requested, stage: deltas.beginList(), stall: new StallWatch(clock, limits, () => attempt.abort()) };
+  }
+
+  #collect(list: StreamedList, line: Exclude<EventLine, { type: "REFUSED" }>): void {
+    const { deltas, partition } = this.#context;
+    const stage = list.stage!;
+    if (line.type === "DELETED") deltas.unstage(stage, line.incoming.key);
+    else if (line.type !== "BOOKMARK") {
+      if (line.type === "ADDED") list.stall.progress();
+      deltas.stage(stage, line.incoming);
+    } else if (line.initialEventsEnd) {
+      list.stall[Symbol.dispose]();
+      list.stage = undefined;
+      deltas.replace(stage, line.resourceVersion, partition, list.requested === "");
+      this.#next(listed(this.#state, { ...list, resourceVersion: line.resourceVersion, isPaged: false }));
+      this.#context.onPhase("watching");
+      this.#context.onSynced();
+    }
+  }
+
+  #apply(line: Exclude<EventLine, { type: "REFUSED" }>): void {
+    const { deltas, partition } = this.#context;
+    if (line.type === "BOOKMARK") deltas.advance(partition, line.resourceVersion);
+    else deltas.apply(line.type, line.incoming, partition);
+    this.#state = seen(this.#state, partition.resourceVersion);
   }
 
   #streamFailed(error: unknown, isListing: boolean, isOpen: boolean, signal: AbortSignal): Action {
@@ -329,28 +320,21 @@ export class Reflector {
     };
   }
 
-  async #request(
-    verb: "list" | "watch",
-    query: Readonly<Record<string, QueryValue>>,
-    headTimeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<[RequestSummary, TransportResponse]> {
-    const { client, clock, kind, scope, partition, accept } = this.#context;
-    const { labelSelector, fieldSelector } = scope;
-    const path = apiPath(kind, { namespace: partition.namespace, query: { labelSelector, fieldSelector, ...query } });
-    const request = { method: "GET" as const, path };
-    const headers = { accept };
-    const response = await client.raw({ ...request, headers, signal, headTimeoutMs, verb, kind, retry: false });
-    if (response.status === 200) return [request, response];
-    throw await apiErrorOf(request, response, retryAfterMs(response, clock.now()));
-  }
-
   #refuse(reason: string): void {
     const { kind, onError } = this.#context;
     onError(new SetpointError("INFORMER_OBJECT_REFUSED", `${kindId(kind)}: the server sent ${reason}`));
   }
 }
 
-function stalled(kind: Kind): SetpointError {
-  return new SetpointError("INFORMER_STREAM_LIST_STALLED", `${kindId(kind)}: the streamed list did not end`);
+/** A streamed list while it comes. */
+interface StreamedList {
+  readonly requested: string;
+  readonly stall: StallWatch;
+  /** Undefined once the list is complete and in the store. */
+  stage: Stage | undefined;
+}
+
+function stalled(kind: Kind, cause: unknown): SetpointError {
+  const message = `${kindId(kind)}: the streamed list did not end`;
+  return new SetpointError("INFORMER_STREAM_LIST_STALLED", message, { cause });
 }

@@ -49,9 +49,16 @@ export class ObjectScanner {
   cutStart = 0;
   cutEnd = 0;
   #end = 0;
+  /** What the last `scan` returned. */
+  isUnderstood = false;
 
   /** Whether `bytes[start, end)` is one object of which all was understood. */
   scan(bytes: Buffer, start: number, end: number): boolean {
+    this.isUnderstood = this.#scan(bytes, start, end);
+    return this.isUnderstood;
+  }
+
+  #scan(bytes: Buffer, start: number, end: number): boolean {
     this.apiVersionEnd = this.kindEnd = this.nameEnd = this.namespaceEnd = 0;
     this.resourceVersionEnd = this.uidEnd = this.managedFieldsEnd = this.cutEnd = 0;
     this.apiVersionStart = this.kindStart = this.nameStart = this.namespaceStart = 0;

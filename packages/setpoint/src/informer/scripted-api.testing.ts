@@ -31,14 +31,11 @@ export class ScriptedApi {
     const accept = String(request.headers?.accept ?? "");
     const call = { path: url.pathname, query, accept, isWatch: query.watch === "true" };
     this.calls.push(call);
-    const response = await this.script(call, this.calls.length);
     const { signal } = request;
-    if (signal?.aborted) throw transportError("ABORTED", "the request was aborted", signal.reason);
+    const answered = Promise.resolve(this.script(call, this.calls.length));
+    const response = await Promise.race([answered, abortOf(signal)]);
     if (response instanceof ScriptedStream) {
-      const { body } = response;
-      signal?.addEventListener("abort", () => body.abort(transportError("ABORTED", "aborted", signal.reason)), {
-        once: true,
-      });
+      signal?.addEventListener("abort", () => response.abort(signal), { once: true });
     }
     return response;
   }
@@ -50,6 +47,14 @@ export class ScriptedApi {
   get watches(): readonly Call[] {
     return this.calls.filter((call) => call.isWatch);
   }
+}
+
+function abortOf(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(transportError("ABORTED", "the request was aborted", signal?.reason));
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+  });
 }
 
 export interface Widget extends KubeObject {
@@ -153,6 +158,11 @@ export class ScriptedStream implements TransportResponse {
   close(): this {
     this.body.end();
     return this;
+  }
+
+  abort(signal: AbortSignal): void {
+    this.isCancelled = true;
+    this.body.abort(transportError("ABORTED", "the request was aborted", signal.reason));
   }
 
   break(): this {

@@ -6,7 +6,7 @@ import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import { Deltas, type Partition } from "./deltas.js";
-import { ObjectReader } from "./incoming.js";
+import { isRefusal, ObjectReader } from "./incoming.js";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -234,7 +234,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     const partition = this.#partitionOf(written.metadata.namespace);
     if (!partition) return;
     const read = this.#reader.readObject(written);
-    if (!("refused" in read)) this.#deltas.observe(read, partition, isSelected(this.scope, written));
+    if (!isRefusal(read)) this.#deltas.observe(read, partition, isSelected(this.scope, written));
   }
 
   async observeDelete(key: string, uid: string, signal?: AbortSignal): Promise<{ readonly expired: boolean }> {

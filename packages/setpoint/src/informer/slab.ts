@@ -6,7 +6,7 @@ const FIRST_SLAB_BYTES = 16 * 1024;
 const LARGEST_SLAB_BYTES = 256 * 1024;
 /** Units in the largest slab, as a power of two: an address is the slab's number times this, plus the unit. */
 const UNITS_PER_SLAB = LARGEST_SLAB_BYTES / UNIT_BYTES;
-/** How many units too large a free cell may be to be taken all the same. */
+/** How many units too large a cell may be for its body. */
 const TOLERATED_WASTE_UNITS = 3;
 
 /**
@@ -33,13 +33,22 @@ export class Slabs {
     return Math.max(1, Math.ceil(length / UNIT_BYTES));
   }
 
-  /** Takes a cell of at least `units`; returns its address. Its real size is then `units` or a little more. */
-  take(units: number): { readonly address: number; readonly units: number } {
-    for (let size = units; size <= units + TOLERATED_WASTE_UNITS; size++) {
-      const address = this.#free[size]?.pop();
-      if (address !== undefined) return { address, units: size };
+  /** Whether a body of so many units is to be kept in a cell of that size. */
+  static fits(units: number, cellUnits: number): boolean {
+    return units <= cellUnits && cellUnits <= units + TOLERATED_WASTE_UNITS;
+  }
+
+  /** The size of the cell that {@link take} gave last. */
+  takenUnits = 0;
+
+  /** Takes a cell of so many units, or a few more; returns its address. */
+  take(units: number): number {
+    for (this.takenUnits = units; Slabs.fits(units, this.takenUnits); this.takenUnits++) {
+      const free = this.#free[this.takenUnits]?.pop();
+      if (free !== undefined) return free;
     }
-    if (units > UNITS_PER_SLAB) return { address: this.#add(units * UNIT_BYTES) * UNITS_PER_SLAB, units };
+    this.takenUnits = units;
+    if (units > UNITS_PER_SLAB) return this.#add(units * UNIT_BYTES) * UNITS_PER_SLAB;
     const room = this.#current < 0 ? 0 : this.#slabs[this.#current]!.length / UNIT_BYTES - this.#cutUnits;
     if (room < units) {
       if (room > 0) this.give(this.#current * UNITS_PER_SLAB + this.#cutUnits, room);
@@ -49,7 +58,7 @@ export class Slabs {
     }
     const address = this.#current * UNITS_PER_SLAB + this.#cutUnits;
     this.#cutUnits += units;
-    return { address, units };
+    return address;
   }
 
   /** Gives a cell back. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ObjectReader } from "./incoming.js";
+import { isRefusal, ObjectReader } from "./incoming.js";
 import { Retention } from "./retention.js";
 import { Widget, widget } from "./scripted-api.testing.js";
 import type { Snapshot } from "./snapshot.js";
@@ -10,7 +10,7 @@ const reader = new ObjectReader(Widget, new Retention());
 
 function read(object: Widget) {
   const incoming = reader.readObject(object);
-  if ("refused" in incoming) throw new Error(incoming.refused);
+  if (isRefusal(incoming)) throw new Error(incoming.refused);
   return incoming;
 }
 

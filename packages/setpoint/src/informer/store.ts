@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
-import { bodyLength, copyBody, type Incoming } from "./incoming.js";
+import type { Incoming } from "./incoming.js";
 import { Slabs } from "./slab.js";
 import { Snapshot } from "./snapshot.js";
 
@@ -16,7 +16,7 @@ export interface StoreOptions {
   readonly freeze?: boolean;
 }
 
-const DEFAULT_MAX_PARSED = 256;
+const DEFAULT_MAX_PARSED = 128;
 const FIRST_SLOTS = 64;
 const QUOTE = 0x22;
 /** Snapshots are looked through for dead ones when this many have been made since. */
@@ -31,7 +31,7 @@ export class Store<T extends KubeObject = KubeObject> {
   readonly #freeze: boolean;
   readonly #maxParsed: number;
   readonly #slabs = new Slabs();
-  readonly #slots = new Map<string, Slot>();
+  #slots = new Map<string, Slot>();
   /** Keys by namespace; made when first asked for, kept in step from then on. */
   #namespaces: Map<string, Set<string>> | undefined;
 
@@ -121,11 +121,8 @@ export class Store<T extends KubeObject = KubeObject> {
   /** Copies what comes in into a slot of its own, which no key has yet. */
   keep(incoming: Incoming): Slot {
     const slot = this.#freeSlots.pop() ?? this.#newSlot();
-    const length = bodyLength(incoming);
-    const cell = this.#slabs.take(Slabs.unitsFor(length));
-    this.#address[slot] = cell.address;
-    this.#units[slot] = cell.units;
-    this.#fill(slot, incoming, length);
+    this.#occupy(slot, Slabs.unitsFor(incoming.bodyLength));
+    this.#fill(slot, incoming);
     return slot;
   }
 
@@ -137,6 +134,12 @@ export class Store<T extends KubeObject = KubeObject> {
     this.#slots.set(key, slot);
   }
 
+  /** Gives all these keys their slots at once. Only an empty store can. */
+  adopt(slots: Map<string, Slot>): void {
+    this.#slots = slots;
+    this.#namespaces = undefined;
+  }
+
   /** Writes what comes in under its key, in place where it fits. */
   put(incoming: Incoming): Slot {
     const slot = this.#slots.get(incoming.key);
@@ -146,15 +149,12 @@ export class Store<T extends KubeObject = KubeObject> {
       return added;
     }
     this.#forget(slot);
-    const length = bodyLength(incoming);
-    const units = Slabs.unitsFor(length);
-    if (units !== this.#units[slot]) {
+    const units = Slabs.unitsFor(incoming.bodyLength);
+    if (!Slabs.fits(units, this.#units[slot]!)) {
       this.#slabs.give(this.#address[slot]!, this.#units[slot]!);
-      const cell = this.#slabs.take(units);
-      this.#address[slot] = cell.address;
-      this.#units[slot] = cell.units;
+      this.#occupy(slot, units);
     }
-    this.#fill(slot, incoming, length);
+    this.#fill(slot, incoming);
     return slot;
   }
 
@@ -175,7 +175,7 @@ export class Store<T extends KubeObject = KubeObject> {
 
   clear(): void {
     for (const slot of this.#slots.values()) this.#forget(slot);
-    this.#slots.clear();
+    this.#slots = new Map();
     this.#namespaces = undefined;
     this.#slabs.clear();
     this.#freeSlots.length = 0;
@@ -208,8 +208,8 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** A snapshot of something that is not in the store (the last state that a delete brings). */
   loose(incoming: Incoming): Snapshot<T> {
-    const body = Buffer.allocUnsafe(bodyLength(incoming));
-    copyBody(incoming, body, 0);
+    const body = Buffer.allocUnsafe(incoming.bodyLength);
+    incoming.copyBody(body, 0);
     const snapshot = new Snapshot<T>(this, -1, incoming.resourceVersion);
     snapshot.detach(body, incoming.managedFields || undefined);
     return snapshot;
@@ -249,16 +249,19 @@ export class Store<T extends KubeObject = KubeObject> {
     return this.#slabs.slab(address).toString("utf8", start, start + this.#length[slot]!);
   }
 
-  #fill(slot: Slot, incoming: Incoming, length: number): void {
+  #occupy(slot: Slot, units: number): void {
+    this.#address[slot] = this.#slabs.take(units);
+    this.#units[slot] = this.#slabs.takenUnits;
+  }
+
+  #fill(slot: Slot, incoming: Incoming): void {
     const address = this.#address[slot]!;
-    copyBody(incoming, this.#slabs.slab(address), this.#slabs.offset(address));
-    this.#length[slot] = length;
-    this.#bodyBytes += length;
+    incoming.copyBody(this.#slabs.slab(address), this.#slabs.offset(address));
+    this.#length[slot] = incoming.bodyLength;
+    this.#bodyBytes += incoming.bodyLength;
     this.#uidAt[slot] = incoming.uidAt;
-    const revision = Number(incoming.resourceVersion);
-    const isExact = Number.isSafeInteger(revision) && String(revision) === incoming.resourceVersion;
-    this.#revision[slot] = isExact ? revision : -1;
-    if (!isExact) this.#oddRevisions.set(slot, incoming.resourceVersion);
+    this.#revision[slot] = incoming.revision;
+    if (this.#revision[slot] === -1) this.#oddRevisions.set(slot, incoming.resourceVersion);
     if (incoming.managedFields) this.#managedFields.set(slot, this.#intern(incoming.managedFields));
   }
 

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { createClient } from "../client/api-client.js";
+import { type Fault, faultTransport, randomFaults } from "../client/fault-transport.js";
+import { type Random, seededRandom, systemRandom } from "../clock/random.js";
+import { VirtualClock } from "../clock/virtual-clock.js";
+import { Informers } from "./informers.js";
+import { ModelApi } from "./model-api.testing.js";
+import { Widget } from "./scripted-api.testing.js";
+import { StepLog } from "./step-log.testing.js";
+
+const EVENTS = Number(process.env.SOAK_EVENTS ?? 1_000_000);
+const KEYS = 10_000;
+const MOST_CHANGES_PER_TURN = 400;
+const FIXED_SEEDS = [1, 20_260_101];
+const seeds = process.env.SOAK_SEED
+  ? [Number(process.env.SOAK_SEED)]
+  : [...FIXED_SEEDS, Math.floor(systemRandom.next() * 2 ** 31)];
+
+const below = (random: Random, limit: number): number => Math.floor(random.next() * limit);
+
+const FAULTS: readonly ((random: Random) => Fault | readonly Fault[])[] = [
+  () => ({ type: "refuse" }),
+  () => ({ type: "reset" }),
+  () => ({ type: "reset", afterSend: true }),
+  (random) => ({ type: "respond", status: [410, 429, 500, 503][below(random, 4)]! }),
+  () => ({ type: "respond", status: 404, body: "<html>no backend</html>" }),
+  (random) => ({ type: "delay", beforeMs: below(random, 5000), afterMs: below(random, 20_000) }),
+  (random) => ({ type: "cut", afterBytes: below(random, 400_000) }),
+  (random) => ({ type: "truncate", afterBytes: below(random, 400_000) }),
+  (random) => ({ type: "stall", afterBytes: below(random, 200_000) }),
+  (random) => ({ type: "stall", afterBytes: below(random, 200_000), ms: below(random, 90_000) }),
+  (random) => ({ type: "fragment", bytes: 1 + below(random, 3000) }),
+  (random) => ({ type: "error-event", afterBytes: below(random, 300_000), status: [410, 429, 500][below(random, 3)]! }),
+];
+
+describe("informer under faults", () => {
+  it.each(seeds)(
+    `ends equal to the server after ${EVENTS} events, no handler having missed a promised step (SOAK_SEED=%i)`,
+    async (seed) => {
+      const random = seededRandom(seed);
+      const clock = new VirtualClock();
+      const api = new ModelApi(clock, seededRandom(seed + 1), 20_000);
+      let isFaulty = true;
+      const plan = randomFaults(seededRandom(seed + 2), 0.9, FAULTS);
+      const transport = faultTransport(api, (request, index) => (isFaulty ? plan(request, index) : undefined), clock);
+      const client = createClient({ transport, server: "model", clock, random: seededRandom(seed + 3) });
+      const informers = new Informers(client, { clock, random: seededRandom(seed + 4) });
+      const widgets = informers.for(Widget);
+
+      const [prompt, slow] = [new StepLog(), new StepLog()];
+      widgets.addHandler((event) => prompt.see(event));
+      widgets.addHandler(
+        async (event) => {
+          slow.see(event);
+          if (slow.steps % 50 === 0) await clock.sleep(below(random, 1500));
+        },
+        { maxStepsPerKey: 3 },
+      );
+      let passing: { log: StepLog; registration: Disposable } | undefined;
+      const own = new Set<number>();
+      const answers: Widget[] = [];
+
+      while (api.changes.length < EVENTS) {
+        for (let left = below(random, MOST_CHANGES_PER_TURN); left > 0; left--) {
+          // A tenth of the keys takes half of the changes, so that slow handlers have something to merge.
+          const name = `w${below(random, random.next() < 0.5 ? KEYS / 10 : KEYS)}`;
+          const dice = random.next();
+          if (dice < 0.15) api.delete(name);
+          else if (dice < 0.2) answers.push(api.write(name));
+          else api.write(name);
+        }
+        for (const written of answers.splice(0, below(random, answers.length + 1))) {
+          own.add(Number(written.metadata.resourceVersion));
+          widgets.observe(written);
+        }
+        if (random.next() < 0.02) {
+          passing?.registration[Symbol.dispose]();
+          const log = new StepLog();
+          passing = { log, registration: widgets.addHandler((event) => log.see(event)) };
+        }
+        await clock.advance(below(random, 20_000));
+      }
+
+      isFaulty = false;
+      for (let minute = 0; minute < 30 && Number(widgets.status().lastResourceVersion) < api.revision; minute++) {
+        await clock.advance(60_000);
+      }
+      while (widgets.status().backlog > 0) await clock.advance(60_000);
+
+      const expected = new Map([...api.live].map(([key, { uid, revision }]) => [key, { uid, revision }]));
+      const stored = new Map(
+        [...widgets.list()].map(({ metadata: { name, namespace, uid, resourceVersion } }) => [
+          `${namespace}/${name}`,
+          { uid, revision: Number(resourceVersion) },
+        ]),
+      );
+      expect(sorted(stored)).toEqual(sorted(expected));
+      for (const log of [prompt, slow, passing?.log]) if (log) expect(sorted(log.state)).toEqual(sorted(expected));
+      slow.expectMergeOf(prompt);
+      const promised = prompt.expectPromised(api.changes, watchedSpans(api), own);
+      const lists = api.answers.filter((answer) => answer.type === "list").length;
+      console.log(
+        `seed ${seed}: ${api.changes.length} changes, ${promised} promised, ${lists} lists, ` +
+          `${api.answers.length - lists} watches, ${prompt.steps} and ${slow.steps} steps (${slow.merged} merged)`,
+      );
+      expect(promised).toBeGreaterThan(EVENTS / 10);
+      await informers[Symbol.asyncDispose]();
+    },
+    3_600_000,
+  );
+});
+
+const sorted = <V>(map: ReadonlyMap<string, V>): [string, V][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** The spans of history that watches alone covered: from a list or watch to where the next watch took up. */
+function watchedSpans(api: ModelApi): (readonly [number, number])[] {
+  const spans: (readonly [number, number])[] = [];
+  for (const [index, answer] of api.answers.entries()) {
+    const before = api.answers[index - 1];
+    if (answer.type === "watch" && before && answer.revision > before.revision)
+      spans.push([before.revision, answer.revision]);
+  }
+  const last = api.answers.at(-1);
+  if (last) spans.push([last.revision, api.revision]);
+  return spans;
+}
