@@ -31,6 +31,18 @@ describe("defaulting", () => {
     expect(withDefaults({ size: null, maybe: null }, schema)).toMatchObject({ size: 1, maybe: null });
   });
 
+  it("drops a null that is neither allowed nor replaced, but for the items of lists", () => {
+    const nulls = { optional: null, list: [null], map: { a: null, b: {} }, unknown: null };
+    expect(withDefaults(nulls, schema)).toEqual({
+      size: 1,
+      maybe: "x",
+      nested: { deep: "d" },
+      list: [null],
+      map: { b: { n: 0 } },
+      unknown: null,
+    });
+  });
+
   it("changes neither its input nor the schema's defaults, and shares what has no gap", () => {
     const input = Object.freeze({ size: 2, maybe: "y", nested: Object.freeze({ deep: "e" }) });
     expect(withDefaults(input, schema)).toBe(input);
