@@ -50,6 +50,7 @@ export type {
   ObjectAccess,
   ReadOptions,
   ReconcileContext,
+  StatusOf,
 } from "./controller/context.js";
 export {
   type Controller,
@@ -63,14 +64,28 @@ export {
   type Trigger,
   type WatchDeclaration,
 } from "./controller/controller.js";
-export { ControllerRun, type ControllerStatus } from "./controller/controller-run.js";
+export { type ControllerPhase, ControllerRun, type ControllerStatus } from "./controller/controller-run.js";
+export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./controller/directives.js";
 export type { ControllerEnvironment, ControllerObserver } from "./controller/environment.js";
 export type { EventRecorder, ObjectEvent } from "./controller/event-recorder.js";
 export { type Fence, openFence } from "./controller/fence.js";
+export { sweepFinalizers } from "./controller/finalizer.js";
 export { type LogFields, type Logger, silentLogger } from "./controller/logger.js";
-export type { Outcome } from "./controller/outcome.js";
-export { type RunRecord, Timeline, type WriteRecord } from "./controller/timeline.js";
-export { type Watcher, type WatcherOptions, watcher } from "./controller/watcher.js";
+export { done, type Outcome, requeueAfter, retry, terminal, waitFor } from "./controller/outcome.js";
+export { OWNER_ANNOTATION } from "./controller/ownership.js";
+export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./controller/timeline.js";
+export { every } from "./controller/trigger.js";
+export {
+  type FailedStep,
+  opinionatedSupersede,
+  type SupersedePolicy,
+  supersedeAll,
+  type WatchContext,
+  type Watcher,
+  type WatcherOptions,
+  type WatchStep,
+  watcher,
+} from "./controller/watcher.js";
 export { WatcherRun } from "./controller/watcher-run.js";
 export { defineErrors, type ErrorEntry, isSetpointError, SetpointError } from "./errors/error.js";
 export { type ErrorCode, errorRegistry } from "./errors/registry.js";

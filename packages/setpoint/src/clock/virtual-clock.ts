@@ -11,6 +11,8 @@ interface PendingTimer extends HeapEntry {
 
 /** How many turns of the event loop without a new or fired timer count as quiet. */
 const QUIET_TURNS = 8;
+/** After so many turns without quiet something makes timers that are due at once, for ever. */
+const MAX_TURNS = 1_000_000;
 
 /**
  * Time that moves only when told. Work that does not wait for the outside world (in-process transport, memory
@@ -80,9 +82,13 @@ export class VirtualClock implements Clock {
     this.#moveTo(endMs);
   }
 
-  /** Lets everything run that needs no time to pass, timers due now included. */
+  /**
+   * Lets everything run that needs no time to pass, timers due now included. Throws where that has no end: something
+   * waits for no time, over and over.
+   */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+    for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; quiet++, turns++) {
+      if (turns > MAX_TURNS) throw new Error(`timers due at ${this.#elapsedMs} ms make new ones without end`);
       const before = this.#sequence;
       await new Promise<void>((resolve) => setImmediate(resolve));
       const due = this.#pending.peek();
