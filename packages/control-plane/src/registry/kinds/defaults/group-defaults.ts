@@ -40,7 +40,7 @@ const apps: Readonly<Record<string, Defaulter>> = {
           (strategy) => !strategy.type,
           all(whereAbsent({ rollingUpdate: {} }), whereEmpty({ type: "RollingUpdate" })),
         ),
-        when(type("RollingUpdate"), within("rollingUpdate", whereAbsent({ partition: 0, maxUnavailable: 1 }))),
+        when(type("RollingUpdate"), within("rollingUpdate", whereAbsent({ partition: 0 }))),
       ),
       true,
     ),
