@@ -307,6 +307,10 @@ export const errorRegistry = defineErrors({
     summary: "A server cannot listen on the address that it was given.",
     cure: "Another process has the port, or the address is not this machine's: choose another, or port 0 for any.",
   },
+  CONTROL_PLANE_MISSING: {
+    summary: "The embedded control plane is not installed.",
+    cure: "npm install --save-dev @setpoint/control-plane",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

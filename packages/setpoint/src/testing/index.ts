@@ -6,3 +6,6 @@ export {
   scriptedFaults,
 } from "../client/fault-transport.js";
 export { VirtualClock } from "../clock/virtual-clock.js";
+export { errorAnswer } from "./error-answer.js";
+export { OperatorProcess, type RequestFault, type SentRequest } from "./operator-process.js";
+export { TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";

@@ -1,0 +1,113 @@
+import { createClient } from "../client/api-client.js";
+import type { Client } from "../client/client.js";
+import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
+import { seededRandom } from "../clock/random.js";
+import type { VirtualClock } from "../clock/virtual-clock.js";
+import { Manager, type ManagerOptions, type Workload } from "../manager/manager.js";
+
+/** A request that the operator under test sent. */
+export interface SentRequest {
+  readonly method: TransportRequest["method"];
+  readonly path: string;
+  /** The parsed JSON body, where there is one. */
+  readonly body: unknown;
+}
+
+/** Answers a request in place of the server, or fails it; undefined lets it through. */
+export type RequestFault = (request: SentRequest) => TransportResponse | Error | undefined;
+
+/**
+ * One process of an operator as a test plays it: its own client, caches and queues; nothing is shared with another but
+ * the server. It can be stopped in order, or crash: then its requests are never answered again.
+ */
+export class OperatorProcess implements AsyncDisposable {
+  readonly manager: Manager;
+  readonly client: Client;
+  /** Everything it sent, watches left out. */
+  readonly requests: SentRequest[] = [];
+  readonly #transport: Transport;
+  readonly #faults: Set<RequestFault>;
+  readonly #crashed: Promise<void>;
+  #markCrashed!: () => void;
+  #isCrashed = false;
+  #writesToCrash = Number.POSITIVE_INFINITY;
+
+  constructor(
+    transport: Transport,
+    clock: VirtualClock,
+    seed: number,
+    faults: Set<RequestFault>,
+    workloads: readonly Workload[],
+    options: Partial<ManagerOptions>,
+  ) {
+    this.#transport = transport;
+    this.#faults = faults;
+    this.#crashed = new Promise((resolve) => {
+      this.#markCrashed = resolve;
+    });
+    const counted: Transport = { request: (request) => this.#send(request), [Symbol.asyncDispose]: async () => {} };
+    this.client = createClient({ transport: counted, server: "in-process", clock, random: seededRandom(seed) });
+    this.manager = new Manager({ ...options, client: this.client, clock, random: seededRandom(seed + 1) });
+    for (const workload of workloads) this.manager.add(workload);
+  }
+
+  /** Requests that change something, as `PATCH /api/v1/…`, without their queries; events are left out. */
+  get writes(): readonly string[] {
+    return this.requests.filter(isWrite).map(({ method, path }) => `${method} ${path.split("?")[0]}`);
+  }
+
+  /** Crashes right after the server has done the `count`th write from now on, whose answer is lost. */
+  crashAfterWrite(count: number): void {
+    this.#writesToCrash = count;
+  }
+
+  /** Resolves when the process has crashed. */
+  get crashed(): Promise<void> {
+    return this.#crashed;
+  }
+
+  get hasCrashed(): boolean {
+    return this.#isCrashed;
+  }
+
+  /** Stops in order; a process that has crashed is only let go of. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isCrashed) await this.manager.stop();
+  }
+
+  async #send(request: TransportRequest): Promise<TransportResponse> {
+    const sent = { method: request.method, path: request.path, body: parsed(request.body) };
+    if (this.#isCrashed) return await never(request.signal);
+    if (!request.path.includes("watch=true")) this.requests.push(sent);
+    for (const fault of this.#faults) {
+      const result = fault(sent);
+      if (result instanceof Error) throw result;
+      if (result) return result;
+    }
+    const response = await this.#transport.request(request);
+    if (!isWrite(sent) || response.status >= 300 || --this.#writesToCrash > 0) return response;
+    this.#isCrashed = true;
+    this.#markCrashed();
+    return await never(request.signal);
+  }
+}
+
+function isWrite({ method, path }: SentRequest): boolean {
+  return method !== "GET" && method !== "HEAD" && !/\/(events|leases|[a-z]+reviews)(\/|\?|$)/.test(path);
+}
+
+function parsed(body: Uint8Array | undefined): unknown {
+  if (!body || body.length === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A crashed process hears nothing any more. */
+function never(signal: AbortSignal | undefined): Promise<TransportResponse> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

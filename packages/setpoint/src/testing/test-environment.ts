@@ -1,0 +1,130 @@
+import type { Client } from "../client/client.js";
+import type { Transport } from "../client/transport.js";
+import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
+import { type Random, seededRandom } from "../clock/random.js";
+import { VirtualClock } from "../clock/virtual-clock.js";
+import { SetpointError } from "../errors/error.js";
+import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { Namespace } from "../kinds/builtin/v1.js";
+import type { NewObject } from "../kinds/object.js";
+import type { ManagerOptions, Workload } from "../manager/manager.js";
+import { OperatorProcess, type RequestFault } from "./operator-process.js";
+
+/** What this package knows of the embedded control plane, which is built on it and loaded when asked for. */
+interface EmbeddedControlPlane extends AsyncDisposable {
+  readonly transport: Transport;
+  readonly client: Client;
+}
+
+type StartControlPlane = (options: { clock: Clock; random: Random }) => Promise<EmbeddedControlPlane>;
+
+export interface TestEnvironmentOptions {
+  /** Started with the environment; more by `start`. */
+  readonly workloads?: readonly Workload[];
+  /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
+  readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
+  readonly namespaces?: readonly string[];
+  /** Of everything random. Defaults to 1; print it when it is new each run. */
+  readonly seed?: number;
+  readonly manager?: Partial<ManagerOptions>;
+}
+
+/**
+ * An operator and an API server in one test: the real embedded control plane in this process, on virtual time, from a
+ * seed. Nothing waits for real time, and a run always goes alike.
+ *
+ * ```ts
+ * await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+ * await env.client.create(Website, { metadata: { namespace: "default", name: "a" }, spec: { image: "nginx" } });
+ * await env.idle();
+ * expect(await env.client.find(Deployment, "a", { namespace: "default" })).toBeDefined();
+ * ```
+ */
+export class TestEnvironment implements AsyncDisposable {
+  readonly clock: VirtualClock;
+  /** An administrator's client, whose requests are neither counted nor failed. */
+  readonly client: Client;
+  readonly #plane: EmbeddedControlPlane;
+  readonly #options: TestEnvironmentOptions;
+  readonly #faults = new Set<RequestFault>();
+  readonly #processes: OperatorProcess[] = [];
+
+  private constructor(plane: EmbeddedControlPlane, clock: VirtualClock, options: TestEnvironmentOptions) {
+    this.#plane = plane;
+    this.#options = options;
+    this.clock = clock;
+    this.client = plane.client;
+  }
+
+  /** Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed. */
+  static async create(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+    const clock = new VirtualClock();
+    const start = await loadControlPlane();
+    const plane = await start({ clock, random: seededRandom(options.seed ?? 1) });
+    const env = new TestEnvironment(plane, clock, options);
+    for (const name of options.namespaces ?? []) await env.client.create(Namespace, { metadata: { name } });
+    for (const kind of options.kinds ?? []) {
+      const definition = "crd" in kind && typeof kind.crd === "function" ? kind.crd() : kind;
+      await env.client.create(CustomResourceDefinition, definition as NewObject<CustomResourceDefinition>);
+    }
+    await env.idle();
+    if (options.workloads) await env.start(options.workloads);
+    return env;
+  }
+
+  /** The operator's process: the last one started. */
+  get operator(): OperatorProcess {
+    const process = this.#processes.at(-1);
+    if (!process)
+      throw new SetpointError("CONTROLLER_INVALID", "no operator was started: pass workloads, or call start");
+    return process;
+  }
+
+  /** Starts another process; with no workloads given, one with those of the options: a restart. */
+  async start(workloads: readonly Workload[] = this.#options.workloads ?? []): Promise<OperatorProcess> {
+    const seed = (this.#options.seed ?? 1) * 1000 + this.#processes.length * 10;
+    const manager = this.#options.manager ?? {};
+    const process = new OperatorProcess(this.#plane.transport, this.clock, seed, this.#faults, workloads, manager);
+    this.#processes.push(process);
+    void process.manager.start().catch(() => {});
+    await this.idle();
+    return process;
+  }
+
+  /** Lets everything run that needs no time to pass. Retries and waits stay where they are: see {@link advance}. */
+  async idle(): Promise<void> {
+    await this.clock.advance(0);
+  }
+
+  /** Moves time on, with all that happens meanwhile. */
+  async advance(duration: Duration): Promise<void> {
+    await this.clock.advance(parseDuration(duration, "duration"));
+  }
+
+  /** Fails or answers requests of all operators, until disposed. */
+  fault(fault: RequestFault): Disposable {
+    this.#faults.add(fault);
+    return { [Symbol.dispose]: () => void this.#faults.delete(fault) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#faults.clear();
+    const stopping = Promise.all(this.#processes.map((process) => process[Symbol.asyncDispose]()));
+    await this.clock.advance(60_000);
+    await stopping;
+    await this.#plane[Symbol.asyncDispose]();
+  }
+}
+
+/** Loaded by name at run time: the control plane is built on this package, so it cannot be imported by it. */
+async function loadControlPlane(): Promise<StartControlPlane> {
+  const name = "@setpoint/control-plane";
+  try {
+    return ((await import(name)) as { controlPlane: StartControlPlane }).controlPlane;
+  } catch (cause) {
+    throw new SetpointError("CONTROL_PLANE_MISSING", `the package ${name} is needed: npm install --save-dev ${name}`, {
+      cause,
+    });
+  }
+}
