@@ -20,7 +20,7 @@ export class RbacAuthorizer implements Authorizer {
     for (const { source, rules } of this.#roles.grants(user, namespaceOf(attributes))) {
       if (typeof rules === "string") missing.push(rules);
       else if (rules.some((rule) => ruleAllows(rule, attributes))) {
-        return { allowed: true, reason: `RBAC: allowed by ${source}` };
+        return { allowed: true, reason: `RBAC: allowed by ${source()}` };
       }
     }
     return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${aggregated(missing)}` };

@@ -26,8 +26,8 @@ interface Binding extends KubeObject {
 
 /** Where a user's rules come from: one binding of one of its names. */
 export interface Grant {
-  /** `ClusterRoleBinding "x" of ClusterRole "y" to User "z"` */
-  readonly source: string;
+  /** `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`; told only when asked, most grants do not decide. */
+  readonly source: () => string;
   /** A text instead, where the role does not exist. */
   readonly rules: readonly PolicyRule[] | string;
 }
@@ -91,7 +91,7 @@ export class RoleIndex implements Disposable {
       for (const binding of bySubject.get(subject)?.values() ?? []) {
         if (seen.has(binding)) continue;
         seen.add(binding);
-        yield { source: describe(binding, subject), rules: this.rulesOf(binding.roleRef, namespace) };
+        yield { source: () => describe(binding, subject), rules: this.rulesOf(binding.roleRef, namespace) };
       }
     }
   }
