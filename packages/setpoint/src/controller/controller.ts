@@ -8,7 +8,7 @@ import type { ReconcileContext } from "./context.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { Outcome } from "./outcome.js";
 
-/** A kind with the part of it that is cached. */
+/** A kind with the part of it that is cached; {@link scoped} makes one. */
 export interface ScopedKind<K extends Kind = Kind> {
   readonly kind: K;
   /** `"all"`, or these namespaces. Defaults to those that the controller watches. */
@@ -17,14 +17,40 @@ export interface ScopedKind<K extends Kind = Kind> {
   readonly fieldSelector?: string;
   /** Where its objects live; the manager's own cluster where left out. */
   readonly cluster?: string;
-  readonly indexes?: Readonly<Record<string, IndexFunction<ObjectOf<K>>>>;
+  /** For look-ups with `ctx.byIndex`, by name. */
+  readonly indexes?: Readonly<Record<string, (object: never) => readonly string[]>>;
 }
 
-/** What to run again when an object of another kind changes; for relations that no read shows. */
+/**
+ * A kind in a scope, with typed indexes.
+ *
+ * ```ts
+ * uses: [scoped(ConfigMap, { namespaces: "all", indexes: { team: (map) => [map.data?.team ?? ""] } })],
+ * ```
+ */
+export function scoped<K extends Kind>(
+  kind: K,
+  scope: Omit<ScopedKind<K>, "kind" | "indexes"> & {
+    readonly indexes?: Readonly<Record<string, IndexFunction<ObjectOf<K>>>>;
+  },
+): ScopedKind<K> {
+  return { kind, ...scope };
+}
+
+/** What to run again when an object of another kind changes; for relations that no read shows. {@link mapped} makes one. */
 export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
   /** The keys (`namespace/name`) to run. Must be pure. */
-  readonly map: (object: ObjectOf<K>) => readonly string[];
-  readonly when?: Predicate<ObjectOf<K>>;
+  readonly map: (object: never) => readonly string[];
+  readonly when?: Predicate<never>;
+}
+
+/** A watch that runs the keys which `map` gives for an object, before and after it changed. */
+export function mapped<K extends Kind>(
+  kind: K,
+  map: (object: ObjectOf<K>) => readonly string[],
+  scope: Omit<ScopedKind<K>, "kind" | "indexes"> & { readonly when?: Predicate<ObjectOf<K>> } = {},
+): WatchDeclaration<K> {
+  return { kind, map, ...scope };
 }
 
 /** Which changes count. Deletions and resyncs always do. */
@@ -61,15 +87,27 @@ export interface FailedRun {
 /** What a reconciler returns; nothing is as good as `done`. */
 export type ReconcileResult = Promise<Outcome | undefined> | Promise<void> | Outcome | undefined | void;
 
-type KindUse<K extends Kind> = K | ScopedKind<K>;
+/** A kind as controllers declare it: in their own scope, or in one that is stated. */
+export type KindUse = Kind | ScopedKind;
 
-export interface ControllerOptions<T extends KubeObject, Used extends Kind, Owned extends Kind> {
+/** The kinds of a list of declarations. */
+export type KindsOf<Uses extends readonly KindUse[]> = Uses[number] extends infer Use
+  ? Use extends { readonly kind: infer K extends Kind }
+    ? K
+    : Extract<Use, Kind>
+  : never;
+
+export interface ControllerOptions<
+  T extends KubeObject,
+  Uses extends readonly KindUse[] = readonly KindUse[],
+  Owns extends readonly KindUse[] = readonly KindUse[],
+> {
   /** For metrics, logs, and the names of field manager and finalizer. Defaults to the plural of the kind. */
   readonly name?: string;
   /** Kinds whose objects this controller makes. */
-  readonly owns?: readonly KindUse<Owned>[];
+  readonly owns?: Owns;
   /** Kinds that it reads. */
-  readonly uses?: readonly KindUse<Used>[];
+  readonly uses?: Uses;
   readonly watches?: readonly WatchDeclaration[];
   readonly triggers?: readonly Trigger[];
   /** The namespaces that it watches; all where left out. */
@@ -77,9 +115,9 @@ export interface ControllerOptions<T extends KubeObject, Used extends Kind, Owne
   readonly labelSelector?: string;
   readonly when?: Predicate<T>;
   /** Brings the world to what the object says. Called again and again: must be idempotent. */
-  reconcile(object: T, ctx: ReconcileContext<T, Used | Owned, Owned>): ReconcileResult;
+  reconcile(object: T, ctx: ReconcileContext<T, KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>): ReconcileResult;
   /** Undoes what lies outside before the object goes; holds a finalizer for it. Owned children go by themselves. */
-  finalize?(object: T, ctx: ReconcileContext<T, Used | Owned, Owned>): ReconcileResult;
+  finalize?(object: T, ctx: ReconcileContext<T, KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>): ReconcileResult;
   /** Defaults to `setpoint.dev/NAME`. */
   readonly finalizer?: string;
   /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */
@@ -135,10 +173,11 @@ export interface Controller<T extends KubeObject = KubeObject> {
  * });
  * ```
  */
-export function controller<T extends KubeObject, Used extends Kind = never, Owned extends Kind = never>(
-  kind: Kind<T>,
-  options: ControllerOptions<T, Used, Owned>,
-): Controller<T> {
+export function controller<
+  T extends KubeObject,
+  const Uses extends readonly KindUse[] = [],
+  const Owns extends readonly KindUse[] = [],
+>(kind: Kind<T>, options: ControllerOptions<T, Uses, Owns>): Controller<T> {
   const name = options.name ?? kind.plural;
   const { concurrency = 4, retry = {} } = options;
   const invalid = (message: string): SetpointError =>
@@ -152,8 +191,8 @@ export function controller<T extends KubeObject, Used extends Kind = never, Owne
     throw invalid(`retry.attempts is ${maxAttempts}, not 0 or more`);
   const finalizer = options.finalizer ?? `setpoint.dev/${name}`;
   checkFinalizerName(finalizer, name);
-  const owns = (options.owns ?? []).map(scoped);
-  const uses = (options.uses ?? []).map(scoped);
+  const owns = (options.owns ?? []).map(asScoped);
+  const uses = (options.uses ?? []).map(asScoped);
   const twice = [...owns, ...uses].map(idOf).find((id, at, ids) => ids.indexOf(id) !== at);
   if (twice) throw invalid(`it declares ${twice} twice; what it owns it may read as well`);
   return {
@@ -185,7 +224,7 @@ export function controller<T extends KubeObject, Used extends Kind = never, Owne
   };
 }
 
-function scoped(use: KindUse<Kind>): ScopedKind {
+function asScoped(use: KindUse): ScopedKind {
   return "plural" in use ? { kind: use } : use;
 }
 

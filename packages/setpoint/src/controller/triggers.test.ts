@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
-import { controller, type Trigger } from "./controller.js";
+import { controller, mapped, scoped, type Trigger } from "./controller.js";
 import { every } from "./trigger.js";
 import { Website, World } from "./world.testing.js";
 
@@ -16,12 +16,10 @@ describe("what makes a controller run", () => {
     await world.run(
       controller(Website, {
         watches: [
-          {
-            kind: ConfigMap,
+          mapped(ConfigMap, ({ metadata }) => (metadata.labels?.site ? [`team/${metadata.labels.site}`] : []), {
             namespaces: "all",
             when: { changed: ["data"] },
-            map: (map) => (map.metadata?.labels?.site ? [`team/${map.metadata.labels.site}`] : []),
-          },
+          }),
         ],
         reconcile: (site, ctx) => void seen.push(`${site.metadata.name} ${ctx.causes[0]?.type}`),
       }),
@@ -84,7 +82,7 @@ describe("what makes a controller run", () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {
-        uses: [{ kind: ConfigMap, namespaces: "all", indexes: { color: (map) => [map.data?.color ?? ""] } }],
+        uses: [scoped(ConfigMap, { namespaces: "all", indexes: { color: (map) => [map.data?.color ?? ""] } })],
         reconcile: async (site, ctx) => {
           const listed = await ctx.list(ConfigMap, { labelSelector: "list=yes" });
           const indexed = await ctx.byIndex(ConfigMap, "color", "red");

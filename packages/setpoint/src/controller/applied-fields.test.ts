@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../kinds/object.js";
+import { differingPaths, digestOfApplied, isApplied, withoutApplied } from "./applied-fields.js";
+
+/** As a real server answers the apply of a deployment: lists by their keys, atomic ones as leaves. */
+const applied: JsonObject = {
+  "f:metadata": { "f:labels": { "f:app": {} }, "f:ownerReferences": { 'k:{"uid":"u1"}': {} } },
+  "f:spec": {
+    "f:replicas": {},
+    "f:selector": {},
+    "f:template": {
+      "f:spec": {
+        "f:containers": {
+          'k:{"name":"web"}': {
+            ".": {},
+            "f:args": {},
+            "f:image": {},
+            "f:name": {},
+            "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { ".": {}, "f:containerPort": {} } },
+            "f:resources": { "f:limits": { "f:cpu": {} } },
+          },
+        },
+      },
+    },
+  },
+};
+const desired = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "team", labels: { app: "web" }, ownerReferences: [{ uid: "u1" }] },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: "web" } },
+    template: {
+      spec: {
+        containers: [
+          {
+            name: "web",
+            image: "nginx",
+            args: ["-v"],
+            ports: [{ containerPort: 80 }],
+            resources: { limits: { cpu: "1000m" } },
+          },
+        ],
+      },
+    },
+  },
+} satisfies JsonObject;
+const container = {
+  ...desired.spec.template.spec.containers[0]!,
+  ports: [{ containerPort: 80, protocol: "TCP" }],
+  resources: { limits: { cpu: "1" } },
+  terminationMessagePath: "/dev/termination-log",
+};
+const sidecar = { name: "sidecar", image: "injected" };
+const currentWith = (web: object, more: object = {}): object => ({
+  ...desired,
+  metadata: {
+    ...desired.metadata,
+    labels: { app: "web", theirs: "yes" },
+    ownerReferences: [{ uid: "u0" }, { uid: "u1" }],
+  },
+  spec: { ...desired.spec, template: { spec: { containers: [sidecar, web] } }, ...more },
+});
+const current = currentWith(container);
+
+const containers = desired.spec.template.spec.containers;
+const desiredWith = (web: object): JsonObject =>
+  ({ ...desired, spec: { ...desired.spec, template: { spec: { containers: [web] } } } }) as unknown as JsonObject;
+
+describe("differingPaths", () => {
+  it("finds nothing where the server defaulted, normalised, reordered or others added", () => {
+    expect(differingPaths(applied, desired, current)).toEqual([]);
+  });
+
+  it.each<[string, JsonObject, object, string]>([
+    [
+      "a changed value",
+      desiredWith({ ...containers[0], image: "caddy" }),
+      current,
+      "spec.template.spec.containers[0].image",
+    ],
+    ["drift", desired, currentWith({ ...container, image: "evil" }), "spec.template.spec.containers[0].image"],
+    [
+      "drift in an atomic list",
+      desired,
+      currentWith({ ...container, args: ["-v", "-x"] }),
+      "spec.template.spec.containers[0].args",
+    ],
+    [
+      "drift of a quantity",
+      desired,
+      currentWith({ ...container, resources: { limits: { cpu: "2" } } }),
+      "spec.template.spec.containers[0].resources.limits.cpu",
+    ],
+    ["an item that was taken out", desired, currentWith(sidecar), "spec.template.spec.containers[0]"],
+    [
+      "a field never applied",
+      desiredWith({ ...containers[0], tty: true }),
+      current,
+      "spec.template.spec.containers[0].tty",
+    ],
+    [
+      "an item never applied",
+      desiredWith({ ...containers[0], name: "other" }),
+      current,
+      "spec.template.spec.containers[0]",
+    ],
+  ])("finds %s", (_, wanted, found, path) => expect(differingPaths(applied, wanted, found)).toContain(path));
+
+  it("finds what was applied and is no longer desired", () => {
+    const { args: _, ...withoutArgs } = containers[0]!;
+    expect(differingPaths(applied, desiredWith(withoutArgs), current)).toEqual([
+      "spec.template.spec.containers[0].args",
+    ]);
+    const unlabelled = { ...desired, metadata: { ...desired.metadata, labels: {} } };
+    expect(differingPaths(applied, unlabelled, current)).toEqual(["metadata.labels.app"]);
+  });
+
+  it("does not take other texts for quantities", () => {
+    const env: JsonObject = { "f:data": { "f:version": {} } };
+    expect(differingPaths(env, { data: { version: "1.0" } }, { data: { version: "1" } })).toEqual(["data.version"]);
+  });
+
+  it("takes an empty list for none", () => {
+    const set: JsonObject = { "f:spec": { "f:tolerations": {} } };
+    expect(differingPaths(set, { spec: { tolerations: [] } }, { spec: {} })).toEqual([]);
+  });
+
+  it("compares sets by their values", () => {
+    const set: JsonObject = { "f:metadata": { "f:finalizers": { 'v:"a/b"': {} } } };
+    const with_ = (...finalizers: string[]): JsonObject => ({ metadata: { finalizers } });
+    expect(differingPaths(set, with_("a/b"), with_("x/y", "a/b"))).toEqual([]);
+    expect(differingPaths(set, with_("a/b"), with_("x/y"))).toEqual(["metadata.finalizers[0]"]);
+  });
+});
+
+describe("digestOfApplied", () => {
+  it("changes with what is owned, and with nothing else", () => {
+    const digest = digestOfApplied(applied, current);
+    expect(digestOfApplied(applied, currentWith({ ...container, terminationMessagePath: "/x" }))).toBe(digest);
+    expect(digestOfApplied(applied, currentWith({ ...container, image: "caddy" }))).not.toBe(digest);
+    expect(digestOfApplied({ "f:spec": {} }, current)).not.toBe(digest);
+  });
+});
+
+describe("withoutApplied", () => {
+  it("leaves what only others can have changed", () => {
+    const left = withoutApplied(applied, current);
+    expect(withoutApplied(applied, currentWith({ ...container, image: "caddy" }))).toEqual(left);
+    expect(withoutApplied(applied, currentWith(container, { paused: true }))).not.toEqual(left);
+    expect(withoutApplied(applied, currentWith({ ...container, tty: true }))).not.toEqual(left);
+  });
+});
+
+describe("isApplied", () => {
+  it("knows the paths of the set", () => {
+    expect(isApplied(applied, ["spec", "replicas"])).toBe(true);
+    expect(isApplied(applied, ["spec", "paused"])).toBe(false);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../kinds/object.js";
+import { OwnWrites } from "./own-writes.js";
+
+const object = (resourceVersion: string, more: object = {}): KubeObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "a", uid: "1", resourceVersion, creationTimestamp: "" },
+  ...more,
+});
+const withoutData = ({ apiVersion, kind, metadata }: KubeObject): unknown => ({ apiVersion, kind, metadata });
+
+describe("OwnWrites", () => {
+  it("knows the echo of a write once, and by whom it was", () => {
+    const writes = new OwnWrites();
+    writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), object("2", { data: { x: "1" } }), withoutData);
+    expect(writes.take("v1/ConfigMap", "team/a", object("2"))).toBe("team/site");
+    expect(writes.take("v1/ConfigMap", "team/a", object("2"))).toBeUndefined();
+  });
+
+  it("takes no other state for the echo", () => {
+    const writes = new OwnWrites();
+    writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), object("3"), withoutData);
+    expect(writes.take("v1/ConfigMap", "team/a", object("2"))).toBeUndefined();
+    expect(writes.take("v1/ConfigMap", "team/a", object("3"))).toBe("team/site");
+  });
+
+  it("never swallows what somebody else changed between the state known and the answer", () => {
+    const writes = new OwnWrites();
+    const answer = object("3", { data: { x: "1" }, immutable: true });
+    writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), answer, (state) => {
+      const { data: _, ...rest } = state as KubeObject & { data?: unknown };
+      return rest;
+    });
+    expect(writes.take("v1/ConfigMap", "team/a", answer)).toBeUndefined();
+  });
+
+  it("holds what is seen during a write until its answer is noted", async () => {
+    const writes = new OwnWrites();
+    const seen: (string | undefined)[] = [];
+    await writes.during("v1/ConfigMap", "team/a", async () => {
+      const see = (): void => void seen.push(writes.take("v1/ConfigMap", "team/a", object("2")));
+      expect(writes.hold("v1/ConfigMap", "team/a", see)).toBe(true);
+      expect(writes.hold("v1/ConfigMap", "team/b", see)).toBe(false);
+      writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), object("2"), withoutData);
+      expect(seen).toEqual([]);
+    });
+    expect(seen).toEqual(["team/site"]);
+  });
+
+  it("lets go of what it held when the write fails", async () => {
+    const writes = new OwnWrites();
+    const seen: string[] = [];
+    const failing = writes.during("v1/ConfigMap", "team/a", async () => {
+      writes.hold("v1/ConfigMap", "team/a", () => void seen.push("seen"));
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    expect(seen).toEqual(["seen"]);
+  });
+});
