@@ -1,5 +1,7 @@
 import type { Command } from "./command.js";
 import { controlPlaneCommand } from "./control-plane/command.js";
+import { runCommand } from "./run/command.js";
+import { upCommand } from "./up/command.js";
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [controlPlaneCommand];
+export const commands: readonly Command[] = [upCommand, runCommand, controlPlaneCommand];

@@ -1,0 +1,97 @@
+import {
+  Project,
+  projectCrd,
+  type RancherProjectsOptions,
+  rancherProjects,
+  sampleProjects,
+} from "@setpoint/rancher-projects";
+import { connect, isAlreadyExists } from "setpoint";
+import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
+import { Namespace } from "setpoint/kinds/v1";
+import { type OptionValues, UsageError } from "../command.js";
+import type { ReadyMadeOperator } from "./ready-made.js";
+
+const MANAGEMENT = "management";
+
+export const rancherProjectsOperator: ReadyMadeOperator = {
+  name: "rancher-projects",
+  summary: "puts each namespace labelled appOwner into the Rancher project of that name",
+  options: {
+    "cluster-id": {
+      type: "string",
+      placeholder: "ID",
+      description: "projects of this cluster come first",
+      default: "local",
+    },
+    "management-kubeconfig": {
+      type: "string",
+      placeholder: "FILE",
+      description: "where Rancher's management API is, if elsewhere",
+    },
+    move: {
+      type: "string",
+      placeholder: "POLICY",
+      description: "namespaces in another project: always, own or never",
+      default: "own",
+    },
+    unlabelled: {
+      type: "string",
+      placeholder: "POLICY",
+      description: "when the label goes away: keep or unassign",
+      default: "keep",
+    },
+    exclude: {
+      type: "string",
+      placeholder: "PATTERN",
+      multiple: true,
+      description: "namespaces to leave alone (default: kube-system, cattle-*)",
+    },
+    "normalise-names": { type: "boolean", description: "lets Dev-Ops find the project Dev Ops" },
+  },
+  async start(values) {
+    const file = values["management-kubeconfig"] as string | undefined;
+    const options = optionsOf(values);
+    if (file === undefined) return { workloads: [rancherProjects(options)] };
+    const management = await connect({ kubeconfig: file });
+    return {
+      workloads: [rancherProjects({ ...options, managementCluster: MANAGEMENT })],
+      clusters: { [MANAGEMENT]: management },
+    };
+  },
+  async prepare(client) {
+    await ensure(() => client.create(CustomResourceDefinition, projectCrd));
+    await ensure(() => client.create(Namespace, { metadata: { name: "local" } }));
+    for (const project of sampleProjects) await ensure(() => client.create(Project, project as never));
+  },
+  tries: [
+    "setpoint apply -f - <<< '{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {appOwner: DevOps}}}'",
+    "setpoint get namespace shop -o yaml",
+    "setpoint why namespace shop",
+  ],
+};
+
+function optionsOf(values: OptionValues): RancherProjectsOptions {
+  const exclude = values.exclude as readonly string[] | undefined;
+  return {
+    clusterId: String(values["cluster-id"] ?? "local"),
+    move: oneOf("--move", values.move ?? "own", ["always", "own", "never"]),
+    unlabelled: oneOf("--unlabelled", values.unlabelled ?? "keep", ["keep", "unassign"]),
+    normalise: values["normalise-names"] === true,
+    ...(exclude ? { exclude } : {}),
+  };
+}
+
+function oneOf<const Choice extends string>(option: string, value: unknown, choices: readonly Choice[]): Choice {
+  const choice = choices.find((each) => each === value);
+  if (choice === undefined) throw new UsageError(`${option} ${String(value)}: expected ${choices.join(", ")}`);
+  return choice;
+}
+
+/** What is there already stays as it is. */
+async function ensure(create: () => Promise<unknown>): Promise<void> {
+  try {
+    await create();
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
