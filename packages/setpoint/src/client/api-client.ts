@@ -1,10 +1,10 @@
-import { Buffer } from "node:buffer";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import { apiCall, PATCH_TYPES } from "./api-call.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
 import { apiPath, queryOf } from "./api-path.js";
 import { deleteBody, listQuery, watchQuery } from "./api-query.js";
@@ -72,14 +72,6 @@ export function createClient(options: ClientOptions): Client {
   return new ApiClient(options);
 }
 
-const JSON_TYPE = { accept: "application/json", "content-type": "application/json" };
-const ACCEPT_JSON = { accept: "application/json" };
-const PATCH_TYPES = {
-  json: "application/json-patch+json",
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  apply: "application/apply-patch+yaml",
-} as const;
 const DEFAULT_PAGE_SIZE = 500;
 /** Above the server's own limit of a minute. */
 const DEFAULT_TIMEOUT_MS = 90_000;
@@ -114,9 +106,9 @@ class ApiClient implements Client {
   }
 
   async get<T extends KubeObject>(kind: Kind<T>, name: string, options: GetOptions = {}): Promise<T> {
-    const { namespace, resourceVersion, signal } = options;
+    const { namespace, resourceVersion } = options;
     const path = apiPath(kind, { namespace, name, query: { resourceVersion } });
-    return this.#object(kind, { verb: "get", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+    return this.#object(kind, apiCall("get", kind, path, options));
   }
 
   async find<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T | undefined> {
@@ -130,8 +122,7 @@ class ApiClient implements Client {
 
   async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const path = apiPath(kind, { namespace: options.namespace, query: listQuery(options) });
-    const { signal } = options;
-    const body = await this.#json({ verb: "list", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+    const body = await this.#json(apiCall("list", kind, path, options));
     const { items, metadata } = body as { items?: T[] | null; metadata?: ObjectListMetadata };
     if (!metadata || (items !== null && !Array.isArray(items))) throw unexpected("GET", path, `${kind.kind}List`, body);
     return {
@@ -157,10 +148,7 @@ class ApiClient implements Client {
   async create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
     const namespace = this.#namespaceOf(kind, object.metadata, options);
     const path = apiPath(kind, { namespace, query: this.#writeQuery(options) });
-    return this.#object(kind, {
-      ...{ verb: "create", kind, method: "POST", path, headers: JSON_TYPE, signal: options.signal },
-      body: encode({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }),
-    });
+    return this.#object(kind, apiCall("create", kind, path, options, typed(kind, object)));
   }
 
   async update<T extends KubeObject>(
@@ -168,46 +156,32 @@ class ApiClient implements Client {
     object: T,
     options: WriteOptions & SubresourceOption = {},
   ): Promise<T> {
-    const { subresource, signal } = options;
+    const { subresource } = options;
     const namespace = this.#namespaceOf(kind, object.metadata, options);
     const query = this.#writeQuery(options);
     const path = apiPath(kind, { namespace, name: nameOf(kind, object.metadata), subresource, query });
-    return this.#object(kind, {
-      ...{ verb: "update", kind, subresource, method: "PUT", path, headers: JSON_TYPE, signal },
-      body: encode({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }),
-    });
+    return this.#object(kind, apiCall("update", kind, path, options, typed(kind, object)));
   }
 
   async patch<T extends KubeObject>(kind: Kind<T>, name: string, patch: Patch, options: PatchOptions = {}): Promise<T> {
-    const { namespace, subresource, signal } = options;
+    const { namespace, subresource } = options;
     const path = apiPath(kind, { namespace, name, subresource, query: this.#writeQuery(options) });
-    return this.#object(kind, {
-      ...{ verb: "patch", kind, subresource, method: "PATCH", path, signal },
-      headers: { accept: "application/json", "content-type": PATCH_TYPES[patch.type] },
-      body: encode(patch.type === "json" ? patch.operations : patch.body),
-    });
+    const body = patch.type === "json" ? patch.operations : patch.body;
+    return this.#object(kind, apiCall("patch", kind, path, options, body, PATCH_TYPES[patch.type]));
   }
 
   async apply<T extends KubeObject>(kind: Kind<T>, object: JsonObject, options: ApplyOptions = {}): Promise<T> {
-    const { subresource, signal, force } = options;
+    const { subresource, force } = options;
     const metadata = (object.metadata ?? {}) as { name?: string; namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata, options);
     const query = { ...this.#writeQuery(options), force };
     const path = apiPath(kind, { namespace, name: nameOf(kind, metadata), subresource, query });
-    return this.#object(kind, {
-      ...{ verb: "apply", kind, subresource, method: "PATCH", path, signal, idempotent: true },
-      headers: { accept: "application/json", "content-type": PATCH_TYPES.apply },
-      body: encode({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }),
-    });
+    return this.#object(kind, apiCall("apply", kind, path, options, typed(kind, object), PATCH_TYPES.apply));
   }
 
   async delete<T extends KubeObject>(kind: Kind<T>, name: string, options: DeleteOptions = {}): Promise<T | undefined> {
-    const { namespace, signal } = options;
-    const path = apiPath(kind, { namespace, name });
-    const body = await this.#json({
-      ...{ verb: "delete", kind, method: "DELETE", path, headers: JSON_TYPE, signal },
-      body: encode(deleteBody(options)),
-    });
+    const path = apiPath(kind, { namespace: options.namespace, name });
+    const body = await this.#json(apiCall("delete", kind, path, options, deleteBody(options)));
     return isStatus(body) ? undefined : named(kind, body as unknown as T);
   }
 
@@ -216,25 +190,21 @@ class ApiClient implements Client {
     options: ListOptions & DeleteOptions = {},
   ): Promise<void> {
     const path = apiPath(kind, { namespace: options.namespace, query: listQuery(options) });
-    await this.#json({
-      ...{ verb: "deletecollection", kind, method: "DELETE", path, headers: JSON_TYPE, signal: options.signal },
-      body: encode(deleteBody(options)),
-    });
+    await this.#json(apiCall("deletecollection", kind, path, options, deleteBody(options)));
   }
 
   async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>, void> {
-    const { signal, idleTimeoutMs, maxLineBytes } = options;
+    const { idleTimeoutMs, maxLineBytes } = options;
     const path = apiPath(kind, { namespace: options.namespace, query: watchQuery(options) });
-    const response = await this.#stream({ verb: "watch", kind, method: "GET", path, headers: ACCEPT_JSON, signal });
+    const response = await this.#stream(apiCall("watch", kind, path, options));
     const body = idleTimeoutMs ? withSilenceLimit(response.body, this.#clock, idleTimeoutMs) : response.body;
     yield* watchEvents<T>({ method: "GET", path }, body, { maxLineBytes });
   }
 
   async getSubresource<S>(kind: Kind, name: string, subresource: string, options: GetOptions = {}): Promise<S> {
-    const { namespace, resourceVersion, signal } = options;
+    const { namespace, resourceVersion } = options;
     const path = apiPath(kind, { namespace, name, subresource, query: { resourceVersion } });
-    const call: OutgoingRequest = { verb: "get", kind, subresource, method: "GET", path, headers: ACCEPT_JSON, signal };
-    return (await this.#json(call)) as S;
+    return (await this.#json(apiCall("get", kind, path, { ...options, subresource }))) as S;
   }
 
   createSubresource<S>(
@@ -244,7 +214,7 @@ class ApiClient implements Client {
     body: JsonObject,
     options?: WriteOptions,
   ): Promise<S> {
-    return this.#writeSubresource("create", "POST", kind, name, subresource, body, options);
+    return this.#writeSubresource("create", kind, name, subresource, body, options);
   }
 
   updateSubresource<S>(
@@ -254,7 +224,7 @@ class ApiClient implements Client {
     body: JsonObject,
     options?: WriteOptions,
   ): Promise<S> {
-    return this.#writeSubresource("update", "PUT", kind, name, subresource, body, options);
+    return this.#writeSubresource("update", kind, name, subresource, body, options);
   }
 
   async *logs(pod: string, options: LogOptions): AsyncGenerator<string, void> {
@@ -262,10 +232,8 @@ class ApiClient implements Client {
     const path = `${apiPath(PODS, { namespace, name: pod, subresource: "log" })}${queryOf(query)}`;
     // A follower's head comes with its first byte, whenever that is.
     const limit = options.follow ? { headTimeoutMs: 0 } : {};
-    const response = await this.#stream({
-      ...{ verb: "get", kind: PODS, subresource: "log", method: "GET", path, signal, ...limit },
-      headers: { accept: "*/*" },
-    });
+    const call = apiCall("get", PODS, path, { signal, subresource: "log" });
+    const response = await this.#stream({ ...call, ...limit, headers: { accept: "*/*" } });
     const decoder = new TextDecoder();
     for await (const chunk of response.body) {
       const text = decoder.decode(chunk, { stream: true });
@@ -289,17 +257,15 @@ class ApiClient implements Client {
 
   async #writeSubresource<S>(
     verb: "create" | "update",
-    method: "POST" | "PUT",
     kind: Kind,
     name: string,
     subresource: string,
     body: JsonObject,
     options: WriteOptions = {},
   ): Promise<S> {
-    const { namespace, signal } = options;
+    const { namespace } = options;
     const path = apiPath(kind, { namespace, name, subresource, query: this.#writeQuery(options) });
-    const call: OutgoingRequest = { verb, kind, subresource, method, path, headers: JSON_TYPE, signal };
-    return (await this.#json({ ...call, body: encode(body) })) as S;
+    return (await this.#json(apiCall(verb, kind, path, { ...options, subresource }, body))) as S;
   }
 
   #writeQuery(options: WriteOptions): Record<string, string | undefined> {
@@ -364,13 +330,14 @@ function named<T extends KubeObject>(kind: Kind<T>, object: T): T {
   return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
+/** An object as it is sent: saying what it is, whether or not its writer did. */
+function typed(kind: Kind, object: object): object {
+  return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+}
+
 function nameOf(kind: Kind, metadata: { readonly name?: string }): string {
   if (metadata.name) return metadata.name;
   throw new SetpointError("REQUEST_INVALID", `${kindId(kind)}: metadata.name is missing`);
-}
-
-function encode(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value), "utf8");
 }
 
 function unexpected(method: string, path: string, wanted: string, body: unknown): SetpointError {

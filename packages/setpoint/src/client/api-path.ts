@@ -36,7 +36,7 @@ export function queryOf(query: PathParts["query"] = {}): string {
   let text = "";
   for (const name in query) {
     const value = query[name];
-    if (value === undefined || value === "" || value === false) continue;
+    if (value === undefined || value === "") continue;
     text += `${text ? "&" : "?"}${name}=${encodeURIComponent(String(value))}`;
   }
   return text;

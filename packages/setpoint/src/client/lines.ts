@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
+import { copyBytes } from "./copy-bytes.js";
 
 /** Receives one line without its newline as `bytes[start, end)`. The range is valid during the call only. */
 export type LineHandler = (bytes: Buffer, start: number, end: number) => void;
@@ -63,7 +64,7 @@ export class LineDecoder {
       this.#carry.copy(larger, 0, 0, this.#carried);
       this.#carry = larger;
     }
-    bytes.copy(this.#carry, this.#carried, start, end);
+    copyBytes(bytes, start, end, this.#carry, this.#carried);
     this.#carried = length;
   }
 

@@ -17,14 +17,14 @@ export function readInto(onBytes: OnBytes): OnReadOpts {
   let used = 0;
   return {
     buffer: () => {
-      if (arena.length - used < LEAST_ROOM_BYTES) {
-        arena = Buffer.allocUnsafeSlow(ARENA_BYTES);
-        used = 0;
-      }
-      return arena.subarray(used);
+      if (used === 0) return arena;
+      if (arena.length - used < LEAST_ROOM_BYTES) arena = Buffer.allocUnsafeSlow(ARENA_BYTES);
+      else arena = arena.subarray(used);
+      used = 0;
+      return arena;
     },
     callback: (length, bytes) => {
-      if (onBytes((bytes as Buffer).subarray(0, length))) used += length;
+      if (onBytes((bytes as Buffer).subarray(0, length))) used = length;
       return true;
     },
   };
