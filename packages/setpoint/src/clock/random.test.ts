@@ -37,3 +37,17 @@ describe("jitter", () => {
     }
   });
 });
+
+describe("system random", () => {
+  it("gives out each byte once, and never wiped ones", () => {
+    const drawn = Array.from({ length: 2_000 }, () => Buffer.from(systemRandom.bytes(16)).toString("hex"));
+    expect(new Set(drawn).size).toBe(2_000);
+    expect(drawn).not.toContain("0".repeat(32));
+  });
+
+  it("gives as many bytes as asked for, beyond its pool too", () => {
+    expect([0, 1, 1024, 1025, 10_000].map((length) => systemRandom.bytes(length).length)).toEqual([
+      0, 1, 1024, 1025, 10_000,
+    ]);
+  });
+});

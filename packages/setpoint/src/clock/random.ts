@@ -21,7 +21,8 @@ function pooledBytes(): Random["bytes"] {
       pool = randomBytes(poolBytes);
       used = 0;
     }
-    const bytes = pool.slice(used, used + length);
+    // A copy: `slice` of a Buffer would be a view, which the next line wipes.
+    const bytes = new Uint8Array(pool.subarray(used, used + length));
     pool.fill(0, used, (used += length));
     return bytes;
   };
