@@ -14,11 +14,7 @@ export function failureToOpen(path: string, error: unknown): unknown {
       );
     case "SQLITE_CORRUPT":
     case "SQLITE_NOTADB":
-      return new StorageFailure(
-        "STORAGE_DAMAGED",
-        `${path} is damaged: ${error.message}; restore the folder from a copy, or remove it to start empty`,
-        options,
-      );
+      return damaged(path, error.message, options);
     case "SQLITE_CANTOPEN":
     case "SQLITE_READONLY":
     case "SQLITE_IOERR":
@@ -32,6 +28,11 @@ export function failureToOpen(path: string, error: unknown): unknown {
     default:
       return error;
   }
+}
+
+export function damaged(path: string, detail: string, options?: ErrorOptions): StorageFailure {
+  const cure = "restore the folder from a copy, or remove it to start empty";
+  return new StorageFailure("STORAGE_DAMAGED", `${path} is damaged: ${detail}; ${cure}`, options);
 }
 
 /** Why a batch could not be made durable. */

@@ -66,7 +66,7 @@ describe("the SQLite journal", () => {
       expect(clock.pendingTimers).toBe(1);
     }
     const database = openDatabase(join(folder, "journal.db"));
-    expect(database.prepare("SELECT count(*) AS count FROM change").get()).toEqual({ count: 10 });
+    expect(database.prepare("SELECT count(*) AS count FROM batch").get()).toEqual({ count: 10 });
     database.close();
     const expected: string[] = [];
     {

@@ -3,7 +3,8 @@ import { crc32 } from "node:zlib";
 import { type Database, openDatabase, type Row, SqliteError, type Statement } from "@setpoint/sqlite";
 import type { Clock } from "setpoint";
 import type { Journal, RestoredChange, RestoredState } from "./journal.js";
-import { failureToOpen, failureToWrite } from "./journal-failure.js";
+import { decodeBatch, encodeBatch, type JournalRecord } from "./journal-batch.js";
+import { damaged, failureToOpen, failureToWrite } from "./journal-failure.js";
 import type { Change, StoredObject } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
 import { StoredState } from "./stored-state.js";
@@ -16,13 +17,13 @@ const FORMAT_VERSION = 1;
 /** What a thousand pages take in the log: then SQLite moves them into the file and starts the log over. */
 const LOG_BYTES = 1100 * (4096 + 24);
 
-/** How many changes one step of compaction folds: a few milliseconds, between which batches are written. */
-const FOLD_ROWS = 200;
+/** How many changes one step of compaction folds, about: a few milliseconds, between which batches are written. */
+const FOLD_CHANGES = 200;
 const FOLD_PAUSE_MS = 5;
 
 /**
- * `change` is the journal; `object` the state just before its first row. Compaction moves that line: it folds the
- * oldest changes into `object` and removes them. A row whose `json` is NULL deletes.
+ * `batch` is the journal, a row for each transaction; `object` the state just before its first row. Compaction moves
+ * that line: it folds the oldest batches into `object` and removes them.
  */
 const SCHEMA = `
   CREATE TABLE meta (compacted INTEGER NOT NULL, starts INTEGER NOT NULL);
@@ -31,8 +32,8 @@ const SCHEMA = `
     resource TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER NOT NULL, json BLOB NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (resource, key)
   );
-  CREATE TABLE change (
-    revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, key TEXT NOT NULL, json BLOB, checksum INTEGER NOT NULL
+  CREATE TABLE batch (
+    last INTEGER PRIMARY KEY, changes BLOB NOT NULL, checksum INTEGER NOT NULL
   );
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${FORMAT_VERSION};
@@ -50,8 +51,9 @@ export class SqliteJournal implements Journal {
   readonly #clock: Clock;
   readonly #database: Database;
   readonly #statements: Statements;
-  /** The write-ahead log, for syncing alone. The database file itself must never be opened twice: closing it again would give up SQLite's lock. */
+  /** For syncing alone. The database file itself must never be opened beside SQLite: closing it would give up the lock. */
   readonly #log: number;
+  /** Every change up to here is folded. */
   #compacted = 0;
   #compactUntil = 0;
   #foldTimer: Disposable | undefined;
@@ -81,7 +83,7 @@ export class SqliteJournal implements Journal {
       const { quick_check } = this.#database.prepare("PRAGMA quick_check(1)").get() as Row;
       if (quick_check !== "ok") throw damaged(this.#path, String(quick_check));
       this.#compacted = Number(this.#statements.compacted.get()?.compacted);
-      const newest = this.#database.prepare("SELECT max(revision) AS revision FROM change").get();
+      const newest = this.#database.prepare("SELECT max(last) AS revision FROM batch").get();
       return {
         revision: Math.max(Number(newest?.revision ?? 0), this.#compacted),
         compactedRevision: this.#compacted,
@@ -95,14 +97,10 @@ export class SqliteJournal implements Journal {
 
   async append(changes: readonly Change[]): Promise<void> {
     if (this.#failure) throw this.#failure;
+    const last = changes.at(-1)!.revision;
+    const bytes = encodeBatch(changes);
     try {
-      this.#database.transaction(() => {
-        for (const { type, revision, current } of changes) {
-          const json = type === "deleted" ? null : current.json;
-          const checksum = checksumOf(revision, current.resource, current.key, json);
-          this.#statements.insert.run(revision, current.resource, current.key, json, checksum);
-        }
-      });
+      this.#database.transaction(() => this.#statements.append.run(last, bytes, batchChecksum(last, bytes)));
     } catch (error) {
       throw failureToWrite(this.#path, error);
     }
@@ -138,64 +136,84 @@ export class SqliteJournal implements Journal {
     this.#foldTimer ??= this.#clock
       .timer(FOLD_PAUSE_MS, () => {
         this.#foldTimer = undefined;
-        this.#fold();
-        if (this.#compacted < this.#compactUntil) this.#scheduleFold();
+        if (this.#fold()) this.#scheduleFold();
       })
       .unref();
   }
 
-  /** One step. A failure (a full disk) leaves all as it was; the next compaction tries again. */
-  #fold(): void {
-    const until = this.#compactUntil;
-    const { oldest, put, remove, forget, mark, compacted } = this.#statements;
+  /** One step; returns whether there may be more. A batch that goes beyond the line is left for the next compaction. */
+  #fold(): boolean {
+    const { oldest, forget, mark } = this.#statements;
     try {
-      this.#compacted = this.#database.transaction(() => {
-        const rows = oldest.all(until, FOLD_ROWS);
-        for (const { revision, isDelete } of rows) (isDelete ? remove : put).run(revision!);
-        const folded = rows.length < FOLD_ROWS ? until : Number(rows.at(-1)?.revision);
-        forget.run(folded);
-        mark.run(folded);
-        return folded;
+      return this.#database.transaction(() => {
+        let folded = 0;
+        for (const { last, changes } of oldest.all(this.#compactUntil, FOLD_CHANGES)) {
+          const newest = new Map<string, JournalRecord>();
+          for (const record of decodeBatch(changes as Uint8Array))
+            newest.set(`${record.resource} ${record.key}`, record);
+          for (const record of newest.values()) this.#foldOne(record);
+          this.#compacted = Number(last);
+          folded += newest.size;
+          if (folded >= FOLD_CHANGES) break;
+        }
+        forget.run(this.#compacted);
+        mark.run(this.#compacted);
+        return folded >= FOLD_CHANGES;
       });
     } catch (error) {
       if (!(error instanceof SqliteError)) throw error;
-      this.#compactUntil = this.#compacted = Number(compacted.get()?.compacted);
+      // A full disk, most likely. All is as it was; the next compaction tries again.
+      this.#compacted = Number(this.#statements.compacted.get()?.compacted);
+      return false;
     }
+  }
+
+  #foldOne({ resource, key, revision, json }: JournalRecord): void {
+    if (json) this.#statements.put.run(resource, key, revision, json, objectChecksum(resource, key, revision, json));
+    else this.#statements.remove.run(resource, key);
   }
 
   *#objects(): Iterable<StoredObject> {
-    for (const row of this.#rows("SELECT * FROM object")) yield this.#stored(row);
-  }
-
-  *#changes(): Iterable<RestoredChange> {
-    for (const row of this.#rows("SELECT * FROM change ORDER BY revision")) {
-      const { resource, key, revision } = row as unknown as RestoredChange;
-      yield { resource, key, revision, stored: row.json === null ? undefined : this.#stored(row) };
+    for (const row of this.#rows("SELECT * FROM object")) {
+      const { resource, key, revision, json, checksum } = row as unknown as StoredObject & {
+        readonly checksum: number;
+      };
+      if (checksum !== objectChecksum(resource, key, revision, json)) {
+        throw damaged(this.#path, `the checksum of ${resource} ${key} is wrong`);
+      }
+      yield StoredState.parse(resource, key, revision, json);
     }
   }
 
-  /** Rows whose checksums are right. */
+  *#changes(): Iterable<RestoredChange> {
+    for (const row of this.#rows("SELECT * FROM batch ORDER BY last")) {
+      const { last, changes, checksum } = row as {
+        readonly last: number;
+        readonly changes: Uint8Array;
+        checksum: number;
+      };
+      if (checksum !== batchChecksum(last, changes)) {
+        throw damaged(this.#path, `the checksum of the changes up to revision ${last} is wrong`);
+      }
+      for (const { resource, key, revision, json } of decodeBatch(changes)) {
+        // A copy: a part would keep the whole batch in memory.
+        const stored = json && StoredState.parse(resource, key, revision, Buffer.from(json));
+        yield { resource, key, revision, stored };
+      }
+    }
+  }
+
   *#rows(sql: string): Iterable<Row> {
     try {
-      for (const row of this.#database.prepare(sql).iterate()) {
-        const { resource, key, revision, json, checksum } = row;
-        const expected = checksumOf(Number(revision), String(resource), String(key), json as Uint8Array | null);
-        if (checksum !== expected) throw damaged(this.#path, `the checksum of ${resource} ${key} is wrong`);
-        yield row;
-      }
+      yield* this.#database.prepare(sql).iterate();
     } catch (error) {
       throw failureToOpen(this.#path, error);
     }
   }
-
-  #stored(row: Row): StoredObject {
-    const { resource, key, revision, json } = row as unknown as StoredObject;
-    return StoredState.parse(resource, key, revision, json);
-  }
 }
 
 interface Statements {
-  readonly insert: Statement;
+  readonly append: Statement;
   readonly oldest: Statement;
   readonly put: Statement;
   readonly remove: Statement;
@@ -205,17 +223,12 @@ interface Statements {
 }
 
 function prepareStatements(database: Database): Statements {
-  const columns = "resource, key, revision, json, checksum";
   return {
-    insert: database.prepare("INSERT INTO change VALUES (?, ?, ?, ?, ?)"),
-    oldest: database.prepare(
-      "SELECT revision, json IS NULL AS isDelete FROM change WHERE revision <= ? ORDER BY revision LIMIT ?",
-    ),
-    put: database.prepare(`INSERT OR REPLACE INTO object SELECT ${columns} FROM change WHERE revision = ?`),
-    remove: database.prepare(
-      "DELETE FROM object WHERE (resource, key) = (SELECT resource, key FROM change WHERE revision = ?)",
-    ),
-    forget: database.prepare("DELETE FROM change WHERE revision <= ?"),
+    append: database.prepare("INSERT INTO batch VALUES (?, ?, ?)"),
+    oldest: database.prepare("SELECT last, changes FROM batch WHERE last <= ? ORDER BY last LIMIT ?"),
+    put: database.prepare("INSERT OR REPLACE INTO object VALUES (?, ?, ?, ?, ?)"),
+    remove: database.prepare("DELETE FROM object WHERE resource = ? AND key = ?"),
+    forget: database.prepare("DELETE FROM batch WHERE last <= ?"),
     mark: database.prepare("UPDATE meta SET compacted = ?"),
     compacted: database.prepare("SELECT compacted FROM meta"),
   };
@@ -253,12 +266,10 @@ function openLog(path: string): number {
   return log;
 }
 
-function damaged(path: string, detail: string): StorageFailure {
-  const cure = "restore the folder from a copy, or remove it to start empty";
-  return new StorageFailure("STORAGE_DAMAGED", `${path} is damaged: ${detail}; ${cure}`);
+function batchChecksum(last: number, changes: Uint8Array): number {
+  return crc32(changes, last % 2 ** 32);
 }
 
-function checksumOf(revision: number, resource: string, key: string, json: Uint8Array | null): number {
-  const head = crc32(`${revision}\0${resource}\0${key}\0`);
-  return json ? crc32(json, head) : head;
+function objectChecksum(resource: string, key: string, revision: number, json: Uint8Array): number {
+  return crc32(json, crc32(`${revision}\0${resource}\0${key}\0`));
 }
