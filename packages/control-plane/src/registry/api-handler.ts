@@ -71,7 +71,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   async function handleResource(request: ApiRequest, user: UserInfo, info: ResourceInfo): Promise<ApiResponse> {
     const isWatch = info.isWatch || isWatchQuery(request.query);
     const verb = info.isWatch ? "watch" : verbOf(request.method, info.name !== "", isWatch);
-    authorize(resourceAccess(user, verb ?? request.method.toLowerCase(), info));
+    authorize(resourceAccess(user, verb ?? "", info));
     const definition = catalog.find(info.group, info.version, info.resource);
     if (definition === undefined) {
       if (!catalog.isBuiltInGroup(info.group)) return pageNotFound();

@@ -14,6 +14,7 @@ import { ChangeFeed } from "./loops/change-feed.js";
 import { CrdCleanup } from "./loops/crd-cleanup.js";
 import { GarbageCollector } from "./loops/garbage-collector.js";
 import { NamespaceDeletion } from "./loops/namespace-deletion.js";
+import { StorageProtection } from "./loops/storage-protection.js";
 
 export interface RegistryOptions
   extends Pick<ApiHandlerOptions, "authenticate" | "authorizer" | "endpoints" | "paths"> {
@@ -46,6 +47,7 @@ export class Registry implements AsyncDisposable {
       new GarbageCollector(this.environment),
       new NamespaceDeletion(this.environment),
       new CrdCleanup(this.environment),
+      new StorageProtection(this.environment),
     ];
     this.#loops = loops;
     const listeners = loops.map((loop) => (changes: readonly Change[]) => loop.onChanges(changes));

@@ -29,7 +29,7 @@ function toV1(object: KubeObject): KubeObject {
   const cpu = metrics.find((metric) => isCpu(metric) && metric.resource?.target?.averageUtilization !== undefined);
   const others = metrics.filter((metric) => metric !== cpu);
   const annotations: Record<string, string> = { ...metadata.annotations };
-  if (others.length > 0) annotations[METRICS] = JSON.stringify(others);
+  if (others.length > 0) annotations[METRICS] = JSON.stringify(others.map(metricToV1));
   if (behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(behavior);
   const shown = status && statusToV1(status, annotations);
   return {
@@ -39,6 +39,31 @@ function toV1(object: KubeObject): KubeObject {
     spec: { ...kept, ...(cpu && { targetCPUUtilizationPercentage: cpu.resource!.target!.averageUtilization }) },
     ...(shown && { status: shown }),
   } as unknown as KubeObject;
+}
+
+/** Metrics of resources have their target spelled out in v1; the others are kept as they are. */
+function metricToV1(metric: Metric): object {
+  const { resource } = metric;
+  if (resource?.target === undefined) return metric;
+  const { averageUtilization, averageValue } = resource.target;
+  return {
+    ...metric,
+    resource: {
+      name: resource.name,
+      ...(averageUtilization !== undefined && { targetAverageUtilization: averageUtilization }),
+      ...(averageValue !== undefined && { targetAverageValue: averageValue }),
+    },
+  };
+}
+
+function metricToV2(metric: Metric): object {
+  const { targetAverageUtilization, targetAverageValue, ...resource } = (metric.resource ?? {}) as Data;
+  if (targetAverageUtilization === undefined && targetAverageValue === undefined) return metric;
+  const target =
+    targetAverageUtilization === undefined
+      ? { type: "AverageValue", averageValue: targetAverageValue }
+      : { type: "Utilization", averageUtilization: targetAverageUtilization };
+  return { ...metric, resource: { ...resource, target } };
 }
 
 function statusToV1(status: Data, annotations: Record<string, string>): Data {
@@ -70,7 +95,7 @@ function toV2(object: KubeObject): KubeObject {
     delete annotations[key];
     return text === undefined ? undefined : parsed(text);
   };
-  const metrics = [...((take(METRICS) as readonly unknown[] | undefined) ?? [])];
+  const metrics: unknown[] = ((take(METRICS) as readonly Metric[] | undefined) ?? []).map(metricToV2);
   if (target !== undefined) {
     metrics.push({
       type: "Resource",

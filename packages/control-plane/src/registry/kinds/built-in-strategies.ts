@@ -1,5 +1,6 @@
 import type { KubeObject, UntypedObject } from "setpoint";
 import { webhookStrategy } from "../../admission/webhooks/webhook-strategies.js";
+import { certificateRequestStrategy } from "../../auth/certificates/certificate-request-strategy.js";
 import { rbacStrategies } from "../../auth/rbac/rbac-strategies.js";
 import type { StrategyFacts } from "../../facts/facts.js";
 import { invalidValue } from "../field-error.js";
@@ -45,6 +46,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicies": { statusKeeps: ALL_METADATA },
   "apiextensions.k8s.io/customresourcedefinitions": { statusKeeps: ALL_METADATA },
+  "certificates.k8s.io/certificatesigningrequests": certificateRequestStrategy,
   "rbac.authorization.k8s.io/roles": { ...rbacStrategies.roles, ...RBAC },
   "rbac.authorization.k8s.io/clusterroles": { ...rbacStrategies.clusterroles, ...RBAC },
   "rbac.authorization.k8s.io/rolebindings": { ...rbacStrategies.rolebindings, ...RBAC },

@@ -1,0 +1,93 @@
+import type { KubeObject, UntypedObject } from "setpoint";
+import type { Change, StoredObject } from "../../storage/storage.js";
+import type { WriteEnvironment } from "../write/write-request.js";
+import { changeStored, withoutFinalizer } from "./plane-write.js";
+import { WorkLoop } from "./work-loop.js";
+
+const CLAIMS = "/persistentvolumeclaims";
+const VOLUMES = "/persistentvolumes";
+const CLASSES = "storage.k8s.io/volumeattributesclasses";
+const PODS = "/pods";
+
+const FINALIZERS: Readonly<Record<string, string>> = {
+  [CLAIMS]: "kubernetes.io/pvc-protection",
+  [VOLUMES]: "kubernetes.io/pv-protection",
+  [CLASSES]: "kubernetes.io/vac-protection",
+};
+
+const ACCOUNT = "storage-protection";
+
+interface ClaimUser extends UntypedObject {
+  readonly spec?: {
+    readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName?: string } }[];
+    readonly volumeAttributesClassName?: string;
+  };
+  readonly status?: { readonly phase?: string };
+}
+
+/** Lets claims, volumes and their classes go once they are deleted and nobody uses them any more. */
+export class StorageProtection implements AsyncDisposable {
+  readonly #environment: WriteEnvironment;
+  readonly #loop: WorkLoop;
+
+  constructor(environment: WriteEnvironment) {
+    this.#environment = environment;
+    this.#loop = new WorkLoop(environment.clock, (key, signal) => this.#release(key, signal));
+  }
+
+  onChanges(changes: readonly Change[]): void {
+    for (const { current } of changes) {
+      const { resource, key, object } = current;
+      if (FINALIZERS[resource] !== undefined && object.metadata.deletionTimestamp !== undefined) {
+        this.#loop.add(`${resource} ${key}`);
+      }
+      // Whoever used it may have been the last.
+      if (resource === PODS)
+        for (const name of claimsOf(object)) this.#loop.add(`${CLAIMS} ${object.metadata.namespace}/${name}`);
+      const className = (object as ClaimUser).spec?.volumeAttributesClassName;
+      if (resource === CLAIMS && className) this.#loop.add(`${CLASSES} ${className}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]();
+  }
+
+  async #release(workKey: string, signal: AbortSignal): Promise<void> {
+    const space = workKey.indexOf(" ");
+    const resource = workKey.slice(0, space);
+    const stored = this.#environment.storage.get(resource, workKey.slice(space + 1));
+    const finalizer = FINALIZERS[resource]!;
+    if (stored?.object.metadata.deletionTimestamp === undefined) return;
+    if (!stored.object.metadata.finalizers?.includes(finalizer) || this.#isUsed(stored)) return;
+    await changeStored(this.#environment, stored, ACCOUNT, signal, (object) => withoutFinalizer(object, finalizer));
+  }
+
+  #isUsed({ resource, object }: StoredObject): boolean {
+    const { storage } = this.#environment;
+    const { name, namespace } = object.metadata;
+    if (resource === VOLUMES) return (object as ClaimUser).status?.phase === "Bound";
+    if (resource === CLASSES) {
+      const claims = storage.snapshot(CLAIMS)!.entries();
+      return some(claims, (claim) => (claim as ClaimUser).spec?.volumeAttributesClassName === name);
+    }
+    const pods = storage.snapshot(PODS)!.entries({ namespace: namespace! });
+    return some(pods, (pod) => !isOver(pod) && claimsOf(pod).includes(name));
+  }
+}
+
+function claimsOf(pod: KubeObject): readonly string[] {
+  return ((pod as ClaimUser).spec?.volumes ?? []).flatMap(
+    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
+  );
+}
+
+function isOver(pod: KubeObject): boolean {
+  const phase = (pod as ClaimUser).status?.phase;
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+function some(objects: Iterable<StoredObject>, test: (object: KubeObject) => boolean): boolean {
+  for (const { object } of objects) if (test(object)) return true;
+  return false;
+}
