@@ -1,11 +1,10 @@
 import { Buffer } from "node:buffer";
+import { copyBytes } from "../client/copy-bytes.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import type { Retention } from "./retention.js";
 import { ObjectScanner } from "./scan.js";
 
-/** Up to this length a loop copies faster than a native call, which needs a view of the source first. */
-const LOOP_COPY_BYTES = 2048;
 /** Digits that a number always holds exactly. */
 const EXACT_DIGITS = 15;
 const ZERO = 0x30;
@@ -68,14 +67,9 @@ export class Incoming {
   }
 
   copyBody(target: Buffer, offset: number): void {
-    copy(this.bytes, this.start, this.cutStart, target, offset);
-    copy(this.bytes, this.cutEnd, this.end, target, offset + this.cutStart - this.start);
+    copyBytes(this.bytes, this.start, this.cutStart, target, offset);
+    copyBytes(this.bytes, this.cutEnd, this.end, target, offset + this.cutStart - this.start);
   }
-}
-
-function copy(source: Buffer, start: number, end: number, target: Buffer, offset: number): void {
-  if (end - start > LOOP_COPY_BYTES) source.copy(target, offset, start, end);
-  else for (let from = start, to = offset; from < end; ) target[to++] = source[from++]!;
 }
 
 /** Why bytes are not an object of the kind that was asked for. */
