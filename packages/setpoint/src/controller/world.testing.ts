@@ -182,7 +182,7 @@ function pathname(path: string): string {
   return path.split("?")[0]!;
 }
 
-function websiteDefinition() {
+export function websiteDefinition() {
   const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   return {
     metadata: { name: "websites.web.example.com" },
