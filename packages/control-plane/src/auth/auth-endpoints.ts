@@ -1,11 +1,15 @@
 import type { KubeObject } from "setpoint";
 import { trackUpdate } from "../apply/field-manager.js";
+import type { Facts } from "../facts/facts.js";
 import type { ApiRequest, ApiResponse } from "../http/api-request.js";
-import { readObject } from "../registry/body/request-document.js";
 import { type Endpoint, headerOf, type ResourceCall } from "../registry/endpoint.js";
+import { builtInShape } from "../registry/kinds/built-in-shape.js";
+import { BuiltInDefaults } from "../registry/kinds/defaults/built-in-defaults.js";
 import { answer } from "../registry/negotiation/answer.js";
-import { managerOf, parseWriteOptions } from "../registry/query/write-options.js";
-import { badRequest } from "../registry/status-error.js";
+import { parseWriteOptions } from "../registry/query/write-options.js";
+import type { ObjectShape } from "../registry/resource-definition.js";
+import { badRequest, methodNotAllowed, unknownResource } from "../registry/status-error.js";
+import type { Strategy } from "../registry/strategy.js";
 import { admit, validateAdmission } from "../registry/write/admission-chain.js";
 import { decodedObject } from "../registry/write/decoded-object.js";
 import { tracked } from "../registry/write/field-ownership.js";
@@ -36,7 +40,11 @@ const REVIEWS = [
 export function authEndpoints(options: AuthEndpointOptions): ReadonlyMap<string, Endpoint> {
   const review: Endpoint = (call) => reviewEndpoint(options, call);
   const endpoints = new Map(REVIEWS.map((resource) => [resource, review]));
-  return endpoints.set("/serviceaccounts/token", (call) => tokenEndpoint(options, call));
+  let shape: ObjectShape | undefined;
+  return endpoints.set("/serviceaccounts/token", (call) => {
+    shape ??= tokenRequestShape(call.environment.facts);
+    return tokenEndpoint(options, call, shape);
+  });
 }
 
 /** The documents by which others verify this server's tokens. */
@@ -46,24 +54,30 @@ export function authPaths(options: AuthEndpointOptions): ReadonlyMap<string, (re
     headers: { "cache-control": "public, max-age=3600", "content-type": type },
     body: Buffer.from(JSON.stringify(value)),
   });
+  type PathHandler = (request: ApiRequest) => ApiResponse;
+  const readable = (path: string, handler: PathHandler): [string, PathHandler] => [
+    path,
+    (request) => {
+      if (request.path.replace(/\/$/, "") !== path) throw unknownResource();
+      if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
+      return handler(request);
+    },
+  ];
   return new Map([
-    ["/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")],
-    [
-      "/.well-known/openid-configuration",
-      (request: ApiRequest) => {
-        const host = headerOf(request, "host") ?? headerOf(request, ":authority") ?? new URL(options.issuer).host;
-        return published(
-          {
-            issuer: options.issuer,
-            jwks_uri: `https://${host}/openid/v1/jwks`,
-            response_types_supported: ["id_token"],
-            subject_types_supported: ["public"],
-            id_token_signing_alg_values_supported: [...new Set(options.keys.map(({ algorithm }) => algorithm))],
-          },
-          "application/json",
-        );
-      },
-    ],
+    readable("/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")),
+    readable("/.well-known/openid-configuration", (request) => {
+      const host = headerOf(request, "host") ?? headerOf(request, ":authority") ?? new URL(options.issuer).host;
+      return published(
+        {
+          issuer: options.issuer,
+          jwks_uri: `https://${host}/openid/v1/jwks`,
+          response_types_supported: ["id_token"],
+          subject_types_supported: ["public"],
+          id_token_signing_alg_values_supported: [...new Set(options.keys.map(({ algorithm }) => algorithm))],
+        },
+        "application/json",
+      );
+    }),
   ]);
 }
 
@@ -94,37 +108,53 @@ function namespaceMismatch() {
   return badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
-const TOKEN_REQUEST = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", isBuiltIn: true };
+const TOKEN_REQUEST = { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" };
 const DEFAULT_SECONDS = 3600;
 
-async function tokenEndpoint(options: AuthEndpointOptions, call: ResourceCall): Promise<ApiResponse> {
-  const { environment, request, namespace, name } = call;
+function tokenRequestShape(facts: Facts): ObjectShape {
+  const { group, version, kind } = TOKEN_REQUEST;
+  return builtInShape(facts, new BuiltInDefaults(facts.components), group, version, kind);
+}
+
+async function tokenEndpoint(
+  options: AuthEndpointOptions,
+  call: ResourceCall,
+  shape: ObjectShape,
+): Promise<ApiResponse> {
+  const { environment, request, namespace, name, definition } = call;
+  const { facts, clock, storage } = environment;
   const writeOptions = parseWriteOptions(request.query, "CreateOptions");
-  const { object } = readObject(request, environment.facts, TOKEN_REQUEST);
-  const { metadata, spec } = object as unknown as TokenRequest;
-  if (metadata?.namespace && metadata.namespace !== namespace) throw namespaceMismatch();
-  const { apiVersion, kind } = TOKEN_REQUEST;
-  const expirationSeconds = spec?.expirationSeconds ?? DEFAULT_SECONDS;
-  const asked = laidOut(
-    { metadata, spec: { ...spec, expirationSeconds } } as unknown as TokenRequest,
-    apiVersion,
-    kind,
-  );
+  const write = writeRequestOf(call, "CreateOptions", writeOptions);
+  const asTokenRequest = { ...call, definition: { ...definition, ...TOKEN_REQUEST, shape, strategy: PLAIN } };
+  const decoded = decodedObject(asTokenRequest, writeOptions.fieldValidation) as TokenRequest;
+  if (decoded.metadata?.namespace && decoded.metadata.namespace !== namespace) throw namespaceMismatch();
+  const { apiVersion, kind } = decoded;
+  const expirationSeconds = decoded.spec?.expirationSeconds ?? DEFAULT_SECONDS;
+  const asked = laidOut({ ...decoded, spec: { ...decoded.spec, expirationSeconds } } as TokenRequest, apiVersion, kind);
   const owned = trackUpdate(
     {
       apiVersion,
       kind,
       subresource: "token",
-      manager: managerOf(writeOptions.fieldManager, headerOf(request, "user-agent")),
-      nowMs: environment.clock.now(),
-      message: environment.facts.messageOf(apiVersion, kind),
-      schemaOf: () => environment.facts.schemaOf("authentication.k8s.io", "v1", kind),
+      manager: write.fieldManager,
+      nowMs: clock.now(),
+      message: facts.messageOf(apiVersion, kind),
+      schemaOf: () => facts.schemaOf(TOKEN_REQUEST.group, TOKEN_REQUEST.version, kind),
     },
     undefined,
     asked as unknown as JsonObject,
   ) as unknown as TokenRequest;
+  const admitted = ((await admit(environment, write, "CREATE", name, owned, undefined)) ?? owned) as TokenRequest;
+  await validateAdmission(environment, write, "CREATE", name, admitted, undefined);
   const { audiences, serviceAccountTokens: tokens } = options;
-  const tokenEnvironment = { storage: environment.storage, tokens, audiences, nowMs: environment.clock.now() };
-  const issued = createToken(tokenEnvironment, owned, namespace, name);
+  const issued = createToken({ storage, tokens, audiences, nowMs: clock.now() }, admitted, namespace, name);
   return answer(201, laidOut(issued, apiVersion, kind), call.representation);
 }
+
+/** Nothing of a token request is stored, so that nothing is to be prepared or counted. */
+const PLAIN: Strategy = {
+  hasGeneration: false,
+  hasStatus: false,
+  allowsUnconditionalUpdate: false,
+  returnsDeletedObject: false,
+};

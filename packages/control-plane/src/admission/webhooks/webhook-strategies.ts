@@ -31,22 +31,24 @@ function errorsOf(object: KubeObject): readonly FieldError[] {
 
 function webhookErrors(webhook: Webhook, path: string): readonly FieldError[] {
   const { failurePolicy, matchPolicy, sideEffects, timeoutSeconds, reinvocationPolicy } = webhook;
-  const oneOf = (field: string, value: string | undefined, allowed: readonly string[]): FieldError[] =>
-    value === undefined || allowed.includes(value) ? [] : [notSupported(`${path}.${field}`, value, allowed)];
+  const oneOf = (field: string, value: string | null | undefined, allowed: readonly string[]): FieldError[] =>
+    value === undefined || value === null || allowed.includes(value)
+      ? []
+      : [notSupported(`${path}.${field}`, value, allowed)];
   const isTimely = timeoutSeconds === undefined || (timeoutSeconds >= 1 && timeoutSeconds <= 30);
   return [
     ...qualifiedNameErrors(webhook.name ?? "", `${path}.name`),
     ...(webhook.rules ?? []).flatMap((rule, index) => ruleErrors(rule, `${path}.rules[${index}]`)),
     ...oneOf("failurePolicy", failurePolicy, ["Fail", "Ignore"]),
     ...oneOf("matchPolicy", matchPolicy, ["Equivalent", "Exact"]),
-    ...(sideEffects === undefined
+    ...(sideEffects === undefined || sideEffects === null
       ? [required(`${path}.sideEffects`, "must specify one of None, NoneOnDryRun")]
       : oneOf("sideEffects", sideEffects, ["None", "NoneOnDryRun"])),
     ...(isTimely
       ? []
       : [invalidValue(`${path}.timeoutSeconds`, timeoutSeconds, "the timeout value must be between 1 and 30 seconds")]),
-    ...clientConfigErrors(webhook.clientConfig ?? {}, `${path}.clientConfig`),
     ...oneOf("reinvocationPolicy", reinvocationPolicy, ["IfNeeded", "Never"]),
+    ...clientConfigErrors(webhook.clientConfig ?? {}, `${path}.clientConfig`),
   ];
 }
 
