@@ -1,4 +1,4 @@
-import { isNode, LineCounter, parseDocument, visit } from "yaml";
+import type { Tags } from "yaml";
 import type { Facts } from "../../facts/facts.js";
 import type { ApiRequest } from "../../http/api-request.js";
 import { decodeProtobufBody } from "../../protobuf/request-body.js";
@@ -6,6 +6,7 @@ import { checkDepth } from "../../schema/depth.js";
 import { goQuote } from "../../schema/go-format.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import { duplicateKeys } from "../../schema/json-text.js";
+import { yaml } from "../../yaml.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
 import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
 import { duplicateField, type FieldFinding } from "./field-findings.js";
@@ -102,8 +103,10 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
 function readYaml(text: string, refuse: (why: string) => StatusError): RequestDocument {
   const json = parsedJson(text);
   if (json !== undefined && duplicateKeys(text).length === 0) return { value: json, duplicates: [] };
+  const { isNode, LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true });
+  const options = { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true, customTags: goTags } as const;
+  const document = parseDocument(text, options);
   const [problem] = document.errors;
   if (problem !== undefined)
     throw refuse(`yaml: line ${problem.linePos?.[0].line ?? 1}: ${yamlProblem(problem.message)}`);
@@ -127,6 +130,14 @@ function readYaml(text: string, refuse: (why: string) => StatusError): RequestDo
   // Aliases are bounded: a few bytes must not become gigabytes.
   const value = document.toJS({ maxAliasCount: 100, mapAsMap: false }) as Json;
   return { value: plain(value), duplicates };
+}
+
+/** Go's YAML is 1.1 but for times: neither `1:30` nor `2026-01-01` is anything but text. */
+function goTags(tags: Tags): Tags {
+  return tags.filter((tag) => {
+    if (typeof tag === "string") return tag !== "timestamp" && tag !== "intTime" && tag !== "floatTime";
+    return tag.tag !== "tag:yaml.org,2002:timestamp" && !("format" in tag && tag.format === "TIME");
+  });
 }
 
 /** The common mistakes in the words of Go's parser; the others in those of ours. */

@@ -1,5 +1,5 @@
-import { stringify } from "yaml";
 import type { ApiResponse } from "../../http/api-request.js";
+import { yaml } from "../../yaml.js";
 import type { StatusError } from "../status-error.js";
 import { JSON_ANSWER, type Representation } from "./accept.js";
 
@@ -33,7 +33,7 @@ export function answerBytes(
 
 /** YAML as the real server writes it: keys in order, quoted only where needed. */
 function toYaml(value: unknown): string {
-  const text = stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
+  const text = yaml().stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
   return text.replace(/^( *)"\.": /gm, "$1.: ");
 }
 

@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
+import { deepEqual } from "../../schema/json.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { StorageConflict } from "../../storage/storage-error.js";
 import type { DeleteOptions } from "../query/delete-options.js";
@@ -6,6 +7,7 @@ import { markCurrent, type ServedObject, served } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { conflict, notFound } from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
+import { asJson } from "./field-ownership.js";
 import { laidOut, timestamp } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
@@ -63,8 +65,10 @@ async function attempt(
   if (marked !== "remove") {
     const object = laidOut(marked, head.object.apiVersion, head.object.kind);
     if (request.isDryRun) return { object: encoded(object), isGone: false };
-    last = await storage.commit({ resource: head.resource, key: head.key, expected: head, object });
-    markCurrent(last, definition);
+    if (!deepEqual(asJson(object), asJson(head.object))) {
+      last = await storage.commit({ resource: head.resource, key: head.key, expected: head, object });
+      markCurrent(last, definition);
+    }
     const { finalizers = [], deletionGracePeriodSeconds = 0 } = marked.metadata;
     if (finalizers.length > 0 || deletionGracePeriodSeconds > 0 || staysForNamespace(definition, marked)) {
       return { object: await served(last, definition, signal), isGone: false };
