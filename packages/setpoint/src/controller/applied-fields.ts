@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import { compareQuantities, quantityPattern } from "../kinds/quantity.js";
 import { isEqual, isRecord, joinPath } from "./field-paths.js";
@@ -30,6 +29,8 @@ export function digestOfApplied(applied: JsonObject, current: unknown): string {
 }
 
 export function digest(value: unknown): string {
+  // Loaded when first needed: see the budget of `import "setpoint"`.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(canonical(value)).digest("base64url").slice(0, 22);
 }
 

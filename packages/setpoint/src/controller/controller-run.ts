@@ -124,6 +124,11 @@ export class ControllerRun implements AsyncDisposable {
         this.#hotLoops.isSuspect(source.id, key)
           ? findWriter(source, key, paths, controller.fieldManager, signal)
           : undefined,
+      onBlocked: ({ blockedMs, key, others }) => {
+        const seconds = (blockedMs / 1_000).toFixed(1);
+        const message = `${key} blocked the event loop for ${seconds} s: nothing else ran, lease renewal included`;
+        this.#log.warn(message, { object: key, blockedMs, others });
+      },
     });
   }
 
@@ -191,6 +196,7 @@ export class ControllerRun implements AsyncDisposable {
     await this.#started?.catch(() => {});
     using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
     while (this.#workers.size > 0) await Promise.all(this.#workers);
+    this.#executor[Symbol.dispose]();
     for (const source of [this.#primary, ...this.#declared(), ...this.#watches]) source[Symbol.dispose]();
     this.#phase = "stopped";
   }

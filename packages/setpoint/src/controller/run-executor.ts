@@ -10,6 +10,7 @@ import type { ReconcileContext } from "./context.js";
 import type { Controller } from "./controller.js";
 import type { DependencyIndex } from "./dependency-index.js";
 import type { ControllerEnvironment } from "./environment.js";
+import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { openFence } from "./fence.js";
 import { withoutPath } from "./field-paths.js";
 import { editFinalizers, hasFinalizer } from "./finalizer.js";
@@ -40,6 +41,7 @@ export interface ExecutorParts {
   readonly applied: AppliedMemory;
   readonly sourcesOf: (cluster: string | undefined) => Sources;
   readonly rivalOf: RivalSearch;
+  readonly onBlocked: (blocked: BlockedLoop) => void;
 }
 
 export interface RunRequest {
@@ -71,10 +73,12 @@ export class RunExecutor {
   readonly #status: StatusWriter;
   /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
   readonly #finalized = new Set<string>();
+  readonly #loop: EventLoopWatch;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
     const { controller, environment, primary } = parts;
+    this.#loop = new EventLoopWatch(environment.clock, (blocked) => parts.onBlocked(blocked));
     this.#status = new StatusWriter(
       primary.cluster.client,
       controller.kind,
@@ -93,9 +97,10 @@ export class RunExecutor {
     const { signal } = deadline;
     const { id, key, object } = request;
     const { kind, name } = controller;
-    const run = new Run({ id, controller: name, kind, key, object, signal, fence, dependencies });
+    const run = new Run({ id, controller: name, kind, key, object, signal, fence, dependencies, clock });
     const draft = new StatusDraft();
-    const work = this.#work(run, request, draft);
+    this.#loop.begin(run);
+    const work = this.#work(run, request, draft).finally(() => this.#loop.end(run));
     const hung = await this.#untilHung(work, signal);
     const isAborted = request.signal.aborted;
     if (hung) {
@@ -110,6 +115,10 @@ export class RunExecutor {
       outcome = await this.#writeStatus(run, request, draft, outcome);
     }
     return { run, outcome, isAborted };
+  }
+
+  [Symbol.dispose](): void {
+    this.#loop[Symbol.dispose]();
   }
 
   /** Resolves when the work has ended (false), or was given up (true). */

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.js";
 import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
@@ -15,6 +16,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   readonly fence: Fence;
   readonly dependencies: DependencyIndex;
+  readonly clock: Pick<Clock, "monotonic">;
 }
 
 /** One run while it lasts: what it has read and written, and whether it still may. */
@@ -33,6 +35,9 @@ export class Run {
   readonly stated = new Set<string>();
   readonly #fence: Fence;
   readonly #dependencies: DependencyIndex;
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** When the run last showed that it is at work. */
+  #lastSeenMs: number;
   #isOver = false;
 
   constructor(options: RunOptions) {
@@ -44,6 +49,12 @@ export class Run {
     this.signal = options.signal;
     this.#fence = options.fence;
     this.#dependencies = options.dependencies;
+    this.#clock = options.clock;
+    this.#lastSeenMs = options.clock.monotonic();
+  }
+
+  get lastSeenMs(): number {
+    return this.#lastSeenMs;
   }
 
   /** Tracks a read: from now on its changes repeat this run. */
@@ -54,6 +65,7 @@ export class Run {
 
   /** What a run that is over, timed out or lost its lease still tries must not reach the world. */
   assertOpen(): void {
+    this.#lastSeenMs = this.#clock.monotonic();
     if (this.#isOver) {
       const message = `${this.controller}: the run of ${this.key} has ended; something in it was not awaited`;
       throw new SetpointError("RUN_OVER", message);
