@@ -148,6 +148,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const handler = compressing(safeHandler(registry.handler, log));
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });
+  await credentials.kept;
   const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log));
   return running({
     parts,

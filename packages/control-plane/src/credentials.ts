@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Random, systemClock } from "setpoint";
 import { generateKey, parsePrivateKey, privateKeyPem } from "./auth/certificates/certificate.js";
@@ -11,6 +12,8 @@ export interface Credentials {
   readonly authority: CertificateAuthority;
   /** Signs the tokens of service accounts. */
   readonly tokenKey: SigningKey;
+  /** Resolves when they are on disk; nobody may be given any of them before. */
+  readonly kept: Promise<void>;
 }
 
 /** Both private keys and the authority's certificate. */
@@ -31,12 +34,15 @@ export function openCredentials(dataDir: string | undefined, random: Random): Cr
   const kept = dataDir === undefined ? undefined : read(join(dataDir, FILE));
   if (kept) {
     const authority = CertificateAuthority.open(kept, options);
-    return { authority, tokenKey: signingKey(parsePrivateKey(kept.tokenKey)) };
+    return { authority, tokenKey: signingKey(parsePrivateKey(kept.tokenKey)), kept: Promise.resolve() };
   }
   const authority = CertificateAuthority.create(options);
   const { privateKey } = generateKey();
-  if (dataDir !== undefined) write(join(dataDir, FILE), { ...authority.keyPair, tokenKey: privateKeyPem(privateKey) });
-  return { authority, tokenKey: signingKey(privateKey) };
+  const made = { ...authority.keyPair, tokenKey: privateKeyPem(privateKey) };
+  const written = dataDir === undefined ? Promise.resolve() : write(join(dataDir, FILE), made);
+  // Whoever waits for it is told; until then a failure must not end the process.
+  written.catch(() => {});
+  return { authority, tokenKey: signingKey(privateKey), kept: written };
 }
 
 function read(path: string): KeptCredentials | undefined {
@@ -52,7 +58,7 @@ function read(path: string): KeptCredentials | undefined {
 }
 
 /** By way of another name: a crash leaves no half of it. */
-function write(path: string, credentials: KeptCredentials): void {
-  writeFileSync(`${path}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(`${path}.new`, path);
+async function write(path: string, credentials: KeptCredentials): Promise<void> {
+  await writeFile(`${path}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
 }

@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { yaml } from "../../yaml.js";
 import type { KeyPair } from "./certificate.js";
 
 /** How a client reaches the server and proves who it is. */
@@ -22,7 +22,7 @@ export function kubeconfig({ name, server, authority, user }: KubeconfigOptions)
           "client-certificate-data": base64(user.certificate),
           "client-key-data": base64(user.privateKey),
         };
-  return stringify(
+  return yaml().stringify(
     {
       apiVersion: "v1",
       kind: "Config",
