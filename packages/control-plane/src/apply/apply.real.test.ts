@@ -553,7 +553,9 @@ function filled(value: Json, real: Json | undefined, allocated: readonly string[
   const result: Record<string, Json> = {};
   for (const key of Object.keys(real)) {
     if (key === "managedFields") continue;
-    if (Object.hasOwn(value, key)) result[key] = filled(value[key]!, real[key], allocated);
+    // An absent targetPort is a zero one to Go, and defaulted as such.
+    if (key === "targetPort" && value[key] === 0) result[key] = real[key]!;
+    else if (Object.hasOwn(value, key)) result[key] = filled(value[key]!, real[key], allocated);
     else if (!allocated.includes(key) && key !== "metadata") result[key] = real[key]!;
   }
   return { ...value, ...result };
@@ -684,6 +686,7 @@ function missing(part: Json, whole: Json | undefined, path = ""): string[] {
     return part.flatMap((item, index) => missing(item as Json, whole[index] as Json, `${path}[${index}]`));
   }
   if (part === null && whole === undefined) return [];
+  if (part === 0 && path.endsWith(".targetPort")) return [];
   if (isObject(part) && Object.keys(part).length === 0 && whole === undefined) return [];
   return JSON.stringify(part) === JSON.stringify(whole) ? [] : [`${path}: ${JSON.stringify(part)}`];
 }

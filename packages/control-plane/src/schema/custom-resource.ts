@@ -114,21 +114,29 @@ function coerceEmbedded(
   if (isArray(value)) {
     const { items } = schema;
     if (items === undefined || !embeds(items)) return value;
-    return value.map((item, index) => coerceEmbedded(items, item, objectMeta, `${path}[${index}]`, unknown, false));
+    let result: Json[] | undefined;
+    for (const [index, item] of value.entries()) {
+      const coerced = coerceEmbedded(items, item, objectMeta, `${path}[${index}]`, unknown, false);
+      if (coerced !== item) (result ??= [...value])[index] = coerced;
+    }
+    return result ?? value;
   }
   if (!isObject(value) || !embeds(schema)) return value;
-  const result: MutableJsonObject = { ...value };
+  let result: MutableJsonObject | undefined;
   if (schema["x-kubernetes-embedded-resource"] && !isRoot && value.metadata !== undefined) {
     const decoded = decodeMetadata(value.metadata, objectMeta);
     unknown.push(...decoded.unknown.map((name) => `${path}.metadata.${name}`));
-    result.metadata = decoded.object;
+    result = { ...value, metadata: decoded.object };
   }
   for (const key of Object.keys(value)) {
     const child = childOf(schema, key);
+    if (child === undefined) continue;
     const at = path === "" ? key : `${path}.${key}`;
-    if (child !== undefined) setField(result, key, coerceEmbedded(child, result[key]!, objectMeta, at, unknown, false));
+    const before = (result ?? value)[key]!;
+    const coerced = coerceEmbedded(child, before, objectMeta, at, unknown, false);
+    if (coerced !== before) setField((result ??= { ...value }), key, coerced);
   }
-  return result;
+  return result ?? value;
 }
 
 const embedding = new WeakMap<Schema, boolean>();

@@ -38,21 +38,28 @@ export function decodePart(message: Message, value: JsonObject): Decoded {
 const NONE: ReadonlySet<string> = new Set();
 const IDENTITY: ReadonlySet<string> = new Set(["kind", "apiVersion"]);
 
+/** A field of a struct, or of a struct that is inlined in it. */
+interface PlannedField {
+  readonly field: MessageField;
+  /** What errors call it: with the names of the inlined structs before it. */
+  readonly name: string;
+}
+
 interface StructPlan {
-  readonly fields: readonly MessageField[];
-  readonly byName: ReadonlyMap<string, MessageField>;
+  readonly fields: readonly PlannedField[];
+  readonly byName: ReadonlyMap<string, PlannedField>;
 }
 
 const plans = new WeakMap<Message, StructPlan>();
 
-/** The fields of a struct with those of the structs inlined in it. */
 function planOf(message: Message): StructPlan {
   let plan = plans.get(message);
   if (plan === undefined) {
-    const fields = message.fields.flatMap((field) =>
-      field.json === "" && field.type.kind === "message" ? planOf(field.type.message).fields : [field],
-    );
-    plan = { fields, byName: new Map(fields.map((field) => [field.json, field])) };
+    const fields = message.fields.flatMap((field): readonly PlannedField[] => {
+      if (field.json !== "" || field.type.kind !== "message") return [{ field, name: field.json }];
+      return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
+    });
+    plan = { fields, byName: new Map(fields.map((planned) => [planned.field.json, planned])) };
     plans.set(message, plan);
   }
   return plan;
@@ -81,20 +88,20 @@ class StructReader {
     const { fields, byName } = planOf(message);
     const read = new Map<MessageField, Json>();
     for (const key of Object.keys(value)) {
-      const field = byName.get(key);
-      if (field === undefined) {
+      const planned = byName.get(key);
+      if (planned === undefined) {
         if (!alsoKnown.has(key)) this.unknown.push(`${this.#path.join("")}${this.#path.length === 0 ? "" : "."}${key}`);
         continue;
       }
       if (value[key] === null) continue;
       this.#path.push(this.#path.length === 0 ? key : `.${key}`);
-      this.#names.push(key);
-      read.set(field, this.value(field.type, value[key]!, message));
+      this.#names.push(planned.name);
+      read.set(planned.field, this.value(planned.field.type, value[key]!, message));
       this.#names.pop();
       this.#path.pop();
     }
     const result: MutableJsonObject = {};
-    for (const field of fields) {
+    for (const { field } of fields) {
       const given = read.get(field);
       if (given === undefined) addAbsent(result, field);
       else if (!isOmitted(field, given)) result[field.json] = given;
@@ -138,7 +145,8 @@ class StructReader {
     const result: MutableJsonObject = {};
     for (const key of Object.keys(value).sort()) {
       this.#path.push(`.${key}`);
-      setField(result, key, this.value(type.of, value[key]!, owner));
+      const item = this.value(type.of, value[key]!, owner);
+      setField(result, key, isQuantity(type.of) ? canonicalQuantity(String(item), THOUSANDTHS) : item);
       this.#path.pop();
     }
     return result;
@@ -201,6 +209,13 @@ class StructReader {
   }
 }
 
+/** Resource lists are rounded up to thousandths. */
+const THOUSANDTHS = -3;
+
+function isQuantity(type: FieldType): boolean {
+  return type.kind === "special" && type.special === "Quantity";
+}
+
 const QUANTITY_PATTERN = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /** A field that the body does not have, or has as null. */
@@ -241,11 +256,17 @@ function typeName(type: FieldType): string {
     case "pointer":
       return `*${typeName(type.to)}`;
     case "map":
-      return `map[string]${typeName(type.of)}`;
+      return NAMED_MAPS[typeName(type.of)] ?? `map[string]${typeName(type.of)}`;
     default:
       return `[]${typeName(type.of)}`;
   }
 }
+
+/** Maps that Go always knows by these names, by the type of their values. */
+const NAMED_MAPS: Readonly<Record<string, string>> = {
+  "resource.Quantity": "v1.ResourceList",
+  "[]string": "map[string]v1.ExtraValue",
+};
 
 const SPECIAL_NAMES: Readonly<Record<Special, string>> = {
   Time: "v1.Time",

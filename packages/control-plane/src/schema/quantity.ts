@@ -3,86 +3,139 @@ export class QuantityError extends Error {}
 
 type Notation = "decimal" | "binary" | "exponent";
 
-const PATTERN = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+/** `mantissa` times ten to the `scale`. */
+interface Quantity {
+  readonly mantissa: bigint;
+  readonly scale: number;
+  readonly notation: Notation;
+  /** Go keeps the text of what it takes for canonical already, and writes it back. */
+  readonly text: string | undefined;
+  /** Small enough for Go's int64; others are rounded to billionths when read. */
+  readonly isSmall: boolean;
+}
+
+const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-/** Amounts are kept in billionths: what is finer is rounded up. */
-const NANO = 1_000_000_000n;
-const MAX = (2n ** 63n - 1n) * NANO;
+const NANO = -9;
+const MAX_INT64 = 2n ** 63n - 1n;
+const INT64_DIGITS = 18;
 
-/** A quantity as the real server writes it back: `1000m` is `1`, `1.5Gi` is `1536Mi`. */
-export function canonicalQuantity(text: string): string {
-  const { amount, notation } = parse(text.trim());
-  if (amount === 0n) return "0";
-  const isSmall = amount > -1024n * NANO && amount < 1024n * NANO;
-  return notation === "binary" && !isSmall ? formatBinary(amount) : formatDecimal(amount, notation);
+/**
+ * A quantity as the real server writes it back: `1000m` is `1`, `1.5Gi` is `1536Mi`. With a `finest` scale, what is finer
+ * is rounded up to it: resource lists are kept in thousandths.
+ */
+export function canonicalQuantity(text: string, finest?: number): string {
+  const quantity = parse(text.trim());
+  const rounded = finest === undefined ? quantity : roundedTo(quantity, finest);
+  return rounded.text ?? format(rounded);
 }
 
-/** The amount in billionths. */
+/** The amount in billionths, rounded up. */
 export function quantityNanos(text: string): bigint {
-  return parse(text.trim()).amount;
+  const { mantissa, scale } = parse(text.trim());
+  return scaled(mantissa, scale - NANO);
 }
 
-function parse(text: string): { readonly amount: bigint; readonly notation: Notation } {
-  if (text === "") throw new QuantityError("quantity string cannot be empty");
-  const match = PATTERN.exec(text);
-  if (match === null) {
-    throw new QuantityError(
-      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    );
+function parse(text: string): Quantity {
+  if (text === "0") return { mantissa: 0n, scale: 0, notation: "decimal", text, isSmall: true };
+  const match = text === "" ? null : PATTERN.exec(text);
+  if (match === null) throw new QuantityError(WRONG_FORMAT);
+  const [, sign = "", whole = "", fraction = "", suffix = ""] = match;
+  const { notation, exponent } = scaleOf(suffix);
+  const number = whole.replace(/^0+/, "") || "0";
+  const digits = `${number}${fraction}`;
+  const isNegative = sign === "-";
+  const value = BigInt(digits);
+  const binaryFactor = notation === "binary" ? 2n ** BigInt(exponent) : 1n;
+  const scale = (notation === "binary" ? 0 : exponent) - fraction.length;
+  const mantissa = value * binaryFactor * (isNegative ? -1n : 1n);
+  const spareDigits =
+    notation === "binary"
+      ? fraction === ""
+        ? 15 - number.length - Math.trunc(Math.fround(exponent * 3) / 10) - 1
+        : -1
+      : INT64_DIGITS - digits.length;
+  if (spareDigits >= 0 && scale >= NANO && value * binaryFactor <= MAX_INT64) {
+    const isCanonical =
+      notation === "binary" ? (value & 7n) !== 0n : scale % 3 === 0 && !digits.endsWith("000") && digits[0] !== "0";
+    return { mantissa, scale, notation, text: isCanonical ? text : undefined, isSmall: true };
   }
-  const [, number = "", suffix = ""] = match;
-  const digits = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(number);
-  if (digits === null || (digits[2] === "" && (digits[3] ?? "") === "")) {
-    throw new QuantityError("unable to parse numeric part of quantity");
+  return large(mantissa, scale, notation);
+}
+
+/** What Go reads with arbitrary precision: never finer than billionths, and capped where it is binary. */
+function large(mantissa: bigint, scale: number, notation: Notation): Quantity {
+  let amount = scale < NANO ? scaled(mantissa, scale - NANO) : mantissa;
+  let at = Math.max(scale, NANO);
+  if (notation === "binary" && scaled(amount, at) > MAX_INT64) {
+    amount = MAX_INT64;
+    at = 0;
   }
-  const { multiplier, exponent, notation } = scaleOf(suffix);
-  const fraction = digits[3] ?? "";
-  const mantissa = BigInt(`${digits[2]}${fraction}` || "0") * multiplier * NANO;
-  const shift = exponent - fraction.length;
-  let amount = shift >= 0 ? mantissa * 10n ** BigInt(Math.min(shift, 100)) : roundUp(mantissa, 10n ** BigInt(-shift));
-  if (amount > MAX) amount = MAX;
-  return { amount: digits[1] === "-" ? -amount : amount, notation };
+  return { mantissa: amount, scale: at, notation, text: undefined, isSmall: false };
 }
 
-function roundUp(value: bigint, divisor: bigint): bigint {
-  return (value + divisor - 1n) / divisor;
-}
-
-function scaleOf(suffix: string): {
-  readonly multiplier: bigint;
-  readonly exponent: number;
-  readonly notation: Notation;
-} {
+function scaleOf(suffix: string): { readonly notation: Notation; readonly exponent: number } {
   const decimal = DECIMAL.indexOf(suffix);
-  if (decimal >= 0) return { multiplier: 1n, exponent: (decimal - 3) * 3, notation: "decimal" };
+  if (decimal >= 0) return { notation: "decimal", exponent: (decimal - 3) * 3 };
   const binary = BINARY.indexOf(suffix);
-  if (binary > 0) return { multiplier: 1024n ** BigInt(binary), exponent: 0, notation: "binary" };
-  if (/^[eE][-+]?\d+$/.test(suffix)) {
-    return { multiplier: 1n, exponent: Number(suffix.slice(1)), notation: "exponent" };
-  }
+  if (binary > 0) return { notation: "binary", exponent: binary * 10 };
+  if (/^[eE][-+]?\d{1,9}$/.test(suffix)) return { notation: "exponent", exponent: clamp(Number(suffix.slice(1))) };
   throw new QuantityError("unable to parse quantity's suffix");
 }
 
-function formatDecimal(amount: bigint, notation: Notation): string {
-  let mantissa = amount;
-  let step = 0;
-  while (mantissa % 1000n === 0n && step < DECIMAL.length - 1) {
-    mantissa /= 1000n;
-    step++;
-  }
-  if (notation !== "exponent") return `${mantissa}${DECIMAL[step]}`;
-  const exponent = (step - 3) * 3;
-  return exponent === 0 ? `${mantissa}` : `${mantissa}e${exponent}`;
+/** No exponent makes a number that takes long to compute. */
+function clamp(exponent: number): number {
+  return Math.max(-1000, Math.min(1000, exponent));
 }
 
-function formatBinary(amount: bigint): string {
-  const isNegative = amount < 0n;
-  let mantissa = roundUp(isNegative ? -amount : amount, NANO);
+function roundedTo(quantity: Quantity, finest: number): Quantity {
+  const { mantissa, scale, isSmall } = quantity;
+  if (scale >= finest) return isSmall ? quantity : { ...quantity, text: undefined };
+  return { ...quantity, mantissa: scaled(mantissa, scale - finest), scale: finest, text: undefined };
+}
+
+/** Times ten to the `power`; what does not come out even is rounded away from zero. */
+function scaled(mantissa: bigint, power: number): bigint {
+  if (power >= 0) return mantissa * 10n ** BigInt(power);
+  const divisor = 10n ** BigInt(-power);
+  const quotient = mantissa / divisor;
+  if (mantissa % divisor === 0n) return quotient;
+  return mantissa < 0n ? quotient - 1n : quotient + 1n;
+}
+
+function format(quantity: Quantity): string {
+  const { mantissa, scale, notation } = quantity;
+  if (mantissa === 0n) return "0";
+  if (notation !== "binary") return formatDecimal(mantissa, scale, notation);
+  const whole = scaled(mantissa, scale);
+  const isExact = scale >= 0 || mantissa % 10n ** BigInt(-scale) === 0n;
+  const size = mantissa < 0n ? -whole : whole;
+  return isExact && size >= 1024n ? formatBinary(whole) : formatDecimal(mantissa, scale, "decimal");
+}
+
+function formatDecimal(mantissa: bigint, scale: number, notation: Notation): string {
+  let amount = mantissa;
+  let exponent = scale;
+  while (amount % 10n === 0n) {
+    amount /= 10n;
+    exponent++;
+  }
+  while (exponent % 3 !== 0) {
+    amount *= 10n;
+    exponent--;
+  }
+  if (notation === "exponent") return exponent === 0 ? `${amount}` : `${amount}e${exponent}`;
+  return `${amount}${DECIMAL[exponent / 3 + 3] ?? ""}`;
+}
+
+function formatBinary(whole: bigint): string {
+  let amount = whole;
   let step = 0;
-  while (mantissa % 1024n === 0n && step < BINARY.length - 1) {
-    mantissa /= 1024n;
+  while (amount % 1024n === 0n) {
+    amount /= 1024n;
     step++;
   }
-  return `${isNegative ? "-" : ""}${mantissa}${BINARY[step]}`;
+  return `${amount}${BINARY[step] ?? ""}`;
 }
