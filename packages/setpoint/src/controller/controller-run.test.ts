@@ -373,6 +373,26 @@ describe("a controller", () => {
     expect(world.writes).toEqual([]);
   });
 
+  it("loses no key to an error handler that throws", async () => {
+    let calls = 0;
+    const run = await world.run(
+      controller(Website, {
+        concurrency: 1,
+        retry: { initial: "1s", jitter: 0 },
+        onError: () => {
+          throw new Error("the handler's own");
+        },
+        reconcile: () => {
+          if (calls++ === 0) throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(10_000);
+    expect(calls).toBe(2);
+    expect(run.status().running).toEqual([]);
+  });
+
   it("waits as long as a busy server asks", async () => {
     let calls = 0;
     await world.run(

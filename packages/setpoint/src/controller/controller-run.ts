@@ -98,6 +98,7 @@ export class ControllerRun implements AsyncDisposable {
       ownWrites,
       enqueue: (key, cause, priority) => this.#enqueue(key, cause, priority),
       onChange: (key, old, object) => this.#onChange(key, old, object),
+      onGone: (source, key) => this.#applied.forget(source, key),
     });
     const { namespaces, labelSelector, kind, resyncMs } = controller;
     this.#primary = new KindSource(
@@ -271,7 +272,15 @@ export class ControllerRun implements AsyncDisposable {
     for (;;) {
       const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get(signal)));
       if (!item) return;
-      await this.#process(item);
+      try {
+        await this.#process(item);
+      } catch (error) {
+        // Nothing of ours throws here: an observer or an error handler did. The key must not be lost by it.
+        this.#log.error(`the run of ${item.key} could not be filed: ${messageOf(error)}`, { object: item.key, error });
+        this.#running.delete(item.key);
+        if (!signal.aborted) this.#queue.retry(item.key, item.cause);
+        this.#queue.done(item);
+      }
     }
   }
 

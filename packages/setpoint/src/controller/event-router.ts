@@ -17,6 +17,8 @@ export interface RouterOptions {
   readonly enqueue: (key: string, cause: Cause, priority: Priority) => void;
   /** Told of each change of the controller's own objects, before the key is queued. */
   readonly onChange: (key: string, old: KubeObject, object: KubeObject) => void;
+  /** Told of each object of another kind that is gone: what was remembered of it can be forgotten. */
+  readonly onGone: (source: string, key: string) => void;
 }
 
 type Event = InformerEvent<KubeObject>;
@@ -57,6 +59,7 @@ export class EventRouter {
     if (ownWrites.hold(source.id, event.key, () => this.onDependency(source, event))) return;
     const step = stepOf(source, event);
     const writer = ownWrites.take(source.id, event.key, step.object);
+    if (event.type === "delete") this.#options.onGone(source.id, event.key);
     const woken = new Set<string>();
     if (source.isOwned) {
       for (const object of [step.old, step.object]) {
