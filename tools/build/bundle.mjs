@@ -1,6 +1,6 @@
 // Bundles each package's entry points (those its package.json exports) into dist/, beside the declarations of `tsc -b`.
 // One file instead of sixty is what keeps `import "setpoint"` within its budget; dependencies stay external.
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
@@ -54,7 +54,7 @@ for (const folder of folders) {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const sources = [...new Set(targetsOf(manifest).flatMap((target) => entriesOf(folder, target)))];
   if (sources.length === 0) continue;
-  await build({
+  const { output } = await build({
     cwd: folder,
     input: Object.fromEntries(sources.map((source) => [source.slice("src/".length, -".ts".length), source])),
     external: (id) => !/^[./]|^@oxc-project\/runtime/.test(id),
@@ -63,6 +63,19 @@ for (const folder of folders) {
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     transform: { target: "node20" },
     logLevel: "warn",
-    output: { dir: "dist", format: "esm", entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+    output: {
+      dir: "dist",
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "chunks/[name]-[hash].js",
+      // Comments and blanks cost parse time and memory at every import; names stay, so that stack traces read well.
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    },
   });
+  // Chunks are named by their content: those of earlier builds would pile up and be published.
+  const chunks = join(folder, "dist/chunks");
+  const current = new Set(output.map(({ fileName }) => fileName));
+  for (const name of existsSync(chunks) ? readdirSync(chunks) : []) {
+    if (!current.has(`chunks/${name}`)) rmSync(join(chunks, name));
+  }
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SetpointError } from "../errors/error.js";
 
@@ -26,6 +26,8 @@ export class EndpointServer implements AsyncDisposable {
   readonly #stop = new AbortController();
 
   constructor() {
+    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    const { createServer } = process.getBuiltinModule("node:http");
     this.#server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
       void this.#answer(request, response);
     });
