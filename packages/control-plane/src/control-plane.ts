@@ -12,6 +12,8 @@ import { crdConversion } from "./admission/webhooks/crd-conversion.js";
 import type { ServiceResolver } from "./admission/webhooks/webhook-caller.js";
 import { authEndpoints, authPaths } from "./auth/auth-endpoints.js";
 import { RequestAuthenticator } from "./auth/authenticator.js";
+import type { KeyPair } from "./auth/certificates/certificate.js";
+import { renewCertificate } from "./auth/certificates/certificate-renewal.js";
 import { kubeconfig } from "./auth/certificates/kubeconfig.js";
 import { CertificateSigner } from "./auth/loops/certificate-signer.js";
 import { NamespaceFurnishing } from "./auth/loops/namespace-furnishing.js";
@@ -132,6 +134,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       clock,
       random,
       facts,
+      log,
       admission: admission.plugins,
       conversion: crdConversion(admission.caller, random),
       authenticate: requestUser(new RequestAuthenticator(auth), authorizer),
@@ -149,7 +152,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });
   await credentials.kept;
-  const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log));
+  const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log, parts));
   return running({
     parts,
     storage,
@@ -185,20 +188,24 @@ async function listen(
   { authority }: Credentials,
   clock: Clock,
   log: ErrorLog,
+  parts: (AsyncDisposable | Disposable)[],
 ) {
   const { ApiServer } = await import("./http/api-server.js");
   const names = [...new Set([host, "localhost", "127.0.0.1", "::1", ...CLUSTER_NAMES])];
-  const { certificate, privateKey } = authority.issueServer("setpoint", names);
-  return ApiServer.listen({
+  const issue = () => authority.issueServer("setpoint", names);
+  const current = issue();
+  const server = await ApiServer.listen({
     handler,
     host,
     port,
-    certificate,
-    privateKey,
+    ...current,
     clientCa: authority.certificate,
     clock,
     log,
   });
+  const onRenewed = ({ certificate, privateKey }: KeyPair) => server.useCertificate(certificate, privateKey);
+  keep(parts, renewCertificate({ authority, clock: systemClock, current, issue, onRenewed }));
+  return server;
 }
 
 function adminKubeconfig(server: string, { authority }: Credentials): string {

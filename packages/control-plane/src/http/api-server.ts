@@ -94,6 +94,16 @@ export class ApiServer implements AsyncDisposable {
     return server;
   }
 
+  /** New connections are answered with this certificate; those that are open go on. */
+  useCertificate(certificate: string, privateKey: string): void {
+    this.#server.setSecureContext({
+      cert: certificate,
+      key: privateKey,
+      ca: this.#options.clientCa,
+      minVersion: "TLSv1.2",
+    });
+  }
+
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }

@@ -1,0 +1,34 @@
+import type { Clock } from "setpoint";
+import type { KeyPair } from "./certificate.js";
+import type { CertificateAuthority } from "./certificate-authority.js";
+
+/** How often is looked: wall clocks jump and machines sleep, so that one long timer would not do. */
+const CHECK_MS = 3_600_000;
+
+export interface RenewalOptions {
+  readonly authority: CertificateAuthority;
+  /** The authority's. */
+  readonly clock: Clock;
+  readonly current: KeyPair;
+  readonly issue: () => KeyPair;
+  /** Called with each new certificate. */
+  readonly onRenewed: (pair: KeyPair) => void;
+}
+
+/** Replaces a certificate before it ends, for as long as it is not disposed of. Keeps no process alive. */
+export function renewCertificate({ authority, clock, current, issue, onRenewed }: RenewalOptions): Disposable {
+  let pair = current;
+  let timer: Disposable;
+  const check = (): void => {
+    if (authority.isDue(pair.certificate)) {
+      pair = issue();
+      onRenewed(pair);
+    }
+    schedule();
+  };
+  const schedule = (): void => {
+    timer = clock.timer(CHECK_MS, check).unref();
+  };
+  schedule();
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+}
