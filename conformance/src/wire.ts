@@ -89,7 +89,12 @@ export class Wire implements Disposable {
       ...(call.headers as Record<string, string | string[]>),
     };
     if (token) headers.authorization = `Bearer ${token}`;
-    if (call.body !== undefined) headers["content-type"] ??= "application/json";
+    const body = bodyOf(call);
+    if (body !== undefined) {
+      headers["content-type"] ??= "application/json";
+      // Node sends the body of a DELETE without a length of its own accord, which no server can read.
+      headers["content-length"] = String(Buffer.byteLength(body));
+    }
     return request(
       new URL(call.path, this.#endpoint.url),
       { method: call.method, agent: isAdmin ? this.#agent : this.#anonymousAgent, headers },
