@@ -311,6 +311,14 @@ export const errorRegistry = defineErrors({
     summary: "The embedded control plane is not installed.",
     cure: "npm install --save-dev @setpoint/control-plane",
   },
+  BODY_STORE_FAILED: {
+    summary: "The store of an external informer's bodies could not be asked, or gave an error.",
+    cure: "Check that Redis or Memcached runs at the address in the message. Writes are tried again; lost bodies are read from the server.",
+  },
+  BODY_STORE_TAKEN: {
+    summary: "Another writer has claimed the prefix of the body store.",
+    cure: "Give each writer its own prefix, or wait until the other's claim has run out.",
+  },
 });
 
 export type ErrorCode = keyof typeof errorRegistry;

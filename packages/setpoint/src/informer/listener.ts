@@ -3,22 +3,26 @@ import { jitter, type Random } from "../clock/random.js";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, InformerHandler } from "./informer.js";
-import type { Snapshot } from "./snapshot.js";
+
+/** A version of an object that may not be parsed yet. */
+export interface Held<T extends KubeObject = KubeObject> {
+  readonly object: T;
+}
 
 /** One step in the life of an object, as it goes to every handler. */
 export type Step<T extends KubeObject = KubeObject> =
-  | { readonly type: "add"; readonly key: string; readonly object: Snapshot<T>; readonly isInInitialList: boolean }
+  | { readonly type: "add"; readonly key: string; readonly object: Held<T>; readonly isInInitialList: boolean }
   | {
       readonly type: "update";
       readonly key: string;
-      readonly old: Snapshot<T>;
-      readonly object: Snapshot<T>;
+      readonly old: Held<T>;
+      readonly object: Held<T>;
       readonly isResync: boolean;
     }
   | {
       readonly type: "delete";
       readonly key: string;
-      readonly object: Snapshot<T> | undefined;
+      readonly object: Held<T> | undefined;
       readonly finalStateUnknown: boolean;
     };
 
@@ -34,7 +38,7 @@ export interface ListenerContext {
   /** Told of what a handler throws; the step counts as taken. */
   readonly onHandlerError: (key: string, error: unknown) => void;
   /** Every object of the store, for a resync. */
-  readonly everything: () => Iterable<readonly [key: string, object: Snapshot]>;
+  readonly everything: () => Iterable<readonly [key: string, object: Held]>;
   readonly onDispose: () => void;
 }
 
@@ -173,7 +177,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
   #scheduleResync(): void {
     const delayMs = jitter(this.#context.random, this.#resyncMs * (1 - RESYNC_JITTER / 2), RESYNC_JITTER);
     this.#resyncTimer = this.#context.clock.timer(delayMs, () => {
-      for (const [key, object] of this.#context.everything() as Iterable<readonly [string, Snapshot<T>]>) {
+      for (const [key, object] of this.#context.everything() as Iterable<readonly [string, Held<T>]>) {
         if (!this.isWaiting(key)) this.push({ type: "update", key, old: object, object, isResync: true });
       }
       this.#scheduleResync();

@@ -8,9 +8,9 @@ import type { Random } from "../clock/random.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { Backoff } from "./backoff.js";
-import type { Deltas, Partition, Stage } from "./deltas.js";
+import type { Partition, WatchEventType } from "./deltas.js";
 import { type EventLine, readEventLine } from "./event-line.js";
-import { isRefusal, type ObjectReader } from "./incoming.js";
+import { type Incoming, isRefusal, type ObjectReader } from "./incoming.js";
 import type { InformerPhase, InformerScope } from "./informer.js";
 import { KindWatch } from "./kind-watch.js";
 import { type ListPage, readListPage } from "./list-page.js";
@@ -52,7 +52,19 @@ export interface ServerMemory {
   streamsLists: boolean;
 }
 
-export interface ReflectorContext {
+/** Where a reflector puts what it hears. `Stage` is a list while it is being collected. */
+export interface ReflectorTarget<Stage> {
+  apply(type: WatchEventType, incoming: Incoming, partition: Partition): void;
+  advance(partition: Partition, resourceVersion: string): void;
+  beginList(): Stage;
+  stage(stage: Stage, incoming: Incoming): void;
+  unstage(stage: Stage, key: string): void;
+  abandon(stage: Stage): void;
+  replace(stage: Stage, resourceVersion: string, partition: Partition, isNewest: boolean): void;
+  vanish(partition: Partition): void;
+}
+
+export interface ReflectorContext<Stage> {
   readonly client: Pick<Client, "raw">;
   readonly clock: Clock;
   readonly random: Random;
@@ -61,10 +73,7 @@ export interface ReflectorContext {
   readonly partition: Partition;
   readonly accept: string;
   readonly reader: ObjectReader;
-  readonly deltas: Pick<
-    Deltas<never>,
-    "apply" | "advance" | "beginList" | "stage" | "unstage" | "abandon" | "replace" | "vanish"
-  >;
+  readonly deltas: ReflectorTarget<Stage>;
   readonly memory: ServerMemory;
   readonly options: ReflectorOptions;
   readonly onPhase: (phase: InformerPhase) => void;
@@ -79,8 +88,8 @@ const DEFAULT_WATCH_TIMEOUT_MS = 300_000;
 const LONGEST_STALLS = 20;
 
 /** Lists and watches one kind in one namespace or all, for as long as its signal lasts, and tells {@link Deltas}. */
-export class Reflector {
-  readonly #context: ReflectorContext;
+export class Reflector<Stage> {
+  readonly #context: ReflectorContext<Stage>;
   readonly #plan: () => PlanOptions;
   readonly #backoff: Backoff;
   readonly #kindWatch: KindWatch;
@@ -89,7 +98,7 @@ export class Reflector {
   #attempt: AbortController | undefined;
   #isRefreshWanted = false;
 
-  constructor(context: ReflectorContext) {
+  constructor(context: ReflectorContext<Stage>) {
     const { options, memory, random } = context;
     this.#context = context;
     this.#plan = () => ({
@@ -266,14 +275,14 @@ export class Reflector {
     }
   }
 
-  #beginStreamedList(requested: string, attempt: AbortController): StreamedList {
+  #beginStreamedList(requested: string, attempt: AbortController): StreamedList<Stage> {
     const { clock, deltas, options } = this.#context;
     const limitMs = options.streamListStallMs ?? DEFAULT_STREAM_LIST_STALL_MS;
     const limits = { limitMs, longestMs: limitMs * LONGEST_STALLS };
     return { requested, stage: deltas.beginList(), stall: new StallWatch(clock, limits, () => attempt.abort()) };
   }
 
-  #collect(list: StreamedList, line: Exclude<EventLine, { type: "REFUSED" }>): void {
+  #collect(list: StreamedList<Stage>, line: Exclude<EventLine, { type: "REFUSED" }>): void {
     const { deltas, partition } = this.#context;
     const stage = list.stage!;
     if (line.type === "DELETED") deltas.unstage(stage, line.incoming.key);
@@ -327,7 +336,7 @@ export class Reflector {
 }
 
 /** A streamed list while it comes. */
-interface StreamedList {
+interface StreamedList<Stage> {
   readonly requested: string;
   readonly stall: StallWatch;
   /** Undefined once the list is complete and in the store. */

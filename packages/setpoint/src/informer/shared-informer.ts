@@ -5,7 +5,7 @@ import type { Random } from "../clock/random.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import { Deltas, type Partition } from "./deltas.js";
+import { Deltas, type Partition, type Stage } from "./deltas.js";
 import { isRefusal, ObjectReader } from "./incoming.js";
 import type {
   HandlerOptions,
@@ -62,7 +62,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   readonly #deltas: Deltas<T>;
   readonly #indexes = new Map<string, StoreIndex<T>>();
   readonly #listeners = new Set<Listener<T>>();
-  readonly #partitions: readonly (Partition & { phase: InformerPhase; readonly reflector: Reflector })[];
+  readonly #partitions: readonly (Partition & { phase: InformerPhase; readonly reflector: Reflector<Stage> })[];
   readonly #stopped = new AbortController();
   readonly #deleteWaiters = new Map<string, Set<DeleteWaiter>>();
   readonly #syncWaiters = new Set<() => void>();
@@ -267,7 +267,9 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     });
   }
 
-  #partition(namespace: string | undefined): Partition & { phase: InformerPhase; readonly reflector: Reflector } {
+  #partition(
+    namespace: string | undefined,
+  ): Partition & { phase: InformerPhase; readonly reflector: Reflector<Stage> } {
     const { client, clock, random, memory, options } = this.#context;
     const partition = { namespace, resourceVersion: "", isSynced: false, phase: "listing" as InformerPhase };
     const reflector = new Reflector({
@@ -281,7 +283,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
       partition,
       accept: this.#retention.isMetadataOnly ? METADATA_ACCEPT : JSON_ACCEPT,
       reader: this.#reader,
-      deltas: this.#deltas as unknown as Deltas<never>,
+      deltas: this.#deltas,
       onPhase: (phase) => {
         if (!this.#stopped.signal.aborted) partition.phase = phase;
       },
