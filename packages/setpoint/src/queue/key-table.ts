@@ -2,6 +2,8 @@ const NONE = -1;
 /** 2^32 over the golden ratio, odd: spreads what it multiplies over all bits. */
 const PRIME = 0x9e3779b1;
 const INITIAL_BUCKETS = 512;
+/** Below so many keys the table grows by four instead of two: fewer times, for little memory. */
+const FAST_GROWTH_BELOW = 32_768;
 
 /**
  * Gives each key a small number, its slot, by which other tables keep what they know of it. Open addressing with linear
@@ -80,8 +82,9 @@ export class KeyTable {
 
   #grow(): void {
     const buckets = this.#buckets;
-    this.#capacity *= 2;
-    this.#buckets = new Int32Array(buckets.length * 2);
+    const factor = this.#capacity < FAST_GROWTH_BELOW ? 4 : 2;
+    this.#capacity *= factor;
+    this.#buckets = new Int32Array(buckets.length * factor);
     for (let at = 0; at < buckets.length; at += 2) {
       if (buckets[at] !== 0) this.#settle(buckets[at]!, buckets[at + 1]!);
     }
