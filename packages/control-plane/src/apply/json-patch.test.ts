@@ -93,6 +93,37 @@ describe("JSON patch", () => {
     expect(failure(patch)).toMatchObject({ code: 400, message: "exceeded max depth" });
   });
 
+  it("copies a value once and for all", () => {
+    const patched = jsonPatch({ a: { b: [1] } }, [
+      { op: "copy", from: "/a", path: "/c" },
+      { op: "add", path: "/c/b/0", value: 0 },
+      { op: "add", path: "/a/b/-", value: 2 },
+    ]);
+    expect(patched).toEqual({ a: { b: [1, 2] }, c: { b: [0, 1] } });
+  });
+
+  it("moves a value that it changed before", () => {
+    const patched = jsonPatch({ a: { b: 1 } }, [
+      { op: "add", path: "/a/c", value: 2 },
+      { op: "move", from: "/a", path: "/d" },
+      { op: "replace", path: "/d/c", value: 3 },
+    ]);
+    expect(patched).toEqual({ d: { b: 1, c: 3 } });
+  });
+
+  it("refuses copies of copies that grow without bound", () => {
+    const patch = Array.from({ length: 60 }, (_, index) => ({ op: "copy", from: "/a", path: `/a/c${index}` }));
+    expect(() => jsonPatch({ a: { b: "x".repeat(100) } }, patch)).toThrow("the server rejected our request");
+  });
+
+  it("applies thousands of operations to a big object without copying it each time", () => {
+    const big = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]));
+    const patch = Array.from({ length: 10_000 }, (_, index) => ({ op: "replace", path: `/big/k${index}`, value: -1 }));
+    const patched = jsonPatch({ big }, patch) as { big: Record<string, number> };
+    expect(patched.big.k9999).toBe(-1);
+    expect(big.k9999).toBe(9999);
+  });
+
   it("leaves the document as it was", () => {
     const before = JSON.stringify(document);
     jsonPatch(document, [

@@ -1,8 +1,18 @@
 import { StatusError } from "../registry/status-error.js";
 import { checkDepth } from "../schema/depth.js";
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject, withField } from "../schema/json.js";
+import {
+  deepEqual,
+  field,
+  isArray,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJsonObject,
+  setField,
+} from "../schema/json.js";
 
 const MAX_OPERATIONS = 10_000;
+const MAX_COPIED_BYTES = 3 * 2 ** 20;
 const MEMBERS = ["op", "path", "from", "value"];
 
 /** An operation that does not apply; the client only learns that one did not. */
@@ -14,15 +24,15 @@ class OperationError extends Error {}
  */
 export function jsonPatch(object: JsonObject, patch: Json): Json {
   const operations = decode(patch);
-  let result: Json = object;
+  const document = new PatchedDocument(object);
   try {
-    for (const operation of operations) result = applyOperation(result, operation);
+    for (const operation of operations) document.apply(operation);
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
   }
-  checkDepth(result);
-  return result;
+  checkDepth(document.root);
+  return document.root;
 }
 
 /** What strict field validation says of the patch itself. */
@@ -70,34 +80,119 @@ function jsonTypeName(value: Json): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-function applyOperation(document: Json, operation: JsonObject): Json {
-  const path = text(operation, "path");
-  const value = field(operation, "value") ?? null;
-  switch (field(operation, "op")) {
-    case "add":
-      return change(document, path, (parent, key) => add(parent, key, value));
-    case "remove":
-      return change(document, path, remove);
-    case "replace":
-      if (path !== "") return change(document, path, (parent, key) => replace(parent, key, value));
-      if (typeof value !== "object") throw new OperationError("replace operation value must be object or array");
-      return value;
-    case "test":
-      if (!deepEqual(path === "" ? document : (get(document, path) ?? null), value)) {
-        throw new OperationError(`testing value ${path} failed: test failed`);
+type Container = MutableJsonObject | Json[];
+
+/** A document that is patched: each container is copied when it is first changed, then changed in place. */
+class PatchedDocument {
+  root: Json;
+  /** Containers that only this document holds, each in one place. */
+  readonly #own = new Set<Json>();
+  #copiedBytes = 0;
+
+  constructor(root: Json) {
+    this.root = root;
+  }
+
+  apply(operation: JsonObject): void {
+    const path = text(operation, "path");
+    const value = field(operation, "value") ?? null;
+    switch (field(operation, "op")) {
+      case "add":
+        this.#add(path, value);
+        break;
+      case "remove":
+        this.#remove(path);
+        break;
+      case "replace":
+        if (path === "") this.#replaceRoot(value);
+        else this.#replace(path, value);
+        break;
+      case "test":
+        if (!deepEqual(path === "" ? this.root : (this.#get(path) ?? null), value)) {
+          throw new OperationError(`testing value ${path} failed: test failed`);
+        }
+        break;
+      case "move": {
+        const from = text(operation, "from");
+        const moved = this.#get(from) ?? null;
+        this.#remove(from);
+        this.#add(path, moved);
+        break;
       }
-      return document;
-    case "move": {
-      const from = text(operation, "from");
-      const moved = get(document, from) ?? null;
-      return change(change(document, from, remove), path, (parent, key) => add(parent, key, moved));
+      case "copy":
+        this.#add(path, this.#copy(this.#get(text(operation, "from")) ?? null));
+        break;
+      default:
+        throw new OperationError(`Unexpected kind: ${operation.op}`);
     }
-    case "copy": {
-      const copied = get(document, text(operation, "from")) ?? null;
-      return change(document, path, (parent, key) => add(parent, key, copied));
+  }
+
+  #add(path: string, value: Json): void {
+    const [container, key] = this.#change(path);
+    if (!isArray(container)) setField(container, key, value);
+    else if (key === "-") container.push(value);
+    else container.splice(insertionPoint(container, key), 0, value);
+  }
+
+  #remove(path: string): void {
+    const [container, key] = this.#change(path);
+    if (isArray(container)) container.splice(indexOf(container, key), 1);
+    else if (Object.hasOwn(container, key)) delete container[key];
+    else throw new OperationError(`Unable to remove nonexistent key: ${key}: missing value`);
+  }
+
+  #replace(path: string, value: Json): void {
+    const [container, key] = this.#change(path);
+    if (isArray(container)) container[indexOf(container, key)] = value;
+    else setField(container, key, value);
+  }
+
+  #replaceRoot(value: Json): void {
+    if (typeof value !== "object" || value === null) {
+      throw new OperationError("replace operation value must be object or array");
     }
-    default:
-      throw new OperationError(`Unexpected kind: ${operation.op}`);
+    this.root = value;
+  }
+
+  /** Copies share nothing with the original, and all of them together are bounded: copies of copies grow fast. */
+  #copy(value: Json): Json {
+    const json = JSON.stringify(value);
+    this.#copiedBytes += json.length;
+    if (this.#copiedBytes > MAX_COPIED_BYTES) {
+      throw new OperationError(`the accumulated size increase of copy is ${this.#copiedBytes}`);
+    }
+    return JSON.parse(json) as Json;
+  }
+
+  /** Undefined for a field that is not there; an index that is not there is an error. */
+  #get(path: string): Json | undefined {
+    const keys = keysOf(path);
+    let parent = this.root;
+    for (const key of keys.slice(0, -1)) parent = child(parent, key, path);
+    return member(parent, keys.at(-1)!, path);
+  }
+
+  /** The container at the path's end, ready to be changed, and the key in it. */
+  #change(path: string): [container: Container, key: string] {
+    const keys = keysOf(path);
+    const last = keys.pop()!;
+    if (typeof this.root !== "object" || this.root === null) throw missing(path);
+    let container = this.#owned(this.root);
+    this.root = container;
+    for (const key of keys) {
+      const next = this.#owned(child(container, key, path));
+      if (isArray(container)) container[indexOf(container, key)] = next;
+      else setField(container, key, next);
+      container = next;
+    }
+    return [container, last];
+  }
+
+  #owned(value: Json): Container {
+    if (this.#own.has(value)) return value as Container;
+    const copy = (isArray(value) ? [...value] : { ...(value as JsonObject) }) as Container;
+    this.#own.add(copy);
+    return copy;
   }
 }
 
@@ -109,33 +204,8 @@ function text(operation: JsonObject, member: string): string {
 
 function keysOf(path: string): string[] {
   const parts = path.split("/");
-  if (parts.length < 2) throw new OperationError(`doc is missing path: "${path}": missing value`);
+  if (parts.length < 2) throw missing(path);
   return parts.slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/** Undefined for a field that is not there; an index that is not there is an error. */
-function get(document: Json, path: string): Json | undefined {
-  const keys = keysOf(path);
-  let parent = document;
-  for (const key of keys.slice(0, -1)) parent = child(parent, key, path);
-  return member(parent, keys.at(-1)!, path);
-}
-
-/** The document with the container at the path's end changed. */
-function change(document: Json, path: string, edit: (parent: JsonObject | readonly Json[], key: string) => Json): Json {
-  const keys = keysOf(path);
-  const last = keys.pop()!;
-  const parents: Json[] = [document];
-  for (const key of keys) parents.push(child(parents.at(-1)!, key, path));
-  const container = parents.at(-1)!;
-  if (typeof container !== "object" || container === null) throw missing(path);
-  let result = edit(container as JsonObject | readonly Json[], last);
-  for (let index = keys.length - 1; index >= 0; index--) {
-    const parent = parents[index]!;
-    const key = keys[index]!;
-    result = isArray(parent) ? parent.with(indexOf(parent, key), result) : withField(parent as JsonObject, key, result);
-  }
-  return result;
 }
 
 function child(parent: Json, key: string, path: string): Json {
@@ -157,10 +227,16 @@ function missing(path: string): OperationError {
 /** The place of an item that is there; from the end where it is negative. */
 function indexOf(array: readonly Json[], key: string): number {
   const index = parseIndex(key);
-  if (index >= array.length || index < -array.length) {
-    throw new OperationError(`Unable to access invalid index: ${index}: invalid index referenced`);
-  }
+  if (index >= array.length || index < -array.length) throw badIndex(index);
   return index < 0 ? index + array.length : index;
+}
+
+/** The place of an item to come: one more than there are. */
+function insertionPoint(array: readonly Json[], key: string): number {
+  const index = parseIndex(key);
+  const size = array.length + 1;
+  if (index >= size || index < -size) throw badIndex(index);
+  return index < 0 ? index + size : index;
 }
 
 function parseIndex(key: string): number {
@@ -168,27 +244,6 @@ function parseIndex(key: string): number {
   return Number(key);
 }
 
-function add(parent: JsonObject | readonly Json[], key: string, value: Json): Json {
-  if (!isArray(parent)) return withField(parent as JsonObject, key, value);
-  if (key === "-") return [...parent, value];
-  const index = parseIndex(key);
-  const size = parent.length + 1;
-  if (index >= size || index < -size) {
-    throw new OperationError(`Unable to access invalid index: ${index}: invalid index referenced`);
-  }
-  return parent.toSpliced(index < 0 ? index + size : index, 0, value);
-}
-
-function remove(parent: JsonObject | readonly Json[], key: string): Json {
-  if (isArray(parent)) return parent.toSpliced(indexOf(parent, key), 1);
-  if (!Object.hasOwn(parent, key)) {
-    throw new OperationError(`Unable to remove nonexistent key: ${key}: missing value`);
-  }
-  const { ...copy } = parent as JsonObject;
-  delete (copy as Record<string, Json>)[key];
-  return copy;
-}
-
-function replace(parent: JsonObject | readonly Json[], key: string, value: Json): Json {
-  return isArray(parent) ? parent.with(indexOf(parent, key), value) : withField(parent as JsonObject, key, value);
+function badIndex(index: number): OperationError {
+  return new OperationError(`Unable to access invalid index: ${index}: invalid index referenced`);
 }

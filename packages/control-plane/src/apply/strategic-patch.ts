@@ -76,12 +76,13 @@ function retainKeys(original: JsonObject, patch: JsonObject): MutableJsonObject 
   const retained = field(patch, RETAIN_KEYS);
   if (retained === undefined) return { ...original };
   if (!isArray(retained)) throw badFormat("retainKeys");
+  const names = new Set(retained);
   for (const key of Object.keys(patch)) {
     const isDirective = key === RETAIN_KEYS || key.startsWith(DELETE_FROM_LIST) || key.startsWith(ELEMENT_ORDER);
-    if (!isDirective && patch[key] !== null && !retained.includes(key)) throw badFormat("retainKeys");
+    if (!isDirective && patch[key] !== null && !names.has(key)) throw badFormat("retainKeys");
   }
   const result: MutableJsonObject = {};
-  for (const key of Object.keys(original)) if (retained.includes(key)) setField(result, key, original[key]!);
+  for (const key of Object.keys(original)) if (names.has(key)) setField(result, key, original[key]!);
   return result;
 }
 
@@ -141,17 +142,26 @@ function mergeList(
   if (strategyOf(schema) !== "merge" && !isDeleteList) return patch;
   if (original.length === 0 && patch.length === 0) return original;
   if (elementKind([...original, ...patch]) !== "map[string]interface {}") {
-    if (isDeleteList) return original.filter((item) => !patch.includes(item));
+    if (isDeleteList) {
+      const doomed = new Set(patch);
+      return original.filter((item) => !doomed.has(item));
+    }
     return inOrder(unique([...original, ...patch]), patch, original, "");
   }
   const mergeKey = schema?.["x-kubernetes-patch-merge-key"] ?? "";
   if (mergeKey === "") throw new StatusError(500, undefined, "cannot merge lists without merge key for struct");
   const { kept, changes } = withSpecialItems(original, patch as readonly JsonObject[], mergeKey);
   const merged = [...kept];
+  const placeOf = places(kept, mergeKey);
   for (const change of changes) {
-    const at = indexOfItem(merged, identity(change, mergeKey), mergeKey);
-    if (at < 0) merged.push(change);
-    else merged[at] = mergeMap(schema?.items, merged[at] as JsonObject, change as JsonObject);
+    const id = identity(change, mergeKey);
+    const at = placeOf.get(id);
+    if (at !== undefined) {
+      merged[at] = mergeMap(schema?.items, merged[at] as JsonObject, change as JsonObject);
+    } else {
+      placeOf.set(id, merged.length);
+      merged.push(change);
+    }
   }
   return inOrder(merged, changes, kept, mergeKey);
 }
@@ -162,7 +172,7 @@ function withSpecialItems(
   patch: readonly JsonObject[],
   mergeKey: string,
 ): { readonly kept: readonly Json[]; readonly changes: readonly Json[] } {
-  let kept = original;
+  const doomed = new Set<Json>();
   const changes: Json[] = [];
   let isReplaced = false;
   for (const item of patch) {
@@ -170,8 +180,7 @@ function withSpecialItems(
     if (directive === undefined) {
       changes.push(item);
     } else if (directive === "delete") {
-      const doomed = identity(item, mergeKey);
-      kept = kept.filter((other) => !isObject(other) || field(other, mergeKey) !== doomed);
+      doomed.add(identity(item, mergeKey));
     } else if (directive === "replace") {
       isReplaced = true;
     } else if (directive === "merge") {
@@ -180,7 +189,9 @@ function withSpecialItems(
       throw unknownDirective(directive, item);
     }
   }
-  return isReplaced ? { kept: changes, changes: [] } : { kept, changes };
+  if (isReplaced) return { kept: changes, changes: [] };
+  const isDoomed = (item: Json): boolean => isObject(item) && doomed.has(field(item, mergeKey) ?? null);
+  return { kept: doomed.size === 0 ? original : original.filter((item) => !isDoomed(item)), changes };
 }
 
 /**
@@ -239,10 +250,6 @@ function identity(item: Json, mergeKey: string): Json {
   if (value !== undefined) return value;
   const message = `map: ${goValue(item)} does not contain declared merge key: ${mergeKey}`;
   throw new StatusError(500, undefined, message);
-}
-
-function indexOfItem(items: readonly Json[], id: Json, mergeKey: string): number {
-  return items.findIndex((item) => isObject(item) && field(item, mergeKey) === id);
 }
 
 /** The Go type that all items share. */
