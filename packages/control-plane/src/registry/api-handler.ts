@@ -9,6 +9,7 @@ import { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
 import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
+import { RequestMetrics } from "./request-metrics.js";
 import type { ResourceDefinition } from "./resource-definition.js";
 import { methodNotAllowed, StatusError, unknownResource } from "./status-error.js";
 import { SUBRESOURCE_ENDPOINTS } from "./subresources/endpoints.js";
@@ -46,6 +47,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   const { catalog, facts } = environment;
   const discovery = new DiscoveryEndpoints(catalog);
   const openApi = new OpenApiEndpoints(catalog, facts);
+  const metrics = new RequestMetrics(environment.storage);
 
   async function handle(request: ApiRequest): Promise<ApiResponse> {
     const info = parseRequestInfo(request.path);
@@ -60,6 +62,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     if (known !== undefined) return known;
     if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return openApi.answer(request);
     if (path === "/openapi/v2") return openApi.answerV2();
+    if (path === "/metrics") return metrics.answer();
     if (path === "/version" || path === "/version/")
       return answer(200, versionDocument(facts.version), { ...JSON_ANSWER, isPretty: true });
     if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))
@@ -92,12 +95,9 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       representation,
       warn: (warning) => warnings.push(warning),
     };
-    try {
-      return withWarnings(await endpoint(call), warnings);
-    } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
-      return withWarnings(answerError(error, representation), warnings);
-    }
+    const response = await answered(endpoint, call);
+    metrics.count({ verb: verb!, group: info.group, resource: info.resource, code: response.status });
+    return withWarnings(response, warnings);
   }
 
   function authorize(attributes: AccessAttributes): void {
@@ -139,6 +139,16 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       throw error;
     }
   };
+}
+
+/** The endpoint's answer, or the one that its refusal asks for. */
+async function answered(endpoint: Endpoint, call: ResourceCall): Promise<ApiResponse> {
+  try {
+    return await endpoint(call);
+  } catch (error) {
+    if (error instanceof StatusError) return answerError(error, call.representation);
+    throw error;
+  }
 }
 
 function ownPath<Handler>(path: string, paths: ReadonlyMap<string, Handler>): Handler | undefined {

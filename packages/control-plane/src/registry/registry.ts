@@ -15,6 +15,7 @@ import { CrdCleanup } from "./loops/crd-cleanup.js";
 import { GarbageCollector } from "./loops/garbage-collector.js";
 import { NamespaceDeletion } from "./loops/namespace-deletion.js";
 import { StorageProtection } from "./loops/storage-protection.js";
+import type { LoopLog } from "./loops/work-loop.js";
 
 export interface RegistryOptions
   extends Pick<ApiHandlerOptions, "authenticate" | "authorizer" | "endpoints" | "paths"> {
@@ -22,6 +23,8 @@ export interface RegistryOptions
   readonly clock: Clock;
   readonly random: Random;
   readonly facts: Facts;
+  /** Receives what goes wrong in the loops, where no client is told. Defaults to nothing. */
+  readonly log?: LoopLog;
   /** In the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
   /** How objects of CRDs get from one version to another, beyond a change of their apiVersion. */
@@ -37,17 +40,18 @@ export class Registry implements AsyncDisposable {
   readonly #feed: Disposable;
 
   constructor(options: RegistryOptions) {
-    const { storage, clock, random, facts, admission, conversion = () => undefined, ...rest } = options;
+    const { storage, clock, random, facts, admission, conversion = () => undefined, log = () => {}, ...rest } = options;
     const catalog: ResourceCatalog = new ResourceCatalog(
       builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => catalog, facts) }),
     );
     this.environment = { storage, clock, random, facts, admission, catalog };
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion);
+    const inLoop = { ...this.environment, log };
     const loops = [
-      new GarbageCollector(this.environment),
-      new NamespaceDeletion(this.environment),
-      new CrdCleanup(this.environment),
-      new StorageProtection(this.environment),
+      new GarbageCollector(inLoop),
+      new NamespaceDeletion(inLoop),
+      new CrdCleanup(inLoop),
+      new StorageProtection(inLoop),
     ];
     this.#loops = loops;
     const listeners = loops.map((loop) => (changes: readonly Change[]) => loop.onChanges(changes));

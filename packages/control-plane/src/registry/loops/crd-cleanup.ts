@@ -1,22 +1,21 @@
 import type { Change } from "../../storage/storage.js";
 import { CLEANUP_FINALIZER, CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
-import type { WriteEnvironment } from "../write/write-request.js";
 import { removeAll } from "./content-removal.js";
 import { changeStored, withoutFinalizer } from "./plane-write.js";
-import { WorkLoop } from "./work-loop.js";
+import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "crd-finalizer";
 
 /** Deletes the objects of CRDs that are deleted, then lets the CRD go. */
 export class CrdCleanup implements AsyncDisposable {
-  readonly #environment: WriteEnvironment;
+  readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
   /** CRDs that wait, by the resource that their objects are stored under. */
   readonly #waiting = new Map<string, string>();
 
-  constructor(environment: WriteEnvironment) {
+  constructor(environment: LoopEnvironment) {
     this.#environment = environment;
-    this.#loop = new WorkLoop(environment.clock, (name, signal) => this.#clean(name, signal));
+    this.#loop = new WorkLoop(environment, (name, signal) => this.#clean(name, signal));
   }
 
   onChanges(changes: readonly Change[]): void {

@@ -1,9 +1,8 @@
 import type { KubeObject, OwnerReference } from "setpoint";
 import type { Change, StoredObject } from "../../storage/storage.js";
-import type { WriteEnvironment } from "../write/write-request.js";
 import { storageKey } from "../write/write-request.js";
 import { changeStored, removeStored, withoutFinalizer, withoutOwners } from "./plane-write.js";
-import { WorkLoop } from "./work-loop.js";
+import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "generic-garbage-collector";
 const ORPHAN = "orphan";
@@ -14,12 +13,12 @@ const FOREGROUND = "foregroundDeletion";
  * there counts as one that is gone. Keys are `resource key`.
  */
 export class GarbageCollector implements AsyncDisposable {
-  readonly #environment: WriteEnvironment;
+  readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
 
-  constructor(environment: WriteEnvironment) {
+  constructor(environment: LoopEnvironment) {
     this.#environment = environment;
-    this.#loop = new WorkLoop(environment.clock, (key, signal) => this.#collect(key, signal));
+    this.#loop = new WorkLoop(environment, (key, signal) => this.#collect(key, signal));
   }
 
   onChanges(changes: readonly Change[]): void {

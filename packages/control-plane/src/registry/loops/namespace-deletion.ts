@@ -2,10 +2,9 @@ import type { KubeObject, UntypedObject } from "setpoint";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { timestamp } from "../write/object-layout.js";
 import { update } from "../write/update.js";
-import type { WriteEnvironment } from "../write/write-request.js";
 import { removeAll } from "./content-removal.js";
 import { planeRequest } from "./plane-write.js";
-import { WorkLoop } from "./work-loop.js";
+import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "namespace-controller";
 const NAMESPACES = "/namespaces";
@@ -25,12 +24,12 @@ interface Condition {
 
 /** Empties namespaces that are deleted, and lets them go when nothing is left. */
 export class NamespaceDeletion implements AsyncDisposable {
-  readonly #environment: WriteEnvironment;
+  readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
 
-  constructor(environment: WriteEnvironment) {
+  constructor(environment: LoopEnvironment) {
     this.#environment = environment;
-    this.#loop = new WorkLoop(environment.clock, (name, signal) => this.#empty(name, signal));
+    this.#loop = new WorkLoop(environment, (name, signal) => this.#empty(name, signal));
   }
 
   onChanges(changes: readonly Change[]): void {

@@ -1,8 +1,7 @@
 import type { KubeObject, UntypedObject } from "setpoint";
 import type { Change, StoredObject } from "../../storage/storage.js";
-import type { WriteEnvironment } from "../write/write-request.js";
 import { changeStored, withoutFinalizer } from "./plane-write.js";
-import { WorkLoop } from "./work-loop.js";
+import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const CLAIMS = "/persistentvolumeclaims";
 const VOLUMES = "/persistentvolumes";
@@ -27,12 +26,12 @@ interface ClaimUser extends UntypedObject {
 
 /** Lets claims, volumes and their classes go once they are deleted and nobody uses them any more. */
 export class StorageProtection implements AsyncDisposable {
-  readonly #environment: WriteEnvironment;
+  readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
 
-  constructor(environment: WriteEnvironment) {
+  constructor(environment: LoopEnvironment) {
     this.#environment = environment;
-    this.#loop = new WorkLoop(environment.clock, (key, signal) => this.#release(key, signal));
+    this.#loop = new WorkLoop(environment, (key, signal) => this.#release(key, signal));
   }
 
   onChanges(changes: readonly Change[]): void {

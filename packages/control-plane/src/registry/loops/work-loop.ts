@@ -1,7 +1,16 @@
 import type { Clock } from "setpoint";
+import type { WriteEnvironment } from "../write/write-request.js";
+
+/** What the plane's own loops need. */
+export interface LoopEnvironment extends WriteEnvironment {
+  readonly log: LoopLog;
+}
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
+
+/** Receives what went wrong in a loop and will be tried again. */
+export type LoopLog = (message: string, error: unknown) => void;
 
 /**
  * Works on keys one after the other, each as often as it was added since its last turn, but never twice at once. What
@@ -9,6 +18,7 @@ const LONGEST_RETRY_MS = 30_000;
  */
 export class WorkLoop implements AsyncDisposable {
   readonly #clock: Clock;
+  readonly #log: LoopLog;
   readonly #work: (key: string, signal: AbortSignal) => Promise<void>;
   readonly #keys = new Set<string>();
   readonly #failures = new Map<string, number>();
@@ -16,8 +26,12 @@ export class WorkLoop implements AsyncDisposable {
   readonly #lifetime = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(clock: Clock, work: (key: string, signal: AbortSignal) => Promise<void>) {
+  constructor(
+    { clock, log }: { readonly clock: Clock; readonly log: LoopLog },
+    work: (key: string, signal: AbortSignal) => Promise<void>,
+  ) {
     this.#clock = clock;
+    this.#log = log;
     this.#work = work;
   }
 
@@ -43,7 +57,8 @@ export class WorkLoop implements AsyncDisposable {
       try {
         await this.#work(key, this.#lifetime.signal);
         this.#failures.delete(key);
-      } catch {
+      } catch (error) {
+        if (!this.#lifetime.signal.aborted) this.#log(`${key}: will be tried again`, error);
         this.#retryLater(key);
       }
     }

@@ -42,7 +42,9 @@ export async function admit(
     current =
       (await plugin.mutate(attributesOf(request, operation, name, current, oldObject), request.warn)) ?? current;
   }
-  return current;
+  if (current === object || current === undefined) return current;
+  // What plugins add is held against the schema as what clients send.
+  return request.definition.shape.prune(current).object;
 }
 
 /** Asks the validating plugins; one refusal is enough. */

@@ -4,6 +4,7 @@ import { StorageConflict } from "../../storage/storage-error.js";
 import { apiVersionOf } from "../catalog.js";
 import { subdomainName } from "../metadata/name-rules.js";
 import { validateKubernetesFinalizers, validateObjectMeta } from "../metadata/object-meta-validation.js";
+import { withoutDuplicateOwners } from "../metadata/owner-references.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import {
@@ -32,7 +33,7 @@ export async function create(
   const { definition } = request;
   const attempts = object.metadata.generateName && !object.metadata.name ? NAME_ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
-    const named = withSystemFields(environment, request, object);
+    const named = withSystemFields(environment, request, withoutDuplicateOwners(object, request.warn));
     const owned = tracked(environment, request, undefined, named);
     const admitted = await admit(environment, request, "CREATE", named.metadata.name, owned, undefined);
     const prepared = await preparedForCreate(environment, request, admitted!);

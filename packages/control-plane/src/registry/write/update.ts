@@ -6,6 +6,7 @@ import { StorageConflict } from "../../storage/storage-error.js";
 import { apiVersionOf } from "../catalog.js";
 import { invalidValue } from "../field-error.js";
 import { validateObjectMetaUpdate } from "../metadata/object-meta-validation.js";
+import { withoutDuplicateOwners } from "../metadata/owner-references.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, conflict, invalid, notFound, unexpected } from "../status-error.js";
@@ -97,7 +98,7 @@ async function replace(
   const current = await served(head, definition, signal);
   const old = current.object;
   checkUid(request, name, change.expectedUid, old);
-  const proposed = await change.transform(old);
+  const proposed = withoutDuplicateOwners(await change.transform(old), request.warn);
   const admitted = change.skipsAdmission
     ? proposed
     : (await admit(environment, request, "UPDATE", name, proposed, old))!;

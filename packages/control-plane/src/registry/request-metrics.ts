@@ -1,0 +1,47 @@
+import type { ApiResponse } from "../http/api-request.js";
+import type { Storage } from "../storage/storage.js";
+import { text } from "./negotiation/answer.js";
+
+interface Labels {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly code: number;
+}
+
+/** Counts of requests, and of what is stored, for `/metrics`; in the names that the real server uses. */
+export class RequestMetrics {
+  readonly #storage: Storage;
+  /** By the labels as they are printed: bounded by verbs, resources and codes, never by what a client makes up. */
+  readonly #requests = new Map<string, number>();
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  count({ verb, group, resource, code }: Labels): void {
+    const key = `code="${code}",group="${group}",resource="${resource}",verb="${verb.toUpperCase()}"`;
+    this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
+  }
+
+  answer(): ApiResponse {
+    const requests = [...this.#requests].map(([labels, count]) => `apiserver_request_total{${labels}} ${count}`);
+    const objects = [...this.#storage.resources()].map((resource) => {
+      const slash = resource.indexOf("/");
+      const labels = `group="${resource.slice(0, slash)}",resource="${resource.slice(slash + 1)}"`;
+      return `apiserver_resource_objects{${labels}} ${this.#storage.snapshot(resource)!.size}`;
+    });
+    const lines = [
+      "# HELP apiserver_request_total Requests by verb, resource and code.",
+      "# TYPE apiserver_request_total counter",
+      ...requests.sort(),
+      "# HELP apiserver_resource_objects Stored objects by resource.",
+      "# TYPE apiserver_resource_objects gauge",
+      ...objects.sort(),
+      "# HELP apiserver_storage_revision The newest resourceVersion.",
+      "# TYPE apiserver_storage_revision gauge",
+      `apiserver_storage_revision ${this.#storage.revision}`,
+    ];
+    return text(200, `${lines.join("\n")}\n`, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  }
+}
