@@ -144,7 +144,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     }),
   );
   await bootstrap(registry.environment);
-  const own = { storage, clock, handler: registry.handler };
+  const own = { storage, clock, handler: registry.handler, log };
   keep(parts, new RoleAggregation(own));
   keep(parts, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
   keep(parts, new CertificateSigner({ ...own, authority: credentials.authority }));

@@ -23,8 +23,8 @@ export class CertificateSigner implements AsyncDisposable {
 
   constructor(options: SignerOptions) {
     this.#options = options;
-    const { storage, clock } = options;
-    this.#loop = new WorkLoop(clock, (name, signal) => this.#sign(name, signal));
+    const { storage } = options;
+    this.#loop = new WorkLoop(options, (name, signal) => this.#sign(name, signal));
     const snapshot = storage.snapshot(RESOURCE)!;
     for (const { key } of snapshot.entries()) this.#loop.add(key);
     this.#subscription = storage.subscribe(RESOURCE, snapshot.revision, {

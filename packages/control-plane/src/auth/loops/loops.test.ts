@@ -9,7 +9,7 @@ import { RoleAggregation } from "./role-aggregation.js";
 
 async function start() {
   const plane = await TestPlane.start();
-  const options = { storage: plane.storage, clock: plane.clock, handler: plane.registry.handler };
+  const options = { storage: plane.storage, clock: plane.clock, handler: plane.registry.handler, log: () => {} };
   const authority = CertificateAuthority.create({ clock: plane.clock, random: systemRandom });
   const loops = [
     new RoleAggregation(options),

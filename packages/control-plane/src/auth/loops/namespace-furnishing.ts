@@ -36,7 +36,7 @@ export class NamespaceFurnishing implements AsyncDisposable {
 
   constructor(options: FurnishingOptions) {
     this.#options = options;
-    this.#loop = new WorkLoop(options.clock, (namespace, signal) => this.#furnish(namespace, signal));
+    this.#loop = new WorkLoop(options, (namespace, signal) => this.#furnish(namespace, signal));
     const { storage } = options;
     const follow = (resource: string, concerns: (change: Change) => string | undefined): Disposable =>
       storage.subscribe(resource, storage.revision, {

@@ -1,7 +1,7 @@
 import type { Clock, KubeObject } from "setpoint";
 import { type ObjectLabelSelector, selectorOf } from "../../admission/webhooks/webhook.js";
 import type { ApiHandler } from "../../http/api-request.js";
-import { WorkLoop } from "../../registry/loops/work-loop.js";
+import { type LoopLog, WorkLoop } from "../../registry/loops/work-loop.js";
 import { deepEqual, type Json } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
 import type { PolicyRule } from "../rbac/policy-rule.js";
@@ -19,6 +19,7 @@ export interface LoopOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly handler: ApiHandler;
+  readonly log: LoopLog;
 }
 
 /** Keeps the rules of aggregated cluster roles (admin, edit, view) equal to those of the roles that they select. */
@@ -29,7 +30,7 @@ export class RoleAggregation implements AsyncDisposable {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.#loop = new WorkLoop(options.clock, (name, signal) => this.#aggregate(name, signal));
+    this.#loop = new WorkLoop(options, (name, signal) => this.#aggregate(name, signal));
     this.#subscription = options.storage.subscribe(RESOURCE, options.storage.revision, {
       changes: () => this.#addAll(),
       ended: () => {},
