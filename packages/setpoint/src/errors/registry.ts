@@ -203,6 +203,10 @@ export const errorRegistry = defineErrors({
     summary: "The server does not serve the kind; the informer waits for it.",
     cure: "Install its CustomResourceDefinition, or correct its group, version or plural. It is picked up when it appears.",
   },
+  INFORMER_KIND_UNCLEAR: {
+    summary: "The server answers 404 for a kind, but its discovery does not say that the kind is gone.",
+    cure: "Check what stands between here and the server. Nothing is taken for deleted meanwhile.",
+  },
   INFORMER_STREAM_LIST_STALLED: {
     summary: "A streamed list did not end; this server's lists are asked for in pages from now on.",
     cure: "Nothing to do. A proxy that holds back bookmarks, or an old server, is the usual reason.",

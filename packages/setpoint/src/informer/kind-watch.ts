@@ -1,11 +1,9 @@
-import { apiErrorOf } from "../client/api-error.js";
 import { drain, readJson } from "../client/body.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { Kind } from "../kinds/kind.js";
 import { Backoff } from "./backoff.js";
-import { isNotServedHere } from "./plan.js";
 
 interface KindWatchContext {
   readonly client: Pick<Client, "raw">;
@@ -14,7 +12,18 @@ interface KindWatchContext {
   readonly kind: Kind;
 }
 
-/** Asks discovery whether a kind is served. A single 404 is not believed: what stands before a server sends them too. */
+interface GroupList {
+  readonly groups?: readonly { readonly name?: string; readonly versions?: readonly { readonly version?: string }[] }[];
+}
+
+interface ResourceList {
+  readonly resources?: readonly { readonly name?: string }[];
+}
+
+/**
+ * Asks discovery whether a kind is served. A 404 is not believed alone: what stands before a server sends them too, and
+ * to take one for the end of a kind would be to delete all of its objects.
+ */
 export class KindWatch {
   readonly #context: KindWatchContext;
 
@@ -22,26 +31,18 @@ export class KindWatch {
     this.#context = context;
   }
 
-  /** Undefined where the server could not be asked. */
+  /** Undefined where the server does not say. */
   async isServed(signal: AbortSignal): Promise<boolean | undefined> {
-    const { client, kind } = this.#context;
-    const path = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
-    const request = { method: "GET" as const, path };
-    try {
-      const response = await client.raw({ ...request, headers: { accept: "application/json" }, signal, retry: false });
-      if (response.status === 404) return isNotServedHere(await apiErrorOf(request, response)) ? false : undefined;
-      if (response.status !== 200) {
-        await drain(response);
-        return undefined;
-      }
-      const { resources } = (await readJson(request, response)) as {
-        resources?: readonly { readonly name?: string }[];
-      };
-      return resources?.some((resource) => resource.name === kind.plural);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      return undefined;
+    const { group, version, plural } = this.#context.kind;
+    if (group !== "") {
+      const known = (await this.#read("/apis", signal)) as GroupList | undefined;
+      if (!known?.groups) return undefined;
+      const versions = known.groups.find((one) => one.name === group)?.versions ?? [];
+      if (!versions.some((one) => one.version === version)) return false;
     }
+    const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+    const list = (await this.#read(path, signal)) as ResourceList | undefined;
+    return list?.resources?.some((resource) => resource.name === plural);
   }
 
   /** Resolves when the kind is served; asks less and less often. */
@@ -50,5 +51,20 @@ export class KindWatch {
     const backoff = new Backoff(random);
     do await clock.sleep(backoff.next(clock.monotonic()), signal);
     while (!(await this.isServed(signal)));
+  }
+
+  /** What stands at the path; undefined where that cannot be read. */
+  async #read(path: string, signal: AbortSignal): Promise<unknown> {
+    const request = { method: "GET" as const, path };
+    try {
+      const { client } = this.#context;
+      const response = await client.raw({ ...request, headers: { accept: "application/json" }, signal, retry: false });
+      if (response.status === 200) return await readJson(request, response);
+      await drain(response);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return undefined;
+    }
   }
 }

@@ -1,4 +1,10 @@
-import { isApiError, isExpired, isTooLargeResourceVersion, isTooManyRequests } from "../client/api-error.js";
+import {
+  isApiError,
+  isExpired,
+  isNotServed,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+} from "../client/api-error.js";
 import { isSetpointError } from "../errors/error.js";
 
 /**
@@ -111,7 +117,7 @@ export function failed(
   error: unknown,
   nowMs: number,
 ): readonly [PlanState, Action] {
-  if (isNotServedHere(error)) return [state, { type: "look-for-kind" }];
+  if (isNotServed(error)) return [state, { type: "look-for-kind" }];
   switch (attempt) {
     case "stream-list": {
       if (isPassing(error)) return [state, start(state, options, true)];
@@ -177,9 +183,4 @@ function isBroken(error: unknown): boolean {
 /** The server no longer has the resourceVersion, or does not have it yet. */
 function isStale(error: unknown): boolean {
   return isExpired(error) || isTooLargeResourceVersion(error);
-}
-
-/** An API server says that the path is not served. What stands before one and knows no better has no Status to show. */
-export function isNotServedHere(error: unknown): boolean {
-  return isApiError(error, "API_NOT_SERVED") && error.reason !== "";
 }

@@ -493,17 +493,21 @@ describe("reflector: streamed lists", () => {
 });
 
 describe("reflector: a kind that comes and goes", () => {
-  const discovery = (isServed: boolean) =>
-    isServed
-      ? json({ kind: "APIResourceList", resources: [{ name: "widgets" }] })
-      : failure(404, "NotFound", "not found");
+  const discovery = (path: string, isServed: boolean) => {
+    const groups = [{ name: "apps", versions: [{ version: "v1" }] }];
+    if (isServed) groups.push({ name: "example.com", versions: [{ version: "v1" }] });
+    if (path === "/apis") return json({ kind: "APIGroupList", groups });
+    return json({ kind: "APIResourceList", resources: [{ name: "widgets" }] });
+  };
+  /** As a real server answers for a group that it does not know. */
+  const notFound = () => ({ ...json("404 page not found", 404), headers: { "content-type": "text/plain" } });
 
   it("waits for a kind that is missing, takes it up, sees it vanish and come back", async () => {
     let isServed = false;
     let stream = new ScriptedStream();
     const { clock, api, widgets, seen, keys } = start((call) => {
-      if (!call.path.endsWith("/widgets")) return discovery(isServed);
-      if (!isServed) return failure(404, "NotFound", "the server could not find the requested resource");
+      if (!call.path.endsWith("/widgets")) return discovery(call.path, isServed);
+      if (!isServed) return notFound();
       return stream;
     });
     await clock.advance(600_000);
@@ -529,18 +533,18 @@ describe("reflector: a kind that comes and goes", () => {
   });
 
   it.each([
-    ["without a Status", { ...json("<html>default backend</html>", 404) }],
-    ["while discovery still lists the kind", failure(404, "NotFound")],
-  ])("deletes nothing for a 404 %s", async (_, notFound) => {
+    ["while discovery still lists the kind", (path: string) => discovery(path, true)],
+    ["of something that answers every path so", notFound],
+  ])("deletes nothing for a 404 %s", async (_, discover) => {
     const first = new ScriptedStream().send("ADDED", widget("a", 5)).bookmark(6, "true");
     const { clock, widgets, keys } = start((call, count) => {
-      if (!call.path.endsWith("/widgets")) return discovery(true);
-      return count === 1 ? first : notFound;
+      if (!call.path.endsWith("/widgets")) return discover(call.path);
+      return count === 1 ? first : notFound();
     });
     await clock.settle();
     first.close();
     await clock.advance(10 * PAST_BACKOFF_MS);
     expect(keys()).toEqual(["a"]);
-    expect(widgets.status().phase).toBe("backing-off");
+    expect(widgets.status()).toMatchObject({ phase: "backing-off", lastError: { code: "INFORMER_KIND_UNCLEAR" } });
   });
 });

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isApiError, isExpired } from "../client/api-error.js";
+import { isApiError, isExpired, isNotServed } from "../client/api-error.js";
 import type { QueryValue } from "../client/api-path.js";
 import type { Client } from "../client/client.js";
 import { LineDecoder } from "../client/lines.js";
@@ -21,7 +21,6 @@ import {
   closed,
   failed,
   INITIAL_STATE,
-  isNotServedHere,
   kindAppeared,
   listed,
   type PlanOptions,
@@ -171,14 +170,18 @@ export class Reflector<Stage> {
 
   #fail(attempt: Attempt, error: unknown, signal: AbortSignal): Action {
     if (signal.aborted && isSetpointError(error, "ABORTED")) throw error;
-    if (!isExpired(error) && !isNotServedHere(error)) this.#context.onError(error);
+    if (!isExpired(error) && !isNotServed(error)) this.#context.onError(error);
     return this.#next(failed(this.#state, this.#plan(), attempt, error, this.#context.clock.monotonic()));
   }
 
   async #lookForKind(signal: AbortSignal): Promise<Action> {
     const { deltas, partition, onPhase } = this.#context;
     const isServed = await this.#kindWatch.isServed(signal);
-    if (isServed !== false) return start(this.#state, this.#plan(), true);
+    if (isServed !== false) {
+      const problem = `${kindId(this.#context.kind)}: the server answers 404, but ${isServed ? "serves the kind" : "does not say which kinds it serves"}`;
+      this.#context.onError(new SetpointError("INFORMER_KIND_UNCLEAR", problem));
+      return start(this.#state, this.#plan(), true);
+    }
     onPhase("waiting-for-kind");
     this.#context.onError(new SetpointError("INFORMER_KIND_NOT_SERVED", `${kindId(this.#context.kind)} is not served`));
     deltas.vanish(partition);

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { setMaxListeners } from "node:events";
 import { BodyQueue } from "../client/body-queue.js";
 import type { RawRequest } from "../client/client.js";
 import type { TransportResponse } from "../client/transport.js";
@@ -50,6 +51,7 @@ export class ScriptedApi {
 }
 
 function abortOf(signal: AbortSignal | undefined): Promise<never> {
+  if (signal) setMaxListeners(0, signal);
   return new Promise((_, reject) => {
     const abort = (): void => reject(transportError("ABORTED", "the request was aborted", signal?.reason));
     if (signal?.aborted) abort();
