@@ -25,9 +25,11 @@ export function readBody(request: NodeRequest, headers: ApiRequest["headers"], c
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
-    const timeout = clock.timer(BODY_TIMEOUT_MS, () => fail(slowBody())).unref();
+    // Over HTTP/1.1 Node's own requestTimeout does this, for all connections with one timer.
+    const isHttp2 = "stream" in request;
+    const timeout = isHttp2 ? clock.timer(BODY_TIMEOUT_MS, () => fail(slowBody())).unref() : undefined;
     const settle = (): void => {
-      timeout[Symbol.dispose]();
+      timeout?.[Symbol.dispose]();
       request.off("data", onData);
       request.off("end", onEnd);
       request.off("close", onClose);
