@@ -11,6 +11,8 @@ export interface Message {
 }
 
 export interface MessageField {
+  /** Its place among the fields of its message. */
+  readonly index: number;
   readonly number: number;
   /** The name of the Go field, as decoding errors show it. */
   readonly goName: string;
@@ -72,7 +74,14 @@ export function messageTable(kinds: Readonly<Record<string, number>>, rows: read
     const message: Message = { name, fields, byNumber };
     messages[at] = message;
     for (const [number, json, type, omit, goName = json.slice(0, 1).toUpperCase() + json.slice(1)] of fieldRows) {
-      const field: MessageField = { number, goName, json, type: typeOf(type), omit: OMISSIONS[omit] };
+      const field: MessageField = {
+        index: fields.length,
+        number,
+        goName,
+        json,
+        type: typeOf(type),
+        omit: OMISSIONS[omit],
+      };
       fields.push(field);
       byNumber.set(number, field);
     }

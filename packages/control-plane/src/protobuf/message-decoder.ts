@@ -19,16 +19,15 @@ type Raw =
 /** Decodes the bytes of one message into what Go's JSON encoder writes for the same struct, zero values included. */
 export function decodeMessage(message: Message, bytes: Uint8Array, depth = 0): MutableJsonObject {
   if (depth > DEEPEST) throw new ProtobufError(`proto: ${shortName(message)}: exceeded maximum nesting depth`);
-  const found = new Map<MessageField, Raw>();
+  const found: (Raw | undefined)[] = new Array(message.fields.length);
   const reader = new WireReader(bytes);
-  while (!reader.isAtEnd) {
-    const { number, wireType } = reader.tag(shortName(message));
-    const field = message.byNumber.get(number);
-    if (field === undefined) reader.skip(wireType);
-    else found.set(field, readField(field, field.type, wireType, reader, found.get(field), depth));
+  while (reader.next(() => shortName(message))) {
+    const field = message.byNumber.get(reader.number);
+    if (field === undefined) reader.skip(reader.wireType);
+    else found[field.index] = readField(field, field.type, reader, found[field.index], depth);
   }
   const object: MutableJsonObject = {};
-  for (const field of message.fields) writeField(object, field, found.get(field), depth);
+  for (const field of message.fields) writeField(object, field, found[field.index], depth);
   return object;
 }
 
@@ -39,31 +38,30 @@ function shortName(message: Message): string {
 function readField(
   field: MessageField,
   type: FieldType,
-  wireType: number,
   reader: WireReader,
   earlier: Raw | undefined,
   depth: number,
 ): Raw {
   switch (type.kind) {
     case "pointer":
-      return readField(field, type.to, wireType, reader, earlier, depth);
+      return readField(field, type.to, reader, earlier, depth);
     case "scalar":
-      return { kind: "scalar", value: readScalar(field, type.scalar, wireType, reader) };
+      return { kind: "scalar", value: readScalar(field, type.scalar, reader.wireType, reader) };
     case "message":
     case "special":
     case "wrapped-list": {
-      expectWireType(field, wireType, 2);
+      expectWireType(field, reader.wireType, 2);
       const raw = earlier?.kind === "parts" ? earlier : { kind: "parts" as const, parts: [] };
       raw.parts.push(reader.bytes());
       return raw;
     }
     case "list": {
       const raw = earlier?.kind === "items" ? earlier : { kind: "items" as const, items: [] };
-      readItem(field, type.of, wireType, reader, raw.items, depth);
+      readItem(field, type.of, reader, raw.items, depth);
       return raw;
     }
     case "map": {
-      expectWireType(field, wireType, 2);
+      expectWireType(field, reader.wireType, 2);
       const raw = earlier?.kind === "entries" ? earlier : { kind: "entries" as const, entries: {} };
       readEntry(field, type.of, reader.bytes(), raw.entries, depth);
       return raw;
@@ -72,22 +70,15 @@ function readField(
 }
 
 /** One item of a list; numbers may also come packed, many in one field. */
-function readItem(
-  field: MessageField,
-  type: FieldType,
-  wireType: number,
-  reader: WireReader,
-  items: Json[],
-  depth: number,
-): void {
+function readItem(field: MessageField, type: FieldType, reader: WireReader, items: Json[], depth: number): void {
   const isPackable = type.kind === "scalar" && type.scalar !== "string" && type.scalar !== "bytes";
-  if (isPackable && wireType === 2) {
+  if (isPackable && reader.wireType === 2) {
     const packed = new WireReader(reader.bytes());
     const itemType = wireTypeOf(type.scalar);
     while (!packed.isAtEnd) items.push(readScalar(field, type.scalar, itemType, packed));
     return;
   }
-  items.push(jsonOf(type, readField(field, type, wireType, reader, undefined, depth), depth));
+  items.push(jsonOf(type, readField(field, type, reader, undefined, depth), depth));
 }
 
 function readEntry(
@@ -100,11 +91,10 @@ function readEntry(
   const reader = new WireReader(bytes);
   let key = "";
   let value: Raw | undefined;
-  while (!reader.isAtEnd) {
-    const { number, wireType } = reader.tag(field.goName);
-    if (number === 1) key = readScalar(field, "string", wireType, reader) as string;
-    else if (number === 2) value = readField(field, type, wireType, reader, undefined, depth);
-    else reader.skip(wireType);
+  while (reader.next(() => field.goName)) {
+    if (reader.number === 1) key = readScalar(field, "string", reader.wireType, reader) as string;
+    else if (reader.number === 2) value = readField(field, type, reader, undefined, depth);
+    else reader.skip(reader.wireType);
   }
   const isAbsentBytes = value === undefined && type.kind === "scalar" && type.scalar === "bytes";
   setField(entries, key, isAbsentBytes ? "" : jsonOf(type, value, depth));
@@ -124,9 +114,9 @@ function readScalar(field: MessageField, scalar: Scalar, wireType: number, reade
   expectWireType(field, wireType, wireTypeOf(scalar));
   switch (scalar) {
     case "string":
-      return text(reader.bytes());
+      return reader.string();
     case "bytes":
-      return buffer(reader.bytes()).toString("base64");
+      return reader.bytes().toString("base64");
     case "bool":
       return reader.bool();
     case "int32":
@@ -136,14 +126,6 @@ function readScalar(field: MessageField, scalar: Scalar, wireType: number, reade
     case "float64":
       return reader.double();
   }
-}
-
-export function text(bytes: Uint8Array): string {
-  return buffer(bytes).toString("utf8");
-}
-
-function buffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** The JSON of a value, present or not; a pointer is never asked for when absent. */
@@ -172,16 +154,15 @@ function joined(raw: Raw | undefined): Uint8Array {
   return raw.parts.length === 1 ? raw.parts[0]! : Buffer.concat(raw.parts);
 }
 
-const ITEMS: Omit<MessageField, "type"> = { number: 1, goName: "Items", json: "items", omit: "empty" };
+const ITEMS: Omit<MessageField, "type"> = { index: 0, number: 1, goName: "Items", json: "items", omit: "empty" };
 
 function wrappedItems(of: FieldType, bytes: Uint8Array, depth: number): Json {
   const reader = new WireReader(bytes);
   const field: MessageField = { ...ITEMS, type: of };
   const items: Json[] = [];
-  while (!reader.isAtEnd) {
-    const { number, wireType } = reader.tag("Items");
-    if (number === 1) readItem(field, of, wireType, reader, items, depth);
-    else reader.skip(wireType);
+  while (reader.next(() => "Items")) {
+    if (reader.number === 1) readItem(field, of, reader, items, depth);
+    else reader.skip(reader.wireType);
   }
   return items;
 }

@@ -2,7 +2,7 @@ import type { Facts } from "../facts/facts.js";
 import { badRequest, type StatusError } from "../registry/status-error.js";
 import { goQuote } from "../schema/go-format.js";
 import type { JsonObject } from "../schema/json.js";
-import { decodeMessage, text } from "./message-decoder.js";
+import { decodeMessage } from "./message-decoder.js";
 import { ProtobufError, WireReader } from "./wire-reader.js";
 
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
@@ -73,8 +73,8 @@ function readUnknown(bytes: Uint8Array): Envelope {
   const reader = new WireReader(bytes);
   let names: readonly string[] = ["", ""];
   let raw: Uint8Array = new Uint8Array();
-  while (!reader.isAtEnd) {
-    const { number, wireType } = reader.tag("Unknown");
+  while (reader.next(() => "Unknown")) {
+    const { number, wireType } = reader;
     const field = UNKNOWN_FIELDS[number];
     if (field === undefined) {
       reader.skip(wireType);
@@ -91,15 +91,15 @@ function readUnknown(bytes: Uint8Array): Envelope {
 function readTypeMeta(bytes: Uint8Array): readonly [apiVersion: string, kind: string] {
   const reader = new WireReader(bytes);
   const names: [string, string] = ["", ""];
-  while (!reader.isAtEnd) {
-    const { number, wireType } = reader.tag("TypeMeta");
+  while (reader.next(() => "TypeMeta")) {
+    const { number, wireType } = reader;
     if (number !== 1 && number !== 2) {
       reader.skip(wireType);
       continue;
     }
     const field = number === 1 ? "APIVersion" : "Kind";
     if (wireType !== 2) throw new ProtobufError(`proto: wrong wireType = ${wireType} for field ${field}`);
-    names[number - 1] = text(reader.bytes());
+    names[number - 1] = reader.string();
   }
   return names;
 }

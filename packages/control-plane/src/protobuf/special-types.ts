@@ -64,8 +64,8 @@ function fieldsOf(message: string, bytes: Uint8Array): Fields {
   const numbers = new Map<number, number>();
   const parts = new Map<number, Uint8Array[]>();
   const reader = new WireReader(bytes);
-  while (!reader.isAtEnd) {
-    const { number, wireType } = reader.tag(message);
+  while (reader.next(() => message)) {
+    const { number, wireType } = reader;
     if (wireType === 0) numbers.set(number, reader.int64());
     else if (wireType === 2) {
       const known = parts.get(number);

@@ -9,30 +9,34 @@ const END_GROUP = 4;
 
 /** Reads the wire format of protobuf. Never reads outside its bytes and always ends: each call moves on or throws. */
 export class WireReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  readonly #bytes: Buffer;
   #at = 0;
+  /** Of the field that `next` came to. */
+  number = 0;
+  wireType = 0;
   /** The last varint, in two halves of 32 bits: bigints are slow, and Node 20's compiler trips over them. */
   #low = 0;
   #high = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get isAtEnd(): boolean {
     return this.#at >= this.#bytes.length;
   }
 
-  /** The next field of `message`: its number and wire type. */
-  tag(message: string): { readonly number: number; readonly wireType: number } {
+  /** Goes to the next field of `message`, whose number and wire type are then told; false at the end. */
+  next(message: () => string): boolean {
+    if (this.#at >= this.#bytes.length) return false;
     this.#varint();
-    const number = (this.#high << 29) | (this.#low >>> 3);
-    const wireType = this.#low & 7;
-    if (wireType === END_GROUP) throw new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
-    if (number <= 0) throw new ProtobufError(`proto: ${message}: illegal tag ${number} (wire type ${wireType})`);
-    return { number, wireType };
+    this.number = (this.#high << 29) | (this.#low >>> 3);
+    this.wireType = this.#low & 7;
+    if (this.wireType === END_GROUP) throw new ProtobufError(`proto: ${message()}: wiretype end group for non-group`);
+    if (this.number <= 0) {
+      throw new ProtobufError(`proto: ${message()}: illegal tag ${this.number} (wire type ${this.wireType})`);
+    }
+    return true;
   }
 
   bool(): boolean {
@@ -52,19 +56,19 @@ export class WireReader {
   }
 
   /** A length and as many bytes, as a view. */
-  bytes(): Uint8Array {
-    const length = this.int64();
-    if (length < 0) throw new ProtobufError("proto: negative length found during unmarshaling");
-    const end = this.#at + length;
-    if (end > this.#bytes.length) throw unexpectedEnd();
-    const part = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
-    return part;
+  bytes(): Buffer {
+    const start = this.#length();
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  /** The same as text; bytes that are no UTF-8 become replacement characters. */
+  string(): string {
+    const start = this.#length();
+    return this.#bytes.toString("utf8", start, this.#at);
   }
 
   double(): number {
-    const at = this.#advance(8);
-    return this.#view.getFloat64(at, true);
+    return this.#bytes.readDoubleLE(this.#advance(8));
   }
 
   /** Passes over a field that is not known. Groups, which nothing sends, may nest; counted, not recursed into. */
@@ -87,7 +91,25 @@ export class WireReader {
     }
   }
 
+  /** Moves past a length and as many bytes, and says where they begin. */
+  #length(): number {
+    const length = this.int64();
+    if (length < 0) throw new ProtobufError("proto: negative length found during unmarshaling");
+    const start = this.#at;
+    if (start + length > this.#bytes.length) throw unexpectedEnd();
+    this.#at = start + length;
+    return start;
+  }
+
   #varint(): void {
+    const first = this.#bytes[this.#at];
+    // Nearly all are tags, lengths and booleans of one byte.
+    if (first !== undefined && first < 0x80) {
+      this.#at++;
+      this.#low = first;
+      this.#high = 0;
+      return;
+    }
     this.#low = 0;
     this.#high = 0;
     for (let shift = 0; ; shift += 7) {
