@@ -6,7 +6,7 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** A cell that counts the time since: `3s`, `2m5s`. */
 const AGE = /^(\d+[dhms])+$/;
 /** A resourceVersion within a text that quotes an object. */
-const QUOTED_VERSION = /(resourceVersion\W{1,12})\d+/g;
+const QUOTED_VERSION = /(resourceVersion\W{1,12}|in record \()\d+/g;
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** One step of a case as both servers' transcripts show it. */

@@ -94,6 +94,29 @@ export const discoveryCases = area("discovery", {
   },
 });
 
+/** Facts are kept without their descriptions, which are prose. */
+function withoutDescriptions(value: Body): Body {
+  if (Array.isArray(value)) return value.map(withoutDescriptions);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key, item]) => !(key === "description" && typeof item === "string"));
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutDescriptions(item)]));
+}
+
+/** What a client asks of a path: its methods, their kind, and the names of their parameters. */
+function operations(methods: Body): Body {
+  const { parameters = [], ...rest } = methods;
+  const names = (list: Body): Body => list.map((each: Body) => each.name).sort();
+  return [
+    names(parameters),
+    Object.entries(rest as Record<string, Body>).map(([method, operation]) => [
+      method,
+      operation["x-kubernetes-group-version-kind"],
+      operation["x-kubernetes-action"],
+      names(operation.parameters ?? []),
+    ]),
+  ];
+}
+
 export const openApiCases = area("openapi", {
   "the index names every group version": async (s) => {
     const reply = await s.get("/openapi/v3", { silent: true });
@@ -156,8 +179,17 @@ export const openApiCases = area("openapi", {
         required: ["n"],
       }),
     );
-    const reply = await s.eventually(`/openapi/v3/apis/${s.group}/v1`, (one) => one.status === 200);
-    s.note("served", reply.status);
+    const path = `/openapi/v3/apis/${s.group}/v1`;
+    let reply = await s.get(path, { silent: true });
+    for (let tries = 0; tries < 400 && reply.status !== 200; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      reply = await s.get(path, { silent: true });
+    }
+    const { components, paths } = reply.body;
+    const own = Object.entries(components.schemas).filter(([name]) => name.startsWith("com.example."));
+    s.note("schemas", withoutDescriptions(Object.fromEntries(own)));
+    s.note("components", Object.keys(components.schemas).sort());
+    s.note("paths", Object.fromEntries(Object.entries(paths).map(([each, methods]) => [each, operations(methods)])));
   },
   "of a group that is not there": async (s) => {
     await s.get("/openapi/v3/apis/none/v1");

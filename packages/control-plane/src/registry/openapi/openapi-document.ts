@@ -7,9 +7,12 @@ type Components = Record<string, object>;
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const ALWAYS = [`${META}.Status`, `${META}.DeleteOptions`, `${META}.Patch`];
+/** Built-in group versions describe their own list of resources and their watches as well. */
+const BUILT_IN = [`${META}.APIResourceList`, `${META}.WatchEvent`];
 
 /** The OpenAPI v3 document of one group version: its paths, and every schema that they lead to. */
 export function openApiDocument(facts: Facts, group: string, { resources }: CatalogVersion): object {
+  const isBuiltIn = resources.some((definition) => definition.isBuiltIn);
   const custom: Components = Object.assign({}, ...resources.map((definition) => customComponents(definition)));
   const names = new Map<string, string>();
   for (const definition of resources) {
@@ -20,12 +23,45 @@ export function openApiDocument(facts: Facts, group: string, { resources }: Cata
   const componentOf = (of: string, version: string, kind: string): string | undefined =>
     names.get(kindKey(of, version, kind)) ?? facts.componentOf(of, version, kind);
   const paths = Object.assign({}, ...resources.map((definition) => resourcePaths(definition, componentOf)));
+  const versions = new Set(resources.map(({ version }) => version));
   const available: Components = { [`${META}.Patch`]: PATCH, ...facts.components, ...custom };
+  const schemas = reachable(available, [...referencesIn(paths), ...ALWAYS, ...(isBuiltIn ? BUILT_IN : [])]);
   return {
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: `${facts.version.major}.${facts.version.minor}` },
     paths,
-    components: { schemas: reachable(available, [...referencesIn(paths), ...ALWAYS]) },
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(schemas).map(([name, schema]) => [
+          name,
+          name.startsWith(META) ? ofGroup(schema, group, versions) : schema,
+        ]),
+      ),
+    },
+  };
+}
+
+/** Options and events belong to every group; a document names its own and the core group alone. */
+function ofGroup(schema: Kinded, group: string, versions: ReadonlySet<string>): Kinded {
+  const key = "x-kubernetes-group-version-kind";
+  const kinds = schema[key];
+  if (kinds === undefined || kinds.length < 2) return schema;
+  const isOwn = (each: { group: string; version: string }): boolean =>
+    each.group === group && versions.has(each.version);
+  return { ...schema, [key]: kinds.filter((each) => each.group === "" || isOwn(each)) };
+}
+
+interface Kinded {
+  readonly "x-kubernetes-group-version-kind"?: readonly { readonly group: string; readonly version: string }[];
+}
+
+/** The document of a path that has no resources: a list of groups or versions, the server's version or keys. */
+export function listDocument(facts: Facts, path: string): object {
+  const get = { responses: { "200": { description: "OK", content: { "application/json": {} } } } };
+  return {
+    openapi: "3.0.0",
+    info: { title: "Kubernetes", version: `${facts.version.major}.${facts.version.minor}` },
+    paths: { [`/${path}/`]: { get } },
   };
 }
 

@@ -4,13 +4,15 @@ import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
 import type { CatalogVersion, ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
 import { COMMON_HEADERS, text } from "../negotiation/answer.js";
-import { openApiDocument } from "./openapi-document.js";
+import { listDocument, openApiDocument } from "./openapi-document.js";
 
 interface Entry {
-  readonly group: string;
-  readonly version: CatalogVersion;
   readonly hash: string;
+  readonly make: () => object;
 }
+
+/** What is served besides group versions and their lists. */
+const PLAIN_PATHS = ["version", "openid/v1/jwks", ".well-known/openid-configuration"];
 
 const PREFIX = "/openapi/v3";
 
@@ -71,7 +73,7 @@ export class OpenApiEndpoints {
   #document(entry: Entry): Uint8Array {
     let document = this.#documents.get(entry.hash);
     if (document === undefined) {
-      document = Buffer.from(JSON.stringify(openApiDocument(this.#facts, entry.group, entry.version)));
+      document = Buffer.from(JSON.stringify(entry.make()));
       this.#documents.set(entry.hash, document);
     }
     return document;
@@ -81,10 +83,18 @@ export class OpenApiEndpoints {
     if (this.#generation === this.#catalog.generation) return;
     this.#generation = this.#catalog.generation;
     const entries = new Map<string, Entry>();
+    const list = (path: string): void => {
+      const hash = hashOf(`${this.#facts.version.gitVersion} ${path}`);
+      entries.set(path, { hash, make: () => listDocument(this.#facts, path) });
+    };
+    for (const path of ["api", "apis", ...PLAIN_PATHS]) list(path);
     for (const { name, versions } of this.#catalog.groups) {
+      const prefix = name === "" ? "api" : `apis/${name}`;
+      if (name !== "" && versions.some(({ resources }) => resources.some(({ isBuiltIn }) => isBuiltIn))) list(prefix);
       for (const version of versions) {
-        const path = name === "" ? `api/${version.version}` : `apis/${name}/${version.version}`;
-        entries.set(path, { group: name, version, hash: this.#hash(path, version) });
+        const path = `${prefix}/${version.version}`;
+        const hash = this.#hash(path, version);
+        entries.set(path, { hash, make: () => openApiDocument(this.#facts, name, version) });
       }
     }
     this.#entries = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
