@@ -4,7 +4,7 @@ import { connect } from "node:tls";
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /** One keep-alive connection that has one request on its way at a time. */
-class Connection {
+export class Connection {
   #socket;
   #received = Buffer.alloc(0);
   #waiting;
