@@ -274,6 +274,28 @@ describe("apply", () => {
     expect(await find("b")).toBeUndefined();
   });
 
+  it("collects what a deleted object owned elsewhere also when another one takes its name at once", async () => {
+    await world.run(
+      controller(Website, {
+        owns: [{ kind: ConfigMap, namespaces: "all" }],
+        reconcile: async (site, ctx) => {
+          ctx.state.image ??= site.spec.image;
+          const data = { image: String(ctx.state.image) };
+          await ctx.apply(ConfigMap, { metadata: { name: site.metadata.name, namespace: "other" }, data });
+          return ctx.requeueAfter("1h");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.client.delete(Website, "a", { namespace: "team" });
+    const successor = await world.createWebsite("a", { image: "caddy" });
+    await world.clock.settle();
+    const made = await world.client.get(ConfigMap, "a", { namespace: "other" });
+    expect(made.data).toEqual({ image: "caddy" });
+    expect(made.metadata.annotations?.["setpoint.dev/owner"]).toContain(successor.metadata.uid);
+  });
+
   it("damps two writers that undo each other, and names the field and the other writer", async () => {
     const run = await world.run(websites());
     await world.createWebsite("a");

@@ -288,7 +288,7 @@ export class ControllerRun implements AsyncDisposable {
     const { key } = item;
     const object = this.#primary.peek(parseKey(key).namespace)?.get(key);
     const isRunnable = object && !(isPaused(object) && !this.#takeStep(key, object));
-    if (!object) await this.#forget(key);
+    if (!object || isSuccessor(object, item.cause)) await this.#forget(key);
     if (!isRunnable) {
       if (object) this.#record(item, object.metadata.uid, this.#environment.clock.monotonic(), { outcome: "paused" });
       this.#queue.done(item);
@@ -371,7 +371,8 @@ export class ControllerRun implements AsyncDisposable {
       case "retry": {
         // What the failed run was to answer is still unanswered.
         const cause: Cause = { type: "retry", attempt: attempt + 1, error: messageOf(outcome.error) };
-        const causes = mergeCauses(item.cause, [cause]);
+        const unanswered = item.cause.filter(({ type }) => type !== "deleted");
+        const causes = mergeCauses(unanswered, [cause]);
         if (isParked) {
           this.#parked.add(key);
           this.#queue.add(key, causes, { afterMs: this.controller.backoff.maxMs, priority: "low" });
@@ -461,6 +462,11 @@ export class ControllerRun implements AsyncDisposable {
     this.#timeline.add(record);
     observer?.runEnded?.(record);
   }
+}
+
+/** An object of a deleted one's name: nothing that was known of the key is true of it. */
+function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
+  return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
 }
 
 function reasonOf(outcome: Outcome): string | undefined {
