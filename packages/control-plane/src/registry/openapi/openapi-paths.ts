@@ -14,12 +14,14 @@ const LIST_PARAMETERS = [
   parameter("resourceVersion"),
   parameter("resourceVersionMatch"),
   parameter("sendInitialEvents", "boolean"),
+  parameter("shardSelector"),
   parameter("timeoutSeconds", "integer"),
   parameter("watch", "boolean"),
 ];
 const DELETE_PARAMETERS = [
   parameter("dryRun"),
   parameter("gracePeriodSeconds", "integer"),
+  parameter("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"),
   parameter("orphanDependents", "boolean"),
   parameter("propagationPolicy"),
 ];
@@ -95,7 +97,8 @@ export function resourcePaths(
         action: "deletecollection",
         id: idOf("deleteCollection"),
         description: `delete collection of ${kind}`,
-        parameters: [...DELETE_PARAMETERS, ...LIST_PARAMETERS],
+        // The real server takes delete options for collections of custom resources too, but does not say so.
+        parameters: definition.isBuiltIn ? [...DELETE_PARAMETERS, ...LIST_PARAMETERS] : LIST_PARAMETERS,
         answer: `${META}.Status`,
       }),
     }),
@@ -116,7 +119,7 @@ export function resourcePaths(
     };
   }
   if (namespaced && has("list")) {
-    const everywhere = { ...listing, id: idOf("list", "ForAllNamespaces") };
+    const everywhere = { ...listing, id: idOf("list", "ForAllNamespaces"), parameters: [] };
     paths[`${root}/${plural}`] = {
       get: operation(definition, definition, everywhere),
       parameters: [...LIST_PARAMETERS, parameter("pretty")],
@@ -124,6 +127,9 @@ export function resourcePaths(
   }
   return paths;
 }
+
+/** Custom resources say that a read may name a version; for built-in kinds the real server keeps quiet about it. */
+const READ_VERSION = { parameters: [parameter("resourceVersion")] };
 
 function objectOperations(
   definition: ResourceDefinition,
@@ -144,7 +150,7 @@ function objectOperations(
   const body = component === undefined ? {} : { body: { types: ["*/*"], component } };
   const patch = { types: PATCH_TYPES.slice(0, definition.isBuiltIn ? 4 : 3), component: `${META}.Patch` };
   return {
-    ...(verbs.includes("get") && { get: make("read", "get", {}) }),
+    ...(verbs.includes("get") && { get: make("read", "get", definition.isBuiltIn ? {} : READ_VERSION) }),
     ...(verbs.includes("update") && { put: make("replace", "put", { parameters: WRITE_PARAMETERS, ...body }) }),
     ...(verbs.includes("create") &&
       of !== definition && { post: make("create", "post", { parameters: WRITE_PARAMETERS, ...body }) }),
