@@ -64,10 +64,11 @@ const UNIT_NANOS: Readonly<Record<string, number>> = {
 
 /** A duration as Go writes it back: `90s` is `1m30s`. */
 export function canonicalDuration(text: string): string {
-  return formatDuration(parseDuration(text));
+  return formatDuration(durationNanos(text));
 }
 
-function parseDuration(text: string): bigint {
+/** A duration as Go's `time.ParseDuration` reads it, in nanoseconds. */
+export function durationNanos(text: string): bigint {
   const match = /^([+-]?)(?:0|((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+))$/.exec(text);
   if (match === null) {
     const isMissingUnit = /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text);

@@ -1,7 +1,13 @@
 import { RE2JS } from "re2js";
 
 /** A compiled pattern, or why it is none. */
-export type Regex = { readonly test: (text: string) => boolean } | { readonly error: string };
+export type Regex =
+  | {
+      readonly test: (text: string) => boolean;
+      /** What matches, from left to right, at most `limit` of them; all where it is negative. */
+      readonly find: (text: string, limit: number) => readonly string[];
+    }
+  | { readonly error: string };
 
 const MAX_CACHED = 1000;
 const cache = new Map<string, Regex>();
@@ -22,8 +28,15 @@ export function regex(pattern: string): Regex {
 function compile(pattern: string): Regex {
   try {
     const compiled = RE2JS.compile(pattern);
-    return { test: (text) => compiled.test(text) };
+    return { test: (text) => compiled.test(text), find: (text, limit) => find(compiled, text, limit) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function find(compiled: RE2JS, text: string, limit: number): readonly string[] {
+  const matches: string[] = [];
+  const matcher = compiled.matcher(text);
+  while ((limit < 0 || matches.length < limit) && matcher.find()) matches.push(matcher.group() ?? "");
+  return matches;
 }
