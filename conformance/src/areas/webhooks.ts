@@ -144,7 +144,8 @@ export const webhookCases = area("webhooks", {
     await s.delete(`${configMaps(s)}/a`, { propagationPolicy: "Background" });
     s.note(
       "asked",
-      asked.map((each) => each.request),
+      // The administrator of the real server has a token, ours a certificate: only the one has a uid.
+      asked.map(({ request }) => ({ ...request, userInfo: { ...request.userInfo, uid: undefined } })),
     );
   }),
   "a dry run is told": withHooks([{ type: "validating", name: "v", answer: (r) => allow(r) }], async (s, asked) => {
