@@ -33,11 +33,17 @@ export function tablePresentation(
     columnDefinitions: columns,
     rows: [row(object)],
   });
+  /** Kinds without columns of their own get a table from elsewhere, whose rows are null where there are none. */
+  const isDefaultTable = definition.columns[1]?.name === "Created At";
   /** A watch describes its columns in its first event alone. */
   let hasDescribedColumns = false;
   return {
     single: (served) => bytesOf(JSON.stringify(table(served, columnDefinitions))),
     *list(metadata, items) {
+      if (items.length === 0 && isDefaultTable) {
+        yield bytesOf(JSON.stringify({ ...head, metadata, columnDefinitions, rows: null }));
+        return;
+      }
       const start = JSON.stringify({ ...head, metadata, columnDefinitions });
       yield bytesOf(`${start.slice(0, -1)},"rows":[`);
       let separator = "";

@@ -38,12 +38,22 @@ function filterOf(labels: LabelSelector, terms: readonly FieldTerm[]): ObjectFil
   };
 }
 
+const OWN_WORDS: ReadonlyMap<string, (field: string) => string> = new Map([
+  ["batch/jobs", (field) => `field label "${field}" not supported for Job`],
+  [
+    "resource.k8s.io/resourceslices",
+    (field) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
+  ],
+]);
+
 /** Two kinds of answers: custom resources name the unsupported field alone, built-in ones each in its own words. */
 function checkFields(definition: ResourceDefinition, terms: readonly FieldTerm[]): void {
   for (const { field } of terms) {
     if (field === "metadata.name") continue;
     if (field === "metadata.namespace") continue;
     if (definition.selectableFields.includes(field)) continue;
+    const ownWords = OWN_WORDS.get(definition.storageId);
+    if (ownWords !== undefined) throw badRequest(ownWords(field));
     if (!definition.isBuiltIn || definition.selectableFields.length > 0) {
       throw badRequest(`field label not supported: ${field}`);
     }

@@ -88,9 +88,17 @@ export function deleteWrite(call: ResourceCall, options: DeleteOptions): WriteRe
   };
 }
 
+/** Jobs are the one kind whose dependents stay unless the client says otherwise. */
+const JOB_WARNING =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
 export async function deleteObject(call: ResourceCall): Promise<ApiResponse> {
   const { environment, definition, name } = call;
   const options = deleteOptionsOf(call);
+  const { propagationPolicy, orphanDependents } = options;
+  if (definition.storageId === "batch/jobs" && propagationPolicy === undefined && orphanDependents === undefined) {
+    call.warn(JOB_WARNING);
+  }
   const { object, isGone } = await remove(environment, deleteWrite(call, options), { name, options });
   const isAccepted = !isGone && options.orphanDependents === false;
   if (!isGone || definition.strategy.returnsDeletedObject) return presentObject(call, isAccepted ? 202 : 200, object);
