@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import type { ApplyOptions, Desired } from "./context.js";
-import { controller } from "./controller.js";
+import { controller, scoped } from "./controller.js";
 import { Website, World } from "./world.testing.js";
 
 let world: World;
@@ -272,6 +272,26 @@ describe("apply", () => {
     await world.run(across());
     await world.clock.settle();
     expect(await find("b")).toBeUndefined();
+  });
+
+  it("never collects the children of an object that is only out of its scope", async () => {
+    const within = (namespace: string) =>
+      controller(Website, {
+        namespaces: [namespace],
+        owns: [scoped(ConfigMap, { namespaces: "all" })],
+        reconcile: async (site, ctx) => {
+          await ctx.apply(ConfigMap, {
+            metadata: { name: site.metadata.name, namespace: "default" },
+            data: { x: "1" },
+          });
+        },
+      });
+    await world.run(within("team"));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.run(within("other"));
+    await world.clock.settle();
+    expect((await world.client.find(ConfigMap, "a", { namespace: "default" }))?.data).toEqual({ x: "1" });
   });
 
   it("collects what a deleted object owned elsewhere also when another one takes its name at once", async () => {

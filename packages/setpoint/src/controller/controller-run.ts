@@ -286,10 +286,10 @@ export class ControllerRun implements AsyncDisposable {
 
   async #process(item: Item): Promise<void> {
     const { key } = item;
-    const object = this.#primary.peek(parseKey(key).namespace)?.get(key);
-    const isRunnable = object && !(isPaused(object) && !this.#takeStep(key, object));
-    if (!object || isSuccessor(object, item.cause)) await this.#forget(key);
-    if (!isRunnable) {
+    const known = this.#objectOf(key);
+    if (!known || isSuccessor(known, item.cause)) await this.#forget(key);
+    const object = this.#objectOf(key);
+    if (!object || (isPaused(object) && !this.#takeStep(key, object))) {
       if (object) this.#record(item, object.metadata.uid, this.#environment.clock.monotonic(), { outcome: "paused" });
       this.#queue.done(item);
       return;
@@ -314,6 +314,10 @@ export class ControllerRun implements AsyncDisposable {
       signal: this.#aborting.signal,
     });
     this.#settle(item, object, result, attempt, startedMs);
+  }
+
+  #objectOf(key: string): KubeObject | undefined {
+    return this.#primary.peek(parseKey(key).namespace)?.get(key);
   }
 
   /** Files what a run came to, and gives its key back: at once, or when code that hangs lets go of it. */

@@ -1,7 +1,7 @@
 import { isConflict, isInvalid, isNotFound } from "../client/api-error.js";
 import type { Client, JsonPatchOperation } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
-import { type Kind, keyOf, kindId } from "../kinds/kind.js";
+import { type Kind, keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 
 const MAX_LENGTH = 63;
@@ -104,9 +104,4 @@ export async function sweepFinalizers<T extends KubeObject>(
     }
   }
   return swept;
-}
-
-/** `finalizer example.com/cleanup of v1/ConfigMap team/settings`: for messages. */
-export function describeFinalizer(kind: Kind, object: KubeObject, finalizer: string): string {
-  return `finalizer ${finalizer} of ${kindId(kind)} ${keyOf(object)}`;
 }

@@ -3,12 +3,12 @@ import { keyOf, kindId, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Fence } from "./fence.js";
 import type { KindSource } from "./kind-source.js";
-import { annotatedOwner } from "./ownership.js";
+import { type AnnotatedOwner, annotatedOwner } from "./ownership.js";
 
 /**
  * Deletes children in other namespaces or clusters whose owner is gone: Kubernetes collects only what an owner reference
- * can name. Gives the number of children deleted. Only caches are read: an owner counts as gone when the synced store
- * of its kind has no object of its uid.
+ * can name. Gives the number of children deleted. An owner that the cache does not hold may only be out of its scope: the
+ * server is asked before anything is deleted.
  */
 export async function collectOrphans(
   primary: KindSource,
@@ -21,7 +21,8 @@ export async function collectOrphans(
   for (const source of owned) {
     for (const informer of source.informers) {
       for (const child of [...informer.list()]) {
-        if (!isOrphan(primary, child, ownerKey)) continue;
+        const owner = missingOwner(primary, child, ownerKey);
+        if (!owner || (await isThere(primary, owner, signal))) continue;
         fence.check();
         await deleteChild(source, child, signal);
         collected++;
@@ -31,12 +32,23 @@ export async function collectOrphans(
   return collected;
 }
 
-function isOrphan(primary: KindSource, child: KubeObject, ownerKey: string | undefined): boolean {
+/** The owner of a child where it is of this kind and the cache does not hold it. */
+function missingOwner(
+  primary: KindSource,
+  child: KubeObject,
+  ownerKey: string | undefined,
+): AnnotatedOwner | undefined {
   const owner = annotatedOwner(child);
-  if (!owner || child.metadata.deletionTimestamp || owner.kind !== kindId(primary.kind)) return false;
-  if (ownerKey !== undefined && owner.key !== ownerKey) return false;
+  if (!owner || child.metadata.deletionTimestamp || owner.kind !== kindId(primary.kind)) return undefined;
+  if (ownerKey !== undefined && owner.key !== ownerKey) return undefined;
   const informer = primary.peek(parseKey(owner.key).namespace);
-  return informer?.status().synced === true && informer.get(owner.key)?.metadata.uid !== owner.uid;
+  return informer?.get(owner.key)?.metadata.uid === owner.uid ? undefined : owner;
+}
+
+async function isThere(primary: KindSource, owner: AnnotatedOwner, signal: AbortSignal): Promise<boolean> {
+  const { namespace, name } = parseKey(owner.key);
+  const where = namespace ? { namespace, signal } : { signal };
+  return (await primary.cluster.client.find(primary.kind, name, where))?.metadata.uid === owner.uid;
 }
 
 async function deleteChild(source: KindSource, child: KubeObject, signal: AbortSignal): Promise<void> {
