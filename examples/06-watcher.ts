@@ -1,0 +1,20 @@
+/** For those who do need events: every step that the watch delivered, in the order of each object, with retries. */
+import { resource, run, type Watcher, watcher } from "setpoint";
+import { z } from "zod";
+
+export const Order = resource("shop.example.com/v1/Order", { spec: z.object({ item: z.string(), count: z.int() }) });
+
+/** With a finalizer no delete can be missed: the object stays until it was written down. */
+export const audit = (write: (line: string) => void): Watcher =>
+  watcher(Order, {
+    name: "audit",
+    finalizer: "shop.example.com/audit",
+    add: ({ metadata, spec }) => write(`${metadata.name}: ordered ${spec.count} ${spec.item}`),
+    update: (old, { metadata, spec }) => {
+      if (old.spec.count !== spec.count) write(`${metadata.name}: ${old.spec.count} became ${spec.count}`);
+    },
+    delete: ({ metadata }) => write(`${metadata.name}: cancelled`),
+    sync: () => {},
+  });
+
+if (process.argv[1] === import.meta.filename) await run(audit(console.log));

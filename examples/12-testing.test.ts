@@ -1,0 +1,44 @@
+/** Testing an operator: the real API server in this process, on virtual time, with crashes and faults at will. */
+import { Deployment } from "setpoint/kinds/apps/v1";
+import { errorAnswer, TestEnvironment } from "setpoint/testing";
+import { expect, it } from "vitest";
+import { Website, websites } from "./02-owned-children.js";
+
+const metadata = { namespace: "default", name: "shop" };
+
+it("keeps the deployment as the website says, and does nothing while it is", async () => {
+  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+  await env.client.create(Website, { metadata, spec: { image: "nginx" } });
+  await env.idle();
+  const made = await env.client.get(Deployment, "shop", metadata);
+  expect(made.spec?.template.spec?.containers[0]?.image).toBe("nginx");
+
+  const before = env.operator.requests.length;
+  await env.advance("1h");
+  expect(env.operator.requests.length).toBe(before);
+});
+
+it("comes to the same end wherever it crashes", async () => {
+  for (const write of [1, 2, 3]) {
+    await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites], seed: write });
+    env.operator.crashAfterWrite(write);
+    await env.client.create(Website, { metadata, spec: { image: "nginx", port: 80 } });
+    await env.idle();
+    expect(env.operator.hasCrashed).toBe(true);
+    await env.start();
+    expect((await env.client.get(Website, "shop", metadata)).status).toEqual({ ready: 0 });
+  }
+});
+
+it("tries again after a conflict", async () => {
+  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+  let isFirst = true;
+  using _fault = env.fault(({ method }) => {
+    if (method !== "PATCH" || !isFirst) return undefined;
+    isFirst = false;
+    return errorAnswer(409, "Conflict");
+  });
+  await env.client.create(Website, { metadata, spec: { image: "nginx" } });
+  await env.advance("1s");
+  expect(await env.client.find(Deployment, "shop", metadata)).toBeDefined();
+});

@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { findCondition } from "setpoint";
+import { Deployment } from "setpoint/kinds/apps/v1";
+import { ConfigMap, Service } from "setpoint/kinds/v1";
+import { TestEnvironment } from "setpoint/testing";
+import { describe, expect, it } from "vitest";
+import { Greeting, greetings } from "./01-minimal.js";
+import { Website, websites } from "./02-owned-children.js";
+import { DnsRecord, dnsRecords } from "./03-finalizer.js";
+import { Banner, banners } from "./04-tracked-config-map.js";
+import { Database, databases } from "./05-external-system.js";
+import { audit, Order } from "./06-watcher.js";
+import { options as electing, Job, jobs } from "./11-leader-election.js";
+
+const namespace = "default";
+const metadata = { namespace, name: "a" };
+const here = { namespace };
+
+describe("the examples", () => {
+  it("01: a status follows its spec", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Greeting], workloads: [greetings] });
+    await env.client.create(Greeting, { metadata, spec: { name: "Ann" } });
+    await env.idle();
+    expect((await env.client.get(Greeting, "a", here)).status).toEqual({ text: "Hello, Ann!" });
+  });
+
+  it("02: children are made, put right and pruned", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+    await env.client.create(Website, { metadata, spec: { image: "nginx", port: 80 } });
+    await env.idle();
+    await env.client.delete(Service, "a", here);
+    await env.idle();
+    expect((await env.client.get(Service, "a", here)).spec?.ports?.[0]?.port).toBe(80);
+    const patch = { type: "json", operations: [{ op: "remove", path: "/spec/port" }] } as const;
+    await env.client.patch(Website, "a", patch, here);
+    await env.idle();
+    expect(await env.client.find(Service, "a", here)).toBeUndefined();
+    expect((await env.client.get(Deployment, "a", here)).spec?.replicas).toBe(1);
+  });
+
+  it("03: the record is removed before its object goes, also after a restart", async () => {
+    const records = new Map<string, string>();
+    const workload = dnsRecords({
+      put: async (host, address) => void records.set(host, address),
+      remove: async (host) => void records.delete(host),
+    });
+    await using env = await TestEnvironment.create({ kinds: [DnsRecord], workloads: [workload] });
+    await env.client.create(DnsRecord, { metadata, spec: { host: "a.example", address: "10.0.0.1" } });
+    await env.idle();
+    expect(records.get("a.example")).toBe("10.0.0.1");
+    await env.operator[Symbol.asyncDispose]();
+    await env.client.delete(DnsRecord, "a", here);
+    expect(await env.client.find(DnsRecord, "a", here)).toBeDefined();
+    await env.start();
+    expect(records.size).toBe(0);
+    expect(await env.client.find(DnsRecord, "a", here)).toBeUndefined();
+  });
+
+  it("04: a config map that appears or changes runs its readers", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Banner], workloads: [banners] });
+    const text = async () => (await env.client.get(Banner, "a", here)).status?.text;
+    await env.client.create(Banner, { metadata, spec: { settings: "texts" } });
+    await env.idle();
+    expect(await text()).toBe("no settings yet");
+    await env.client.create(ConfigMap, { metadata: { namespace, name: "texts" }, data: { text: "one" } });
+    await env.idle();
+    expect(await text()).toBe("one");
+    await env.client.patch(ConfigMap, "texts", { type: "merge", body: { data: { text: "two" } } }, here);
+    await env.idle();
+    expect(await text()).toBe("two");
+  });
+
+  it("05: the wait shows as a condition and ends with the work outside", async () => {
+    const urls = new Map<string, string>();
+    let creations = 0;
+    const provider = { create: async () => `db-${++creations}`, urlOf: async (id: string) => urls.get(id) };
+    await using env = await TestEnvironment.create({ kinds: [Database], workloads: [databases(provider)] });
+    await env.client.create(Database, { metadata, spec: { size: 1 } });
+    await env.idle();
+    const waiting = (await env.client.get(Database, "a", here)).status;
+    expect(waiting?.id).toBe("db-1");
+    expect(findCondition(waiting?.conditions ?? [], "Reconciled")).toMatchObject({
+      status: "False",
+      reason: "DatabaseReady",
+    });
+    urls.set("db-1", "postgres://db-1");
+    await env.advance("10s");
+    const ready = (await env.client.get(Database, "a", here)).status;
+    expect(ready).toMatchObject({ id: "db-1", url: "postgres://db-1" });
+    expect(findCondition(ready?.conditions ?? [], "Reconciled")?.status).toBe("True");
+    expect(creations).toBe(1);
+  });
+
+  it("06: each step of an order is written down, its end included", async () => {
+    const lines: string[] = [];
+    await using env = await TestEnvironment.create({
+      kinds: [Order],
+      workloads: [audit((line) => void lines.push(line))],
+    });
+    await env.client.create(Order, { metadata, spec: { item: "tea", count: 1 } });
+    await env.idle();
+    await env.client.patch(Order, "a", { type: "merge", body: { spec: { count: 2 } } }, here);
+    await env.idle();
+    await env.client.delete(Order, "a", here);
+    await env.idle();
+    expect(lines).toEqual(["a: ordered 1 tea", "a: 1 became 2", "a: cancelled"]);
+    expect(await env.client.find(Order, "a", here)).toBeUndefined();
+  });
+
+  it("11: one process works; the other takes over when it ends", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Job], workloads: [jobs], manager: electing });
+    const first = env.operator;
+    const second = await env.start();
+    await env.client.create(Job, { metadata, spec: { command: "true" } });
+    await env.advance("3s");
+    expect([first.manager.isLeading, second.manager.isLeading]).toEqual([true, false]);
+    expect((await env.client.get(Job, "a", here)).status).toEqual({ runs: 1 });
+    expect(second.writes).toEqual([]);
+    await first[Symbol.asyncDispose]();
+    await env.advance("5s");
+    expect(second.manager.isLeading).toBe(true);
+    await env.client.create(Job, { metadata: { namespace, name: "b" }, spec: { command: "true" } });
+    await env.idle();
+    expect((await env.client.get(Job, "b", here)).status).toEqual({ runs: 1 });
+  });
+
+  it("are each under 60 lines", () => {
+    const files = readdirSync(import.meta.dirname).filter((name) => /^\d\d-.*\.ts$/.test(name));
+    const long = files.filter((name) => readFileSync(`${import.meta.dirname}/${name}`, "utf8").split("\n").length > 60);
+    expect(long).toEqual([]);
+  });
+});
