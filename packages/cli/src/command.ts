@@ -15,6 +15,12 @@ export interface CommandOption {
 
 export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
+export interface Terminal {
+  /** Writes without a line break. */
+  readonly write: (text: string) => void;
+  readonly columns: () => number;
+}
+
 /** What a command may use of the process. */
 export interface CommandContext {
   readonly values: OptionValues;
@@ -23,6 +29,10 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
+  /** All of the standard input. */
+  readonly stdin: () => Promise<string>;
+  /** Where a person looks on: there lines may be drawn anew. Undefined in a pipe, a file or a log. */
+  readonly terminal: Terminal | undefined;
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-export type { Command, CommandContext, CommandOption, OptionValues } from "./command.js";
+export type { Command, CommandContext, CommandOption, OptionValues, Terminal } from "./command.js";
 export { UsageError } from "./command.js";
 export { main, type Process } from "./main.js";
 export { runProcess } from "./process.js";

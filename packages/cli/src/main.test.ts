@@ -9,6 +9,8 @@ const run = async (args: readonly string[], table?: readonly Command[]) => {
     env: {},
     stdout: (line: string) => void out.push(line),
     stderr: (line: string) => void err.push(line),
+    stdin: async () => "",
+    terminal: undefined,
     signal: new AbortController().signal,
   };
   const code = await main(args, process, table);

@@ -9,7 +9,17 @@ export async function runProcess(): Promise<void> {
     env: process.env,
     stdout: (line) => process.stdout.write(`${line}\n`),
     stderr: (line) => process.stderr.write(`${line}\n`),
+    stdin: readStdin,
+    terminal: process.stdout.isTTY
+      ? { write: (text) => process.stdout.write(text), columns: () => process.stdout.columns }
+      : undefined,
     signal: interrupt.signal,
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, onSignal);
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,0 +1,57 @@
+import { type Client, isExpired, type UntypedKind, type UntypedObject } from "setpoint";
+import { inNamespace } from "./connection.js";
+
+/** One object on a server. */
+export interface ObjectPlace {
+  readonly kind: UntypedKind;
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+/**
+ * Calls `look` with the object as it is and at every change, until it says so; undefined where the object is not there.
+ * Rejects with the signal's reason when that is aborted.
+ */
+export async function untilObject(
+  client: Client,
+  { kind, name, namespace }: ObjectPlace,
+  look: (object: UntypedObject | undefined) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  // Items of a list do not say what they are.
+  const lookAt = (object: UntypedObject | undefined): boolean =>
+    look(object && { ...object, apiVersion: kind.apiVersion, kind: kind.kind });
+  const scope = { ...inNamespace(namespace), fieldSelector: `metadata.name=${name}`, signal };
+  try {
+    for (;;) {
+      const { items, resourceVersion } = await client.list(kind, scope);
+      if (lookAt(items[0]) || (await sawIt(client, kind, { ...scope, resourceVersion }, lookAt))) return;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/** One watch; false where it ended before. */
+async function sawIt(
+  client: Client,
+  kind: UntypedKind,
+  options: Parameters<Client["watch"]>[1],
+  look: (object: UntypedObject | undefined) => boolean,
+): Promise<boolean> {
+  try {
+    for await (const event of client.watch(kind, options)) {
+      if (event.type !== "BOOKMARK" && look(event.type === "DELETED" ? undefined : event.object)) return true;
+    }
+  } catch (error) {
+    if (!isExpired(error)) throw error;
+  }
+  return false;
+}
+
+/** `namespace/shop`, `deployment.apps/web`: as kubectl calls objects. */
+export function objectName({ kind, name }: Pick<ObjectPlace, "kind" | "name">): string {
+  const group = kind.group === "" ? "" : `.${kind.group}`;
+  return `${kind.kind.toLowerCase()}${group}/${name}`;
+}

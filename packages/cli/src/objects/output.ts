@@ -1,0 +1,50 @@
+import { stringify } from "yaml";
+import { UsageError } from "../command.js";
+
+/** `json` and `yaml` for scripts; undefined where people read. */
+export type OutputFormat = "json" | "yaml" | undefined;
+
+export function parseFormat(value: unknown): OutputFormat {
+  if (value === undefined || value === "json" || value === "yaml") return value;
+  throw new UsageError(`-o ${String(value)}: expected json or yaml`);
+}
+
+export function formatted(value: unknown, format: "json" | "yaml"): string {
+  if (format === "json") return JSON.stringify(value, null, 2);
+  return stringify(value, { lineWidth: 0, version: "1.1", aliasDuplicateObjects: false }).trimEnd();
+}
+
+/** Rows under their headings, each column as wide as its widest cell. */
+export function columns(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const widths = widthsOf(all);
+  return all.map((row) => padded(row, widths)).join("\n");
+}
+
+export function widthsOf(rows: readonly (readonly string[])[]): readonly number[] {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  return Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+}
+
+export function padded(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+    .join("   ")
+    .trimEnd();
+}
+
+export function indented(text: string, by = "  "): string {
+  return text.replaceAll(/^(?=.)/gm, by);
+}
+
+/** `42s`, `3m20s`, `5h`, `12d`: how long ago, in the manner of kubectl. */
+export function ageOf(time: string | undefined, now: number): string {
+  const seconds = Math.floor((now - Date.parse(time ?? "")) / 1000);
+  if (Number.isNaN(seconds)) return "<unknown>";
+  if (seconds < 120) return `${Math.max(0, seconds)}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return `${minutes}m${seconds % 60 === 0 ? "" : `${seconds % 60}s`}`;
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
+}
