@@ -17,6 +17,8 @@ const FORMAT_VERSION = 1;
 /** What a thousand pages take in the log: then SQLite moves them into the file and starts the log over. */
 const LOG_BYTES = 1100 * (4096 + 24);
 
+const FILL_AFTER_MS = 500;
+
 /** How many changes one step of compaction folds, about: a few milliseconds, between which batches are written. */
 const FOLD_CHANGES = 200;
 const FOLD_PAUSE_MS = 5;
@@ -57,6 +59,7 @@ export class SqliteJournal implements Journal {
   #compacted = 0;
   #compactUntil = 0;
   #foldTimer: Disposable | undefined;
+  readonly #fillTimer: Disposable;
   /** Set when a sync failed: what the file holds is not known any more, so nothing may be added. */
   #failure: StorageFailure | undefined;
   #isClosed = false;
@@ -70,8 +73,10 @@ export class SqliteJournal implements Journal {
       database = openDatabase(path);
       prepareFile(database, path);
       this.#statements = prepareStatements(database);
-      this.#log = openLog(`${path}-wal`);
+      this.#log = openSync(`${path}-wal`, "r+");
       this.#database = database;
+      // Later: a start is not to wait for it, and what lives shortly does not need it.
+      this.#fillTimer = clock.timer(FILL_AFTER_MS, () => fillLog(this.#log)).unref();
     } catch (error) {
       database?.close();
       throw failureToOpen(path, error);
@@ -121,6 +126,7 @@ export class SqliteJournal implements Journal {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#foldTimer?.[Symbol.dispose]();
+    this.#fillTimer[Symbol.dispose]();
     closeSync(this.#log);
     // The last connection to close moves the log into the file and removes it.
     this.#database.close();
@@ -255,15 +261,18 @@ function prepareFile(database: Database, path: string): void {
 }
 
 /**
- * Opens the log and fills it up to the size at which SQLite starts it over. Frames then overwrite blocks that are there:
- * syncing those takes a fraction of the time that syncing a growing file does. Zeros are no frames, so a reader of the
- * log stops where they begin.
+ * Fills the log up to the size at which SQLite starts it over. Frames then overwrite blocks that are there: syncing
+ * those takes a fraction of the time that syncing a growing file does. Zeros are no frames, so a reader of the log stops
+ * where they begin; and none is overwritten, for frames end where the file does.
  */
-function openLog(path: string): number {
-  const log = openSync(path, "r+");
+function fillLog(log: number): void {
   const { size } = fstatSync(log);
-  if (size < LOG_BYTES) writeSync(log, Buffer.alloc(LOG_BYTES - size), 0, LOG_BYTES - size, size);
-  return log;
+  if (size >= LOG_BYTES) return;
+  try {
+    writeSync(log, Buffer.alloc(LOG_BYTES - size), 0, LOG_BYTES - size, size);
+  } catch {
+    // No room. The log then grows as it is needed, or a write says that the disk is full.
+  }
 }
 
 function batchChecksum(last: number, changes: Uint8Array): number {
