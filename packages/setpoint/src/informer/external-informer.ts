@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { apiPath } from "../client/api-path.js";
 import { drain, readJson } from "../client/body.js";
 import type { Client } from "../client/client.js";
+import { withSilenceLimit } from "../client/silence.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -30,6 +31,8 @@ export interface ExternalInformerOptions<T extends KubeObject> extends Reflector
   /** Told of every failure, of the server's and of the body store's. */
   readonly onError?: (error: unknown) => void;
 }
+
+const FETCH_SILENCE_MS = 30_000;
 
 /** What is known of an object without its body. */
 interface Known {
@@ -292,7 +295,8 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     const { namespace, name } = parseKey(key);
     const request = { method: "GET" as const, path: apiPath(this.kind, { namespace, name }) };
     const headers = { accept: "application/json" };
-    const response = await this.#client.raw({ ...request, headers, verb: "get", kind: this.kind });
+    const answer = await this.#client.raw({ ...request, headers, verb: "get", kind: this.kind });
+    const response = { ...answer, body: withSilenceLimit(answer.body, this.#clock, FETCH_SILENCE_MS) };
     if (response.status === 404) {
       await drain(response);
       return undefined;

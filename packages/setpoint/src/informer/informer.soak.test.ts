@@ -44,7 +44,7 @@ describe("informer under faults", () => {
       const plan = randomFaults(seededRandom(seed + 2), 0.9, FAULTS);
       const transport = faultTransport(api, (request, index) => (isFaulty ? plan(request, index) : undefined), clock);
       const client = createClient({ transport, server: "model", clock, random: seededRandom(seed + 3) });
-      const informers = new Informers(client, { clock, random: seededRandom(seed + 4) });
+      const informers = new Informers(client, { clock, random: seededRandom(seed + 4), watchTimeoutMs: 45_000 });
       const widgets = informers.for(Widget);
 
       const [prompt, slow] = [new StepLog(), new StepLog()];
@@ -52,7 +52,7 @@ describe("informer under faults", () => {
       widgets.addHandler(
         async (event) => {
           slow.see(event);
-          if (slow.steps % 50 === 0) await clock.sleep(below(random, 1500));
+          if (slow.steps % 20 === 0) await clock.sleep(below(random, 3000));
         },
         { maxStepsPerKey: 3 },
       );
@@ -85,6 +85,7 @@ describe("informer under faults", () => {
       for (let minute = 0; minute < 30 && Number(widgets.status().lastResourceVersion) < api.revision; minute++) {
         await clock.advance(60_000);
       }
+      expect(widgets.status()).toMatchObject({ phase: "watching", lastResourceVersion: String(api.revision) });
       while (widgets.status().backlog > 0) await clock.advance(60_000);
 
       const expected = new Map([...api.live].map(([key, { uid, revision }]) => [key, { uid, revision }]));

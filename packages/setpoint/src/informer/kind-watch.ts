@@ -1,5 +1,6 @@
 import { drain, readJson } from "../client/body.js";
 import type { Client } from "../client/client.js";
+import { withSilenceLimit } from "../client/silence.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { Kind } from "../kinds/kind.js";
@@ -11,6 +12,8 @@ interface KindWatchContext {
   readonly random: Random;
   readonly kind: Kind;
 }
+
+const SILENCE_MS = 30_000;
 
 interface GroupList {
   readonly groups?: readonly { readonly name?: string; readonly versions?: readonly { readonly version?: string }[] }[];
@@ -57,8 +60,9 @@ export class KindWatch {
   async #read(path: string, signal: AbortSignal): Promise<unknown> {
     const request = { method: "GET" as const, path };
     try {
-      const { client } = this.#context;
-      const response = await client.raw({ ...request, headers: { accept: "application/json" }, signal, retry: false });
+      const { client, clock } = this.#context;
+      const answer = await client.raw({ ...request, headers: { accept: "application/json" }, signal, retry: false });
+      const response = { ...answer, body: withSilenceLimit(answer.body, clock, SILENCE_MS) };
       if (response.status === 200) return await readJson(request, response);
       await drain(response);
       return undefined;

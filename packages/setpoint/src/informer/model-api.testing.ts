@@ -71,12 +71,19 @@ export class ModelApi implements Transport {
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
-    const { searchParams } = new URL(request.path, "http://model");
+    const { pathname, searchParams } = new URL(request.path, "http://model");
+    if (!pathname.endsWith("/widgets")) return this.#discovery(pathname);
     if (searchParams.get("watch") === "true") return this.#watch(searchParams, request.signal);
     return this.#list(searchParams);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  #discovery(path: string): TransportResponse {
+    const groups = [{ name: "example.com", versions: [{ version: "v1" }] }];
+    const body = path === "/apis" ? { groups } : { resources: [{ name: "widgets" }] };
+    return respond(200, [Buffer.from(JSON.stringify(body))]);
+  }
 
   #record(type: Change["type"], revision: number, key: string, text: string): void {
     this.changes.push({ type, revision, key, line: Buffer.from(`{"type":"${type}","object":${text}}\n`) });

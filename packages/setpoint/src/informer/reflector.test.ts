@@ -547,4 +547,15 @@ describe("reflector: a kind that comes and goes", () => {
     expect(keys()).toEqual(["a"]);
     expect(widgets.status()).toMatchObject({ phase: "backing-off", lastError: { code: "INFORMER_KIND_UNCLEAR" } });
   });
+
+  it("asks discovery again where its answer falls silent", async () => {
+    const silent = new ScriptedStream();
+    const streams = [new ScriptedStream().send("ADDED", widget("a", 5)).bookmark(6, "true")];
+    const { clock, widgets } = start((call, count) => {
+      if (!call.path.endsWith("/widgets")) return silent;
+      return count === 1 ? notFound() : streams.shift()!;
+    });
+    await clock.advance(30_000 + PAST_BACKOFF_MS);
+    expect(widgets.status()).toMatchObject({ phase: "watching", objects: 1 });
+  });
 });

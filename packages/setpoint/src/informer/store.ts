@@ -300,7 +300,7 @@ export class Store<T extends KubeObject = KubeObject> {
 
   #newSlot(): Slot {
     if (this.#slotCount === this.#address.length) {
-      const size = Math.ceil(this.#slotCount * 1.25);
+      const size = Math.ceil(this.#slotCount * 1.5);
       this.#address = grown(this.#address, new Uint32Array(size));
       this.#units = grown(this.#units, new Uint32Array(size));
       this.#length = grown(this.#length, new Uint32Array(size));
