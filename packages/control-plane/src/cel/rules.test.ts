@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../schema/json.js";
+import type { Schema } from "../schema/schema.js";
+import { validateRules } from "./rules.js";
+
+/** The answers of a real server to a CRD with these rules. */
+const schema: Schema = {
+  type: "object",
+  "x-kubernetes-validations": [{ rule: "self.metadata.name.startsWith('x')", message: "name must start with x" }],
+  properties: {
+    spec: {
+      type: "object",
+      "x-kubernetes-validations": [
+        { rule: "self.min <= self.max" },
+        {
+          rule: "!has(self.max) || self.max < 100",
+          message: "max too big",
+          reason: "FieldValueForbidden",
+          fieldPath: ".max",
+        },
+        { rule: "self.min >= 0", messageExpression: "'min is negative'" },
+        { rule: "self.min >= oldSelf.min", message: "min must not shrink" },
+      ],
+      properties: {
+        min: { type: "integer" },
+        max: { type: "integer" },
+        name: { type: "string", "x-kubernetes-validations": [{ rule: "self == 'ok' || self.startsWith('v')" }] },
+        list: {
+          type: "array",
+          "x-kubernetes-validations": [{ rule: "self.all(x, x > 0)", reason: "FieldValueDuplicate" }],
+          items: { type: "integer", "x-kubernetes-validations": [{ rule: "self % 2 == 0", message: "must be even" }] },
+        },
+        m: {
+          type: "object",
+          additionalProperties: { type: "string", "x-kubernetes-validations": [{ rule: "self != 'bad'" }] },
+        },
+        "some-dash": { type: "string" },
+        when: {
+          type: "string",
+          format: "date-time",
+          "x-kubernetes-validations": [{ rule: "self > timestamp('2020-01-01T00:00:00Z')" }],
+        },
+        immutable: { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "immutable" }] },
+      },
+    },
+  },
+};
+
+function thing(name: string, spec: Json): JsonObject {
+  return { apiVersion: "example.com/v1", kind: "Rule", metadata: { name }, spec };
+}
+
+function findings(object: JsonObject, old?: JsonObject, rules = schema): string[] {
+  return validateRules(rules, object, old).map(({ type, field, detail }) => `${type} ${field}: ${detail}`);
+}
+
+describe("rules of a schema", () => {
+  it.each<[Json, string[]]>([
+    [{ min: 5, max: 3 }, ["FieldValueInvalid spec: Invalid value: failed rule: self.min <= self.max"]],
+    [
+      { min: -1, max: 200 },
+      [
+        "FieldValueForbidden spec.max: Forbidden: max too big",
+        "FieldValueInvalid spec: Invalid value: min is negative",
+      ],
+    ],
+    [
+      { min: 1, max: 2, name: "nope", list: [1, -2], m: { a: "bad" }, when: "2019-01-01T00:00:00Z" },
+      [
+        "FieldValueInvalid spec.name: Invalid value: \"nope\": failed rule: self == 'ok' || self.startsWith('v')",
+        "FieldValueDuplicate spec.list: Duplicate value",
+        "FieldValueInvalid spec.list[0]: Invalid value: 1: must be even",
+        "FieldValueInvalid spec.m[a]: Invalid value: \"bad\": failed rule: self != 'bad'",
+        "FieldValueInvalid spec.when: Invalid value: \"2019-01-01T00:00:00Z\": failed rule: self > timestamp('2020-01-01T00:00:00Z')",
+      ],
+    ],
+    [
+      { max: 2 },
+      [
+        'FieldValueInvalid spec: Invalid value: "object": no such key: min evaluating rule: self.min <= self.max',
+        'FieldValueInvalid spec: Invalid value: "object": no such key: min evaluating rule: self.min >= 0',
+      ],
+    ],
+  ])("%j", (spec, expected) => {
+    expect(findings(thing("x", spec))).toEqual(expected);
+    expect(findings(thing("y", spec))).toEqual([
+      "FieldValueInvalid <nil>: Invalid value: name must start with x",
+      ...expected,
+    ]);
+  });
+
+  it("of transitions compare with the old value", () => {
+    const old = thing("x", { min: 5, max: 9, immutable: "a" });
+    expect(findings(thing("x", { min: 3, max: 9, immutable: "b" }), old)).toEqual([
+      "FieldValueInvalid spec: Invalid value: min must not shrink",
+      'FieldValueInvalid spec.immutable: Invalid value: "b": immutable',
+    ]);
+  });
+
+  it("forgive what did not change", () => {
+    const broken = thing("x", { min: 5, max: 3 });
+    expect(findings(broken, broken)).toEqual([]);
+  });
+
+  it("are not checked where the object is wrong already", () => {
+    const errors = validateRules(schema, thing("x", {}), undefined, [
+      { type: "FieldValueTypeInvalid", field: "spec.min", detail: "" },
+    ]);
+    expect(errors).toMatchObject([
+      {
+        field: "<nil>",
+        detail: expect.stringContaining("Invalid value: null: some validation rules were not checked"),
+      },
+    ]);
+  });
+
+  it("spell fields that CEL does not take in its own way", () => {
+    const dashed: Schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          "x-kubernetes-validations": [{ rule: "self.some__dash__name == 'v' && self.__namespace__ == 'n'" }],
+          properties: { "some-name": { type: "string" }, namespace: { type: "string" } },
+        },
+      },
+    };
+    expect(findings(thing("x", { "some-name": "v", namespace: "n" }), undefined, dashed)).toEqual([]);
+  });
+
+  it("stop when they cost too much", () => {
+    const costly: Schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "array",
+          "x-kubernetes-validations": [{ rule: "self.all(a, self.all(b, self.all(c, a + b + c != '')))" }],
+          items: { type: "string" },
+        },
+      },
+    };
+    const [finding] = findings(thing("x", new Array(200).fill("x")), undefined, costly);
+    expect(finding).toContain("operation cancelled: actual cost limit exceeded");
+  });
+});
