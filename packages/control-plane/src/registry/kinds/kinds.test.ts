@@ -110,6 +110,18 @@ describe("subresources", () => {
     expect(body.metadata.generation).toBe(1);
   });
 
+  it("resize the containers of a pod and nothing else", async () => {
+    await plane.request("POST", `${CORE}/pods`, { body: pod });
+    const containers = [{ name: "c", image: "other", resources: { requests: { cpu: "1" } } }];
+    const { body } = await plane.request("PATCH", `${CORE}/pods/p/resize`, {
+      contentType: "application/strategic-merge-patch+json",
+      body: { spec: { containers, nodeName: "n" } },
+    });
+    expect(body.spec).toMatchObject({ containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] });
+    expect(body.spec).not.toHaveProperty("nodeName");
+    expect(body.metadata.generation).toBe(2);
+  });
+
   it("evict a pod within its disruption budget", async () => {
     await plane.request("POST", `${CORE}/pods`, { body: pod });
     const patch = (path: string, body: unknown) =>

@@ -145,4 +145,18 @@ describe("lists", () => {
     expect(body).toMatchObject({ kind: "PartialObjectMetadataList", items: [{ kind: "PartialObjectMetadata" }] });
     expect(body.items[0]).not.toHaveProperty("data");
   });
+
+  it("come in pieces where they are long", async () => {
+    const path = "/api/v1/namespaces/long/configmaps";
+    const creates = Array.from({ length: 700 }, (_, index) =>
+      plane.request("POST", path, { body: { metadata: { name: `c${index}` }, data: { text: "x".repeat(1000) } } }),
+    );
+    await Promise.all(creates);
+    const response = await plane.open("GET", path);
+    expect(response.body).not.toBeInstanceOf(Uint8Array);
+    const { body } = await plane.request("GET", path);
+    expect(body.items).toHaveLength(700);
+    const byName = body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+    expect(byName).toEqual([...byName].sort());
+  });
 });

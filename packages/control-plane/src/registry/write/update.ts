@@ -243,6 +243,7 @@ function limitedToEndpoint(
   const { strategy } = definition;
   const part = ENDPOINT_PARTS[subresource];
   if (part !== undefined) return withPart(object, old, part);
+  if (subresource === "resize") return withResources(object, old);
   if (subresource === "status") return withStatusAlone(definition, object, old);
   if (subresource !== "" || !strategy.hasStatus) return object;
   return withField(object, "status", (old as UntypedObject).status);
@@ -252,6 +253,31 @@ function withPart(object: KubeObject, old: KubeObject, [outer, inner]: readonly 
   const given = (object as UntypedObject)[outer!] as Readonly<Record<string, unknown>> | undefined;
   const before = (old as UntypedObject)[outer!] as Readonly<Record<string, unknown>> | undefined;
   return { ...old, metadata: object.metadata, [outer!]: { ...before, [inner!]: given?.[inner!] } } as KubeObject;
+}
+
+/** A resize changes what containers may use, and nothing else. */
+function withResources(object: KubeObject, old: KubeObject): KubeObject {
+  const given = (object as PodLike).spec ?? {};
+  const before = (old as PodLike).spec ?? {};
+  const resized = (list: "containers" | "initContainers"): object => {
+    if (before[list] === undefined) return {};
+    const containers = before[list].map((container) => {
+      const wanted = given[list]?.find(({ name }) => name === container.name);
+      return wanted === undefined ? container : { ...container, resources: wanted.resources };
+    });
+    return { [list]: containers };
+  };
+  const spec = { ...before, ...resized("containers"), ...resized("initContainers") };
+  return { ...old, metadata: object.metadata, spec } as KubeObject;
+}
+
+interface PodLike extends KubeObject {
+  readonly spec?: Readonly<Partial<Record<"containers" | "initContainers", readonly Container[]>>>;
+}
+
+interface Container {
+  readonly name: string;
+  readonly resources?: object;
 }
 
 function withStatusAlone({ strategy, isBuiltIn }: ResourceDefinition, object: KubeObject, old: KubeObject): KubeObject {
