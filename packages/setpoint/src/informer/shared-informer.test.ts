@@ -436,3 +436,44 @@ describe("informer: reads", () => {
     expect(count).toBe(200_000);
   });
 });
+
+describe("informer: own deletes", () => {
+  it("waits until the delete is seen, or another object has the name", async () => {
+    const stream = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
+    const { clock, widgets } = start([stream]);
+    await widgets.synced();
+    const waits = [widgets.observeDelete("default/a", "uid-of-a"), widgets.observeDelete("default/b", "uid-of-b")];
+    expect(await widgets.observeDelete("default/b", "an earlier one")).toEqual({ expired: false });
+    expect(await widgets.observeDelete("default/none", "x")).toEqual({ expired: false });
+    stream.send("DELETED", widget("a", 4)).send("MODIFIED", widget("b", 6, { uid: "again" }));
+    expect(await Promise.all(waits)).toEqual([{ expired: false }, { expired: false }]);
+    expect(clock.pendingTimers).toBeLessThan(3);
+  });
+
+  it("gives up after its time and says so, and ends with its signal", async () => {
+    const errors: unknown[] = [];
+    const stream = new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(3, "true");
+    const { clock, widgets } = start([stream], { onError: (_, error) => errors.push(error) });
+    await widgets.synced();
+    const wait = widgets.observeDelete("default/a", "uid-of-a");
+    const abort = new AbortController();
+    const aborted = widgets.observeDelete("default/a", "uid-of-a", abort.signal);
+    abort.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    await clock.advance(5000);
+    expect(await wait).toEqual({ expired: true });
+    expect(errors).toMatchObject([{ code: "INFORMER_DELETE_NOT_SEEN" }]);
+  });
+
+  it("does not show an own write outside of its scope", async () => {
+    const clock = new VirtualClock();
+    const stream = new ScriptedStream().send("ADDED", widget("a", 1, { labels: { app: "x" } })).bookmark(3, "true");
+    const informers = new Informers(new ScriptedApi(() => stream), { clock, random: seededRandom(1) });
+    const widgets = informers.for(Widget, { namespaces: ["default"], labelSelector: "app=x" });
+    await widgets.synced();
+    widgets.observe(widget("b", 5, { labels: { app: "y" } }));
+    widgets.observe(widget("c", 6, { labels: { app: "x" }, namespace: "other" }));
+    widgets.observe(widget("a", 7, { labels: { app: "y" } }));
+    expect([...widgets.keys()]).toEqual([]);
+  });
+});
