@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isNotFound } from "../client/api-error.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller, scoped } from "./controller.js";
 import type { ControllerRun } from "./controller-run.js";
@@ -91,8 +92,15 @@ async function take(world: World, current: Step, names: Set<string>): Promise<vo
     if (!victim) return;
     const { name, namespace } = victim.metadata;
     const where = { ...(namespace ? { namespace } : {}), fieldManager: "somebody" };
-    if (current.how === "delete") await client.delete(ConfigMap, name, where);
-    else await client.patch(ConfigMap, name, { type: "merge", body: { data: { image: "drifted" } } }, where);
+    const body = { data: { image: "drifted" } };
+    const drift =
+      current.how === "delete"
+        ? client.delete(ConfigMap, name, where)
+        : client.patch(ConfigMap, name, { type: "merge", body }, where);
+    await drift.catch((error: unknown) => {
+      // The controller or the garbage collector was faster.
+      if (!isNotFound(error)) throw error;
+    });
   } else if (current.type === "faults") {
     let writes = 0;
     world.fault = ({ method }) =>

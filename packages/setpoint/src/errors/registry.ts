@@ -313,7 +313,7 @@ export const errorRegistry = defineErrors({
   },
   CONTROL_PLANE_MISSING: {
     summary: "The embedded control plane is not installed.",
-    cure: "npm install --save-dev @setpoint/control-plane",
+    cure: "Install it: npm install --save-dev @setpoint/control-plane.",
   },
   BODY_STORE_FAILED: {
     summary: "The store of an external informer's bodies could not be asked, or gave an error.",
