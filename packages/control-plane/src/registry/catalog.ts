@@ -126,7 +126,7 @@ function groupsOf(definitions: Iterable<ResourceDefinition>): readonly CatalogGr
 }
 
 /** Kubernetes' order of versions, the best first: v2, v1, v1beta2, v1alpha1, then the rest by name. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const [first, second] = [parseVersion(a), parseVersion(b)];
   if (first && second) {
     for (let index = 0; index < 3; index++) if (first[index] !== second[index]) return second[index]! - first[index]!;

@@ -48,11 +48,3 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
   return { type: "FieldValueTypeInvalid", field, detail: sentence(`Invalid value: ${printed(value)}`, detail) };
 }
-
-export function notFoundValue(field: string, value: unknown): FieldError {
-  return { type: "FieldValueNotFound", field, detail: `Not found: ${printed(value)}` };
-}
-
-export function internalFieldError(field: string, detail: string): FieldError {
-  return { type: "InternalError", field, detail: sentence("Internal error", detail) };
-}

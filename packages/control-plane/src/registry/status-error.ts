@@ -106,11 +106,6 @@ export function methodNotAllowed(): StatusError {
   return new StatusError(405, "MethodNotAllowed", message, {});
 }
 
-export function methodNotSupported(of: QualifiedName, action: string): StatusError {
-  const message = `${action} is not supported on resources of kind "${qualified(of)}"`;
-  return new StatusError(405, "MethodNotAllowed", message, detailsOf(of, ""));
-}
-
 export function alreadyExists(of: QualifiedName, name: string): StatusError {
   return new StatusError(409, "AlreadyExists", `${qualified(of)} "${name}" already exists`, detailsOf(of, name));
 }
@@ -121,7 +116,7 @@ export function generateNameConflict(of: QualifiedName, name: string): StatusErr
   return new StatusError(409, "AlreadyExists", message, detailsOf(of, name, { retryAfterSeconds: 1 }));
 }
 
-export const OPTIMISTIC_LOCK_MESSAGE =
+const OPTIMISTIC_LOCK_MESSAGE =
   "the object has been modified; please apply your changes to the latest version and try again";
 
 export function conflict(of: QualifiedName, name: string, why: string = OPTIMISTIC_LOCK_MESSAGE): StatusError {

@@ -95,7 +95,7 @@ function validateNamespace(namespace: string | undefined, namespaced: boolean): 
   return labelName(namespace, false).map((complaint) => invalidValue("metadata.namespace", namespace, complaint));
 }
 
-export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
+function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
     for (const complaint of qualifiedName(key)) errors.push(invalidValue(field, key, complaint));

@@ -15,7 +15,7 @@ export interface ObjectFilter {
   matches(object: KubeObject): boolean;
 }
 
-export const ALL_OBJECTS: ObjectFilter = { isEmpty: true, name: undefined, namespace: undefined, matches: () => true };
+const ALL_OBJECTS: ObjectFilter = { isEmpty: true, name: undefined, namespace: undefined, matches: () => true };
 
 export function objectFilter(definition: ResourceDefinition, labels: string, fields: string): ObjectFilter {
   const labelSelector = labels === "" ? everything : parseLabelSelector(labels);
@@ -62,7 +62,7 @@ function checkFields(definition: ResourceDefinition, terms: readonly FieldTerm[]
 }
 
 /** The text that a field selector compares with: absent fields are empty, numbers and booleans are printed. */
-export function selectableValue(object: KubeObject, path: string): string {
+function selectableValue(object: KubeObject, path: string): string {
   let value: unknown = object as UntypedObject;
   for (const key of path.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return absentValue(path);

@@ -12,11 +12,6 @@ export interface ServedObject {
 
 const encoder = new TextEncoder();
 
-/** How a resource version's objects begin in JSON. The storage keeps the order of fields, so this is a prefix. */
-export interface Head {
-  readonly bytes: Uint8Array;
-}
-
 const heads = new WeakMap<ResourceDefinition, Uint8Array>();
 
 /** The first bytes of every object of this version: `{"kind":"Pod","apiVersion":"v1",`. */

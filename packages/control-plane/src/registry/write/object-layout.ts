@@ -2,7 +2,6 @@ import type { KubeObject, ObjectMeta } from "setpoint";
 
 /** An object under construction. */
 export type Draft = { -readonly [Field in keyof KubeObject]: KubeObject[Field] } & { [field: string]: unknown };
-export type MetaDraft = { -readonly [Field in keyof ObjectMeta]?: ObjectMeta[Field] };
 
 const META_FIELDS = [
   "name",
@@ -30,7 +29,7 @@ export function laidOut(object: KubeObject, apiVersion: string, kind: string): D
   return { kind, apiVersion, metadata: laidOutMetadata(metadata ?? {}), ...rest };
 }
 
-export function laidOutMetadata(metadata: Partial<ObjectMeta>): ObjectMeta {
+function laidOutMetadata(metadata: Partial<ObjectMeta>): ObjectMeta {
   const ordered: Record<string, unknown> = {};
   for (const field of META_FIELDS) {
     const value = metadata[field];

@@ -27,7 +27,7 @@ const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 const APPLY_PATCH = "application/apply-patch+yaml";
 
 /** Custom resources have no strategic patches. */
-export function patchTypesOf(isBuiltIn: boolean): readonly string[] {
+function patchTypesOf(isBuiltIn: boolean): readonly string[] {
   return isBuiltIn ? [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH] : [JSON_PATCH, MERGE_PATCH, APPLY_PATCH];
 }
 
