@@ -79,7 +79,10 @@ function verdict(message: Message, body: JsonObject): string | undefined {
 
 /** The facts know that a field is a string, not what Go calls this string: `v1.DNSPolicy`. */
 function masked(text: string): string {
-  return text.replace(/ of type (string|\w+\.\w+)$/, " of type string").replace(/\[\](string|\w+\.\w+)$/, "[]string");
+  return text
+    .replace(/map\[\w+\.\w+\]/, "map[string]")
+    .replace(/ of type (string|\w+\.\w+)$/, " of type string")
+    .replace(/\[\](string|\w+\.\w+)$/, "[]string");
 }
 
 interface Budget {

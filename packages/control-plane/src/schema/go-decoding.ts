@@ -130,8 +130,13 @@ class StructReader {
     }
   }
 
-  #list(type: FieldType & { kind: "list" | "wrapped-list" }, value: Json, owner: Message): Json {
-    if (!isArray(value)) return this.#reject(type, jsonType(value), typeName(type));
+  #list(
+    type: FieldType & { kind: "list" | "wrapped-list" },
+    value: Json,
+    owner: Message,
+    name: string = typeName(type),
+  ): Json {
+    if (!isArray(value)) return this.#reject(type, jsonType(value), name);
     return value.map((item, index) => {
       this.#path.push(`[${index}]`);
       const read = this.value(type.of, item, owner);
@@ -145,8 +150,13 @@ class StructReader {
     const result: MutableJsonObject = {};
     for (const key of Object.keys(value).sort()) {
       this.#path.push(`.${key}`);
-      const item = this.value(type.of, value[key]!, owner);
-      setField(result, key, isQuantity(type.of) ? canonicalQuantity(String(item), THOUSANDTHS) : item);
+      const isExtra = type.of.kind === "wrapped-list" || type.of.kind === "list";
+      const given = value[key]!;
+      const item =
+        isExtra && given !== null
+          ? this.#list(type.of as FieldType & { kind: "list" }, given, owner, EXTRA_VALUE)
+          : this.value(type.of, given, owner);
+      setField(result, key, isResourceList(type, owner) ? canonicalQuantity(String(item), THOUSANDTHS) : item);
       this.#path.pop();
     }
     return result;
@@ -168,8 +178,18 @@ class StructReader {
         return this.#reject(type, `number ${value}`, type.scalar);
       }
       case "bytes":
-        return typeof value === "string" ? canonicalBase64(value) : this.#reject(type, jsonType(value), "[]uint8");
+        if (typeof value === "string") return canonicalBase64(value);
+        return isArray(value) ? this.#bytes(type, value) : this.#reject(type, jsonType(value), "[]uint8");
     }
+  }
+
+  /** Bytes may also come as a list of numbers. */
+  #bytes(type: FieldType & { kind: "scalar" }, value: readonly Json[]): Json {
+    for (const item of value) {
+      if (typeof item === "number" && Number.isInteger(item) && item >= 0 && item < 256) continue;
+      if (item !== null) this.#reject(type, typeof item === "number" ? `number ${item}` : jsonType(item), "uint8");
+    }
+    return Buffer.from(value.map(Number)).toString("base64");
   }
 
   #special(special: Special, value: Json, owner: Message): Json {
@@ -212,8 +232,10 @@ class StructReader {
 /** Resource lists are rounded up to thousandths. */
 const THOUSANDTHS = -3;
 
-function isQuantity(type: FieldType): boolean {
-  return type.kind === "special" && type.special === "Quantity";
+/** The capacities of dynamic resources are maps of quantities too, but no resource lists. */
+function isResourceList(type: FieldType & { kind: "map" }, owner: Message): boolean {
+  const isOfQuantities = type.of.kind === "special" && type.of.special === "Quantity";
+  return isOfQuantities && !owner.name.startsWith("io.k8s.api.resource.");
 }
 
 const QUANTITY_PATTERN = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -262,10 +284,13 @@ function typeName(type: FieldType): string {
   }
 }
 
+/** What Go calls a list that is the value of a map: there is one such type. */
+const EXTRA_VALUE = "v1.ExtraValue";
+
 /** Maps that Go always knows by these names, by the type of their values. */
 const NAMED_MAPS: Readonly<Record<string, string>> = {
   "resource.Quantity": "v1.ResourceList",
-  "[]string": "map[string]v1.ExtraValue",
+  "[]string": `map[string]${EXTRA_VALUE}`,
 };
 
 const SPECIAL_NAMES: Readonly<Record<Special, string>> = {
@@ -293,11 +318,35 @@ function jsonType(value: Json): string {
 }
 
 function canonicalBase64(text: string): string {
-  const bytes = Buffer.from(text, "base64");
-  const canonical = bytes.toString("base64");
+  const canonical = Buffer.from(text, "base64").toString("base64");
   if (canonical === text.replace(/[\r\n]/g, "")) return canonical;
-  const bad = /[^A-Za-z0-9+/\r\n]/.exec(text.replace(/=*$/, ""));
-  throw new DecodingError(`illegal base64 data at input byte ${bad?.index ?? text.replace(/=*$/, "").length}`);
+  throw new DecodingError(`illegal base64 data at input byte ${base64Fault(text)}`);
+}
+
+/** Where Go stops reading base64: at a character that does not belong, or at the last group where it is too short. */
+function base64Fault(text: string): number {
+  let digits = 0;
+  let groupStart = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === "\r" || character === "\n") continue;
+    if (character === "=") return paddingFault(text, at, digits % 4);
+    if (!/[A-Za-z0-9+/]/.test(character)) return at;
+    if (digits++ % 4 === 0) groupStart = at;
+  }
+  return groupStart;
+}
+
+function paddingFault(text: string, at: number, digits: number): number {
+  if (digits < 2) return at;
+  let end = at + 1;
+  if (digits === 2) {
+    while (text[end] === "\r" || text[end] === "\n") end++;
+    if (end >= text.length) return text.length;
+    if (text[end] !== "=") return end - 1;
+    end++;
+  }
+  return end;
 }
 
 function translated<Result>(work: () => Result): Result {
