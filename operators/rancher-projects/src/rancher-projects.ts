@@ -1,4 +1,4 @@
-import { type Controller, controller, isApiError, type ScopedKind } from "setpoint";
+import { type Controller, controller, isApiError, scoped, writing } from "setpoint";
 import { Namespace } from "setpoint/kinds/v1";
 import { type AssignmentOptions, DEFAULT_OPTIONS, decide, isOurs, ownerOf } from "./assignment.js";
 import { Project } from "./project.js";
@@ -18,15 +18,14 @@ const NAMES = "names";
 export function rancherProjects(options: RancherProjectsOptions = {}): Controller<Namespace> {
   const { managementCluster: cluster, ...given } = options;
   const settings: AssignmentOptions = { ...DEFAULT_OPTIONS, ...given };
-  const projects: ScopedKind<typeof Project> = {
-    kind: Project,
+  const projects = scoped(Project, {
     namespaces: "all",
     indexes: { [NAMES]: projectNames },
     ...(cluster === undefined ? {} : { cluster }),
-  };
+  });
   return controller(Namespace, {
     name: "rancher-projects",
-    uses: [projects, { kind: Namespace }] as readonly ScopedKind<typeof Project | typeof Namespace>[],
+    uses: [projects, writing(Namespace, ["patch"])],
     when: { changed: ["metadata.labels", "metadata.annotations", "metadata.deletionTimestamp"] },
     async reconcile(namespace, ctx) {
       if (!isOurs(namespace, settings.exclude)) return;
@@ -44,7 +43,7 @@ export function rancherProjects(options: RancherProjectsOptions = {}): Controlle
       }
       ctx.event("Normal", "ProjectAssigned", decision.message);
     },
-  }) as Controller<Namespace>;
+  });
 }
 
 const DENIAL_HINT =

@@ -58,6 +58,11 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** Thrown for what is wrong outside of the program, in words that need no stack: exit code 1. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+}
+
 export function parseArgsOptions(options: Command["options"]): NonNullable<ParseArgsConfig["options"]> {
   const entries = Object.entries(options).map(([name, { type, short, multiple }]) => {
     return [name, { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) }];

@@ -1,6 +1,13 @@
 import { parseArgs } from "node:util";
 import { isSetpointError } from "setpoint";
-import { type Command, type CommandContext, type OptionValues, parseArgsOptions, UsageError } from "./command.js";
+import {
+  type Command,
+  type CommandContext,
+  CommandError,
+  type OptionValues,
+  parseArgsOptions,
+  UsageError,
+} from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, overview } from "./help.js";
 
@@ -56,6 +63,6 @@ function parse(command: Command, args: readonly string[]): { values: OptionValue
 
 function describe(error: unknown): string {
   if (isSetpointError(error)) return `${error.message} [${error.code}]`;
-  if (error instanceof UsageError) return error.message;
+  if (error instanceof UsageError || error instanceof CommandError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -182,6 +182,16 @@ export {
   type Labels,
   MetricRegistry,
 } from "./manager/metric-registry.js";
+export {
+  type RbacManifestOptions,
+  type RbacOptions,
+  type RbacRule,
+  rbacManifests,
+  rbacRules,
+  type WriteVerb,
+  type WrittenKind,
+  writing,
+} from "./manager/rbac.js";
 export { parseAddress, type RunOptions, run } from "./manager/run.js";
 export type { BackoffOptions } from "./queue/backoff.js";
 export type { MergeCauses, WorkItem } from "./queue/key-queue.js";

@@ -10,7 +10,7 @@ import {
   type UntypedKind,
   type UntypedObject,
 } from "setpoint";
-import { type CommandContext, UsageError } from "../command.js";
+import { type CommandContext, CommandError, UsageError } from "../command.js";
 import { connectTo, inNamespace } from "./connection.js";
 import { findKindOf } from "./find-kind.js";
 import { withoutManagedFields } from "./get.js";
@@ -105,7 +105,7 @@ async function servedKind(
     if (systemClock.monotonic() >= end) break;
     await systemClock.sleep(100, signal);
   }
-  throw new SetpointError("API_NOT_SERVED", `${place}: the server has no ${apiVersion} ${kind}: is its CRD installed?`);
+  throw new CommandError(`${place}: the server has no ${apiVersion} ${kind}: is its CRD installed?`);
 }
 
 /** The namespace that an object goes to. Throws where file and option disagree. */

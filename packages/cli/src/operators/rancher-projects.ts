@@ -58,6 +58,10 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
       clusters: { [MANAGEMENT]: management },
     };
   },
+  workloads: (isManagementElsewhere) => [
+    rancherProjects(isManagementElsewhere ? { managementCluster: MANAGEMENT } : {}),
+  ],
+  managementCluster: MANAGEMENT,
   async prepare(client) {
     await ensure(() => client.create(CustomResourceDefinition, projectCrd));
     await ensure(() => client.create(Namespace, { metadata: { name: "local" } }));

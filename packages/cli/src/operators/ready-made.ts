@@ -12,6 +12,10 @@ export interface ReadyMadeOperator {
   start(
     values: OptionValues,
   ): Promise<{ readonly workloads: readonly Workload[]; readonly clusters?: Readonly<Record<string, Client>> }>;
+  /** What it runs with its defaults, for RBAC; with the management API elsewhere, where it has such a mode. */
+  workloads(isManagementElsewhere: boolean): readonly Workload[];
+  /** Its name for the other cluster of that mode. */
+  readonly managementCluster?: string;
   /** Makes what it needs on a control plane of one's own: CRDs, samples. Never called on a cluster. */
   prepare?(client: Client): Promise<void>;
   /** What to try, for the screen of `up`. */

@@ -7,10 +7,8 @@ import { startFailure } from "../control-plane/start-failure.js";
 import { interrupted } from "../interrupted.js";
 import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
 import { writePrivateFile } from "../private-file.js";
+import { MANAGER_FILE } from "./manager-file.js";
 import { upScreen } from "./screen.js";
-
-/** Where other commands find the process of `up`, below its data directory. */
-export const MANAGER_FILE = "manager.json";
 
 /** Runs control plane and operators until the signal; resolves to the exit code. */
 export async function runUp(context: CommandContext): Promise<number> {

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { runMain } from "../testing/command-line.js";
+
+/** Within the package, so that its modules find `setpoint`. */
+const folder = mkdtempSync(join(fileURLToPath(new URL(".", import.meta.url)), "../../dist/code-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const KIND = `
+import { resource } from "setpoint";
+export interface Words { readonly greeting: string }
+const spec = { type: "object", properties: { greeting: { type: "string" } } } as const;
+export const Greeter = resource("example.com/v1/Greeter", { spec });
+`;
+const LOOP = `
+import { controller } from "setpoint";
+import { ConfigMap } from "setpoint/kinds/v1";
+import { Greeter } from "./kind.ts";
+export const greeters = [controller(Greeter, { owns: [ConfigMap], reconcile: async (): Promise<void> => {} })];
+`;
+
+interface Printed {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly object[];
+}
+
+const documents = (text: string): Printed[] => [...parseAllDocuments(text)].map((document) => document.toJS());
+
+describe("setpoint crds and rbac", () => {
+  it("read a TypeScript module, with the files that it imports", async () => {
+    file("kind.ts", KIND);
+    const loop = file("loop.ts", LOOP);
+    const crds = await runMain(["crds", loop]);
+    expect(crds).toMatchObject({ code: 0, err: "" });
+    expect(documents(crds.out)).toMatchObject([
+      { kind: "CustomResourceDefinition", metadata: { name: "greeters.example.com" } },
+    ]);
+    const rbac = documents((await runMain(["rbac", loop, "--leader-elect", "-n", "ops"])).out);
+    expect(rbac.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`)).toEqual([
+      "ServiceAccount ops/loop",
+      "ClusterRole /loop",
+      "ClusterRoleBinding /loop",
+      "Role ops/loop",
+      "RoleBinding ops/loop",
+    ]);
+    expect(rbac[1]?.rules?.[0]).toEqual({
+      apiGroups: ["example.com"],
+      resources: ["greeters"],
+      verbs: ["get", "list", "watch"],
+    });
+  });
+
+  it("name what is missing", async () => {
+    expect(await runMain(["crds", "/no/such.ts"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no such file"),
+    });
+    const empty = file("empty.ts", "export const a: number = 1;\n");
+    expect((await runMain(["rbac", empty])).err).toContain("exports no resource(…), controller(…) or watcher(…)");
+    expect((await runMain(["rbac", file("kind.ts", KIND)])).err).toContain("exports no controller(…) or watcher(…)");
+    expect((await runMain(["rbac", "rancher-projects", "--install"])).err).toContain("--image");
+  });
+
+  it("print what installs a ready-made operator", async () => {
+    const { code, out } = await runMain(["rbac", "rancher-projects", "--install", "--image", "example.com/setpoint:1"]);
+    expect(code).toBe(0);
+    const objects = documents(out);
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      ...["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding"],
+      ...["Role", "RoleBinding", "Role", "RoleBinding", "Deployment"],
+    ]);
+    expect(objects[2]?.rules).toEqual([
+      { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch", "patch"] },
+      { apiGroups: ["management.cattle.io"], resources: ["projects"], verbs: ["get", "list", "watch"] },
+      { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+      { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
+    ]);
+    const management = documents((await runMain(["rbac", "rancher-projects", "--management-cluster"])).out);
+    expect(management[1]?.rules).toEqual([
+      { apiGroups: ["management.cattle.io"], resources: ["projects"], verbs: ["get", "list", "watch"] },
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import type { Command } from "../command.js";
+
+const format = {
+  type: "string",
+  short: "o",
+  placeholder: "FORMAT",
+  description: "json or yaml",
+  default: "yaml",
+} as const;
+
+const EXIT_CODES = "Exit codes: 0 printed, 1 failed, 2 wrong usage.";
+
+export const crdsCommand: Command = {
+  name: "crds",
+  summary: "Prints the CustomResourceDefinitions of the kinds that a module declares.",
+  usage: "FILE.ts... [options]",
+  allowsPositionals: true,
+  options: { output: format },
+  examples: [
+    { text: "to look at", command: "setpoint crds src/websites.ts" },
+    { text: "to install", command: "setpoint crds src/websites.ts | setpoint apply -f - --wait" },
+  ],
+  notes: [
+    "The module is imported, so it must only declare: keep `await run(…)` in another file.",
+    "TypeScript needs Node 22.18 or later, or rolldown or esbuild beside the module.",
+    "",
+    EXIT_CODES,
+  ],
+  load: async () => (await import("./crds.js")).runCrds,
+};
+
+export const rbacCommand: Command = {
+  name: "rbac",
+  summary: "Prints the least RBAC that a module's controllers, or a ready-made operator, need.",
+  usage: "FILE.ts... | OPERATOR [options]",
+  allowsPositionals: true,
+  options: {
+    name: {
+      type: "string",
+      placeholder: "NAME",
+      description: "of ServiceAccount, roles, bindings and Lease (default: the operator's, or the file's)",
+    },
+    namespace: {
+      type: "string",
+      short: "n",
+      placeholder: "NAME",
+      description: "where the ServiceAccount lives (default: setpoint-system)",
+    },
+    "leader-elect": { type: "boolean", description: "with the Lease of a leader election" },
+    "metrics-rbac": { type: "boolean", description: "with the reviews that metrics access by RBAC needs" },
+    install: { type: "boolean", description: "with Namespace and Deployment: all that installs it" },
+    image: {
+      type: "string",
+      placeholder: "IMAGE",
+      description: "of the Deployment: one whose entry point is setpoint",
+    },
+    "management-cluster": {
+      type: "boolean",
+      description: "the rules for Rancher's management cluster, where that is another one",
+    },
+    output: format,
+  },
+  examples: [
+    { text: "of one's own controllers", command: "setpoint rbac src/websites.ts --name websites" },
+    {
+      text: "all that installs a ready-made operator",
+      command: "setpoint rbac rancher-projects --install --image IMAGE | setpoint apply -f -",
+    },
+  ],
+  notes: [
+    'A controller that writes kinds which it does not own says so: uses: [writing(Namespace, ["patch"])].',
+    "",
+    EXIT_CODES,
+  ],
+  load: async () => (await import("./rbac.js")).runRbac,
+};

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Resource, Workload } from "setpoint";
+import { UsageError } from "../command.js";
+
+/** What a module of the user exports, as far as it is declared with Setpoint. */
+export interface Declarations {
+  readonly resources: readonly Resource[];
+  readonly workloads: readonly Workload[];
+}
+
+/**
+ * Imports a module and finds the kinds and workloads that it exports, also within lists, and the kinds of its workloads.
+ * TypeScript is read by Node itself where it can (22.18 and later), else by a bundler that is installed beside the file.
+ * The module runs: it must not start anything when it is imported.
+ */
+export async function loadDeclarations(path: string): Promise<Declarations> {
+  const file = resolve(path);
+  if (!existsSync(file)) throw new UsageError(`${path}: there is no such file`);
+  return declarationsOf(await importModule(file), path);
+}
+
+/** The declarations among a module's exports. Throws a `UsageError` where there are none. */
+export function declarationsOf(exported: Readonly<Record<string, unknown>>, path: string): Declarations {
+  const values = Object.values(exported).flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]));
+  const workloads = [...new Set(values.filter(isWorkload))];
+  const kinds = workloads.flatMap((workload) =>
+    workload.type === "controller" ? [workload.kind, ...workload.owns.map(({ kind }) => kind)] : [workload.kind],
+  );
+  const resources = [...new Set([...values, ...kinds].filter(isResource))];
+  if (workloads.length === 0 && resources.length === 0) {
+    throw new UsageError(`${path} exports no resource(…), controller(…) or watcher(…): export what it declares`);
+  }
+  return { resources, workloads };
+}
+
+function isWorkload(value: unknown): value is Workload {
+  const { type, kind, name } = (value ?? {}) as Partial<Workload>;
+  return (type === "controller" || type === "watcher") && typeof kind === "object" && typeof name === "string";
+}
+
+function isResource(value: unknown): value is Resource {
+  const { crd, declaration } = (value ?? {}) as Partial<Resource>;
+  return typeof crd === "function" && typeof declaration === "object";
+}
+
+async function importModule(file: string): Promise<Record<string, unknown>> {
+  const isTypeScript = /\.[cm]?ts$/.test(file);
+  if (!isTypeScript || readsTypeScript()) return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  // Beside the original, so that its imports are found where they are.
+  const translated = join(dirname(file), `.${basename(file)}.${process.pid}.mjs`);
+  try {
+    writeFileSync(translated, await translate(file));
+    return (await import(pathToFileURL(translated).href)) as Record<string, unknown>;
+  } finally {
+    rmSync(translated, { force: true });
+  }
+}
+
+function readsTypeScript(): boolean {
+  return Boolean((process as { features?: { typescript?: unknown } }).features?.typescript);
+}
+
+interface Rolldown {
+  build(options: object): Promise<{ readonly output: readonly [{ readonly code: string }] }>;
+}
+
+interface Esbuild {
+  build(options: object): Promise<{ readonly outputFiles: readonly [{ readonly text: string }] }>;
+}
+
+/** One file of JavaScript: packages stay imports, other files of the project are taken in. */
+async function translate(file: string): Promise<string> {
+  const strip = (nodeModule as { stripTypeScriptTypes?: (code: string) => string }).stripTypeScriptTypes;
+  const rolldown = await installed<Rolldown>("rolldown", file);
+  if (rolldown) {
+    const isPackage = (id: string): boolean => !/^[./]/.test(id);
+    const resolveTs = { extensionAlias: { ".js": [".ts", ".js"] } };
+    const options = { input: file, external: isPackage, platform: "node", resolve: resolveTs, write: false };
+    return (await rolldown.build({ ...options, logLevel: "warn", output: { format: "esm" } })).output[0].code;
+  }
+  const esbuild = await installed<Esbuild>("esbuild", file);
+  if (esbuild) {
+    const options = { entryPoints: [file], bundle: true, packages: "external", platform: "node", format: "esm" };
+    return (await esbuild.build({ ...options, write: false, logLevel: "silent" })).outputFiles[0].text;
+  }
+  if (strip) return strip(readFileSync(file, "utf8"));
+  throw new UsageError(
+    `${file}: Node ${process.versions.node} reads no TypeScript. Use Node 22.18 or later, or: npm install --save-dev rolldown`,
+  );
+}
+
+/** A package as the user's file would find it, else as this one does; undefined where it is not installed. */
+async function installed<T>(name: string, file: string): Promise<T | undefined> {
+  for (const from of [pathToFileURL(file).href, import.meta.url]) {
+    try {
+      const path = nodeModule.createRequire(from).resolve(name);
+      return (await import(pathToFileURL(path).href)) as T;
+    } catch (error) {
+      if (
+        !["MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"].includes(String((error as NodeJS.ErrnoException).code))
+      )
+        throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import { describeCause, type RunRecord, type WriteRecord } from "setpoint";
+
+/** One run as people read it: when and why, what was read and written, how it ended. */
+export function runText(run: RunRecord): string {
+  const causes = run.causes.map(describeCause).join(", ") || "no known cause";
+  const attempt = run.attempt > 0 ? `, try ${run.attempt + 1}` : "";
+  return [
+    `${run.startedAt}  ${causes}`,
+    ...run.reads.map((read) => `  read     ${read}`),
+    ...run.writes.map((write) => `  wrote    ${writeText(write)}`),
+    ...run.effects.map((effect) => `  effect   ${effect}`),
+    `  outcome  ${run.outcome}${run.reason ? `: ${run.reason}` : ""} (${Math.round(run.durationMs)} ms${attempt})`,
+  ].join("\n");
+}
+
+function writeText({ verb, kind, key, paths, rival }: WriteRecord): string {
+  const fields = paths.length > 0 ? `: ${paths.join(", ")}` : "";
+  return `${verb} ${kind} ${key}${fields}${rival ? ` (also written by ${rival})` : ""}`;
+}
+
+/** What an object waits for after its last run. */
+export function nowText({ outcome, reason, reads, parked }: RunRecord): string {
+  const changes = reads.length > 0 ? "it, or something that it read, changes" : "it changes";
+  const because = reason ? `: ${reason}` : "";
+  switch (outcome) {
+    case "done":
+      return `nothing to do until ${changes}`;
+    case "waitFor":
+      return `waits${because ? ` for ${reason}` : ""}; looks again when ${changes}, and now and then`;
+    case "requeueAfter":
+      return `looks again after a while, and when ${changes}`;
+    case "retry":
+      return parked
+        ? `failed too often${because}; tried again at the longest interval, and when ${changes}`
+        : `failed${because}; tried again after its back-off, and when ${changes}`;
+    case "terminal":
+      return `gave up${because}; tried again when ${changes}`;
+    case "paused":
+      return "paused by its annotation";
+    case "gone":
+      return "the object is gone";
+    case "aborted":
+      return "the last run was aborted; the next process takes it up";
+  }
+}

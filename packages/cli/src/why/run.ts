@@ -1,0 +1,125 @@
+import { pluralOf, type RunRecord } from "setpoint";
+import type { CommandContext } from "../command.js";
+import { UsageError } from "../command.js";
+import { connectTo } from "../objects/connection.js";
+import { kindAndName } from "../objects/find-kind.js";
+import { formatted, parseFormat } from "../objects/output.js";
+import { nowText, runText } from "./run-text.js";
+import { localSource, podSources, type TimelineSource } from "./timeline-source.js";
+
+/** `setpoint why`: resolves to the exit code. */
+export async function runWhy(context: CommandContext): Promise<number> {
+  const { values, positionals, stdout, stderr, signal } = context;
+  const format = parseFormat(values.output);
+  const last = Number(values.last);
+  if (!Number.isInteger(last) || last < 1) throw new UsageError(`--last ${String(values.last)}: expected 1 or more`);
+  const { kind, name } = kindAndName(positionals);
+  const keys = [name, `${(values.namespace as string | undefined) ?? "default"}/${name}`];
+  const isMeant = (run: RunRecord): boolean => keys.includes(run.key) && isKind(run.kind, kind);
+  await using found = await sourcesFor(context);
+  const { sources } = found;
+  const known: { source: TimelineSource; runs: readonly RunRecord[] }[] = [];
+  for (const source of sources) {
+    const runs = (await Promise.all(keys.map((key) => source.runs(key, signal)))).flat().filter(isMeant);
+    if (runs.length > 0) known.push({ source, runs });
+  }
+  if (format && !values.follow) {
+    stdout(
+      formatted(
+        known.flatMap(({ source, runs }) => summaries(source, runs, last)),
+        format,
+      ),
+    );
+    return known.length > 0 ? 0 : 1;
+  }
+  if (!values.follow) {
+    for (const { source, runs } of known) stdout(summaries(source, runs, last).map(summaryText).join("\n\n"));
+    if (known.length > 0) return 0;
+    stderr(nothingKnown(sources, kind, name));
+    return 1;
+  }
+  await Promise.all(sources.map((source) => follow(context, source, isMeant, format)));
+  return 0;
+}
+
+interface Summary {
+  readonly process: string;
+  readonly controller: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly runs: readonly RunRecord[];
+  /** What the object waits for. */
+  readonly now: string;
+}
+
+/** One for each controller that ran. */
+function summaries({ name }: TimelineSource, runs: readonly RunRecord[], last: number): readonly Summary[] {
+  return [...new Set(runs.map(({ controller }) => controller))].map((controller) => {
+    const own = runs.filter((run) => run.controller === controller);
+    const newest = own.at(-1)!;
+    const { kind, key } = newest;
+    return { process: name, controller, kind, key, runs: own.slice(-last), now: nowText(newest) };
+  });
+}
+
+function summaryText({ process, controller, kind, key, runs, now }: Summary): string {
+  return [`${kind} ${key}: ${controller} in ${process}`, "", ...runs.map(runText), "", `Now: ${now}.`].join("\n");
+}
+
+async function follow(
+  { stdout, signal }: CommandContext,
+  source: TimelineSource,
+  isMeant: (run: RunRecord) => boolean,
+  format: "json" | "yaml" | undefined,
+): Promise<void> {
+  try {
+    for await (const run of source.follow(signal)) {
+      if (!isMeant(run)) continue;
+      if (format === "json") stdout(JSON.stringify(run));
+      else stdout(format === "yaml" ? `---\n${formatted(run, "yaml")}` : runText(run));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function sourcesFor(
+  context: CommandContext,
+): Promise<AsyncDisposable & { readonly sources: readonly TimelineSource[] }> {
+  const { kubeconfig, context: name, pod } = context.values;
+  const local = kubeconfig === undefined && name === undefined && pod === undefined ? localSource(context) : undefined;
+  if (local) return { sources: [local], [Symbol.asyncDispose]: async () => {} };
+  const client = await connectTo(context);
+  return { sources: await podSources(client, context), [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+}
+
+function nothingKnown(sources: readonly TimelineSource[], kind: string, name: string): string {
+  if (sources.length === 0) {
+    return (
+      "setpoint why: no process of Setpoint was found: no .setpoint/manager.json here or above, and no running pod with " +
+      "the label app.kubernetes.io/managed-by=setpoint. Start one with setpoint up, or name it: --data-dir, --pod"
+    );
+  }
+  const names = sources.map((source) => source.name).join(", ");
+  return `setpoint why: ${names} has run nothing for ${kind} ${name} lately`;
+}
+
+/** `v1/Namespace` is meant by namespace, namespaces, Namespace, and with its group: `deployment.apps`. */
+function isKind(id: string, word: string): boolean {
+  const parts = id.split("/");
+  const kind = parts.at(-1)!;
+  const group = parts.length > 2 ? parts[0]! : "";
+  const [name = "", ...rest] = word.toLowerCase().split(".");
+  const names = [kind.toLowerCase(), pluralOf(kind), ...(SHORT_NAMES[kind] ?? [])];
+  return names.includes(name) && (rest.length === 0 || rest.join(".") === group);
+}
+
+const SHORT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Namespace: ["ns"],
+  Deployment: ["deploy"],
+  StatefulSet: ["sts"],
+  DaemonSet: ["ds"],
+  ConfigMap: ["cm"],
+  Service: ["svc"],
+  Pod: ["po"],
+};

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { ApiError, type Client, lines, type ObjectOf, type RunRecord, readJson, type Status } from "setpoint";
+import { Pod, ServiceAccount } from "setpoint/kinds/v1";
+import { type CommandContext, CommandError, UsageError } from "../command.js";
+import { MANAGER_FILE } from "../up/manager-file.js";
+
+/** A process whose timeline can be read. */
+export interface TimelineSource {
+  /** `setpoint up (pid 4711)`, `pod setpoint-system/operator-0`. */
+  readonly name: string;
+  /** The last runs of a key, the oldest first. */
+  runs(key: string, signal: AbortSignal): Promise<readonly RunRecord[]>;
+  /** What there is and each run as it ends. */
+  follow(signal: AbortSignal): AsyncIterable<RunRecord>;
+}
+
+/** The process of `setpoint up` that a folder tells of; undefined where there is none. */
+export function localSource({ values, env }: Pick<CommandContext, "values" | "env">): TimelineSource | undefined {
+  const file = managerFile(values["data-dir"] as string | undefined, env.KUBECONFIG);
+  if (file === undefined) return undefined;
+  const { url, pid } = JSON.parse(readFileSync(file, "utf8")) as { url: string; pid: number };
+  const get = async (query: string, signal: AbortSignal): Promise<Response> => {
+    try {
+      return await fetch(`${url}/timeline${query}`, { signal });
+    } catch (cause) {
+      signal.throwIfAborted();
+      const message = `${file} names process ${pid}, which does not answer at ${url}: start it again with setpoint up`;
+      throw new CommandError(message, { cause });
+    }
+  };
+  return {
+    name: `setpoint up (pid ${pid})`,
+    runs: async (key, signal) => (await get(`?key=${encodeURIComponent(key)}`, signal)).json() as Promise<RunRecord[]>,
+    follow: async function* (signal) {
+      yield* records((await get("?watch=true", signal)).body!);
+    },
+  };
+}
+
+/** Beside the kubeconfig in use, else the next `.setpoint` upwards. */
+function managerFile(dataDir: string | undefined, kubeconfig: string | undefined): string | undefined {
+  if (dataDir !== undefined) {
+    const file = join(dataDir, MANAGER_FILE);
+    if (existsSync(file)) return file;
+    throw new CommandError(`${file} is not there: setpoint up does not run with this folder`);
+  }
+  const [beside] = (kubeconfig ?? "").split(delimiter).filter((path) => path !== "");
+  if (beside !== undefined && existsSync(join(dirname(resolve(beside)), MANAGER_FILE))) {
+    return join(dirname(resolve(beside)), MANAGER_FILE);
+  }
+  for (let folder = process.cwd(); ; folder = dirname(folder)) {
+    const file = join(folder, ".setpoint", MANAGER_FILE);
+    if (existsSync(file)) return file;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** The pods that run Setpoint, or the one that was named, each through the API server's proxy. */
+export async function podSources(client: Client, { values, signal }: CommandContext): Promise<TimelineSource[]> {
+  const headers = await tokenHeaders(client, values["service-account"] as string | undefined);
+  const named = values.pod as string | undefined;
+  const pods = named === undefined ? await setpointPods(client) : [await podNamed(client, named)];
+  return pods.map((pod) => {
+    const { namespace, name } = pod.metadata;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}:${metricsPort(pod)}/proxy/timeline`;
+    const get = async (query: string, until: AbortSignal): ReturnType<Client["raw"]> => {
+      const request = { method: "GET", path: `${path}${query}` } as const;
+      const response = await client.raw({ ...request, headers, signal: until });
+      if (response.status < 300) return response;
+      throw await refusal(request, response, `${namespace}/${name}`);
+    };
+    return {
+      name: `pod ${namespace}/${name}`,
+      runs: async (key) => {
+        const query = `?key=${encodeURIComponent(key)}`;
+        return (await readJson({ method: "GET", path }, await get(query, signal))) as RunRecord[];
+      },
+      follow: async function* (until) {
+        yield* records((await get("?watch=true", until)).body);
+      },
+    };
+  });
+}
+
+async function refusal(
+  request: { readonly method: string; readonly path: string },
+  response: Awaited<ReturnType<Client["raw"]>>,
+  pod: string,
+): Promise<Error> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString("utf8").trim();
+  if (response.headers["content-type"]?.includes("json")) {
+    return new ApiError({ request, status: response.status, body: JSON.parse(text) as Status });
+  }
+  const hint = [401, 403].includes(response.status)
+    ? "; name an account that may get /timeline: --service-account"
+    : "";
+  return new CommandError(`pod ${pod} answers ${response.status}: ${text}${hint}`);
+}
+
+async function setpointPods(client: Client): Promise<readonly ObjectOf<typeof Pod>[]> {
+  const labelSelector = "app.kubernetes.io/managed-by=setpoint";
+  const { items } = await client.list(Pod, { labelSelector });
+  return items.filter(({ status }) => status?.phase === "Running");
+}
+
+async function podNamed(client: Client, text: string): Promise<ObjectOf<typeof Pod>> {
+  const [namespace, name] = text.includes("/") ? (text.split("/") as [string, string]) : [client.namespace, text];
+  return client.get(Pod, name, { namespace });
+}
+
+function metricsPort({ metadata, spec }: ObjectOf<typeof Pod>): number {
+  const ports = (spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  const port = ports.find(({ name }) => name === "metrics")?.containerPort;
+  if (port === undefined) throw new UsageError(`pod ${metadata.namespace}/${metadata.name} has no port named metrics`);
+  return port;
+}
+
+/** Ten minutes, the least that servers give; the pod sees it, so the account should be allowed no more than /timeline. */
+async function tokenHeaders(client: Client, account: string | undefined): Promise<Record<string, string>> {
+  if (account === undefined) return {};
+  const [namespace = "", name] = account.split("/");
+  if (!name) throw new UsageError(`--service-account ${account}: expected NAMESPACE/NAME`);
+  const answer = await client.createSubresource<{ status: { token: string } }>(
+    ServiceAccount,
+    name,
+    "token",
+    { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 600 } },
+    { namespace },
+  );
+  return { "x-setpoint-authorization": `Bearer ${answer.status.token}` };
+}
+
+async function* records(body: AsyncIterable<Uint8Array>): AsyncIterable<RunRecord> {
+  for await (const line of lines(body)) yield JSON.parse(line.toString("utf8")) as RunRecord;
+}

@@ -1,0 +1,114 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { controller, Manager, type RunRecord, systemClock } from "setpoint";
+import { ConfigMap, Secret } from "setpoint/kinds/v1";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CommandLine, runMain } from "../testing/command-line.js";
+import { nowText, runText } from "./run-text.js";
+
+let cli: CommandLine;
+let manager: Manager;
+beforeAll(async () => {
+  cli = await CommandLine.create();
+  manager = new Manager({ client: cli.plane.client, metrics: { host: "127.0.0.1", port: 0 }, graceMs: 100 });
+  manager.add(
+    controller(ConfigMap, {
+      name: "copies",
+      owns: [Secret],
+      namespaces: ["default"],
+      async reconcile(map, ctx) {
+        if (map.metadata.name === "waiting") return ctx.waitFor("DatabaseReady");
+        await ctx.apply(Secret, { metadata: { name: map.metadata.name }, stringData: { password: "hunter2" } });
+        return undefined;
+      },
+    }),
+  );
+  await manager.start();
+  mkdirSync(join(cli.folder, "data"));
+  cli.file("data/manager.json", JSON.stringify({ url: manager.metricsUrl, pid: 1 }));
+});
+afterAll(async () => {
+  await manager.stop();
+  await cli[Symbol.asyncDispose]();
+});
+
+const why = (...args: string[]) => cli.run(["why", ...args, "--data-dir", join(cli.folder, "data")]);
+const until = async (key: string): Promise<void> => {
+  while ([...manager.timeline.runs({ key })].length === 0) await systemClock.sleep(5);
+};
+
+describe("setpoint why", () => {
+  it("tells causes, reads, writes by their paths, outcome and what is waited for", async () => {
+    await cli.plane.client.create(ConfigMap, { metadata: { name: "copied", namespace: "default" } });
+    await until("default/copied");
+    const { code, out } = await why("configmap", "copied");
+    expect(code).toBe(0);
+    expect(out).toContain("v1/ConfigMap default/copied: copies in setpoint up (pid 1)");
+    expect(out).toMatch(/\d{4}-\d\d-\d\dT[\d:.]+Z {2}created/);
+    expect(out).toMatch(/wrote {4}apply v1\/Secret default\/copied/);
+    expect(out).toMatch(/outcome {2}done \(\d+ ms\)/);
+    expect(out).toMatch(/Now: nothing to do until it.* changes\.$/);
+    expect(out).not.toContain("hunter2");
+    const [summary] = JSON.parse((await why("cm", "copied", "-o", "json")).out);
+    expect(summary).toMatchObject({ controller: "copies", runs: [{ outcome: "done" }] });
+  });
+
+  it("says what an object waits for, and follows it", async () => {
+    await cli.plane.client.create(ConfigMap, { metadata: { name: "waiting", namespace: "default" } });
+    await until("default/waiting");
+    expect((await why("configmaps", "waiting")).out).toContain("Now: waits for DatabaseReady");
+    const interrupt = new AbortController();
+    const args = ["why", "cm", "waiting", "--follow", "--data-dir", join(cli.folder, "data")];
+    const { code } = await cli.run(args, { signal: interrupt.signal, stdout: () => interrupt.abort() });
+    expect(code).toBe(0);
+  });
+
+  it("says plainly what it did not find", async () => {
+    expect(await why("configmap", "nobody")).toMatchObject({
+      code: 1,
+      err: "setpoint why: setpoint up (pid 1) has run nothing for configmap nobody lately",
+    });
+    expect(await cli.run(["why", "ns", "a", "--data-dir", "/no/such"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("setpoint up does not run with this folder"),
+    });
+    cli.file("data/gone.json", "");
+    mkdirSync(join(cli.folder, "stale"));
+    cli.file("stale/manager.json", JSON.stringify({ url: "http://127.0.0.1:1", pid: 99 }));
+    const stale = await cli.run(["why", "ns", "a", "--data-dir", join(cli.folder, "stale")]);
+    expect(stale).toMatchObject({ code: 1, err: expect.stringMatching(/names process 99, which does not answer/) });
+    const inCluster = await cli.run(["why", "ns", "a", "--kubeconfig", join(cli.folder, "kubeconfig")]);
+    expect(inCluster).toMatchObject({ code: 1, err: expect.stringContaining("no process of Setpoint was found") });
+    expect(await runMain(["why", "ns"])).toMatchObject({ code: 2, err: expect.stringContaining("which one?") });
+  });
+});
+
+const record = (more: Partial<RunRecord>): RunRecord => ({
+  ...{ id: 1, controller: "c", kind: "v1/ConfigMap", key: "a/b", uid: "", causes: [], startedAt: "T", durationMs: 3.4 },
+  ...{ attempt: 0, reads: [], writes: [], effects: [], outcome: "done" as const },
+  ...more,
+});
+
+it.each([
+  ["done", "nothing to do until it changes"],
+  ["requeueAfter", "looks again after a while"],
+  ["retry", "failed: oops; tried again after its back-off"],
+  ["terminal", "gave up: oops"],
+  ["paused", "paused by its annotation"],
+  ["gone", "is gone"],
+  ["aborted", "aborted"],
+] as const)("has words for what follows %s", (outcome, words) => {
+  expect(nowText(record({ outcome, reason: "oops" }))).toContain(words);
+});
+
+it("shows tries, effects and rivals", () => {
+  const write = { verb: "apply", kind: "v1/Pod", key: "a/p", paths: ["spec.x", "spec.y"], rival: "them" } as const;
+  expect(runText(record({ attempt: 2, effects: ["dns"], writes: [write], causes: [{ type: "requeue" }] }))).toBe(
+    [
+      "T  requeue",
+      "  wrote    apply v1/Pod a/p: spec.x, spec.y (also written by them)",
+      "  effect   dns",
+      "  outcome  done (3 ms, try 3)",
+    ].join("\n"),
+  );
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { controller, mapped, scoped } from "../controller/controller.js";
+import { watcher } from "../controller/watcher.js";
+import { Deployment } from "../kinds/builtin/apps/v1.js";
+import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
+import { resource } from "../kinds/resource.js";
+import { type RbacRule, rbacManifests, rbacRules, writing } from "./rbac.js";
+
+const Website = resource("web.example.com/v1/Website", { spec: z.object({}), status: z.object({ ready: z.int() }) });
+const Plain = resource("web.example.com/v1/Plain", { spec: z.object({}) });
+
+const short = (rules: readonly RbacRule[]): readonly string[] =>
+  rules.map(({ cluster, namespace, resources, resourceNames, verbs }) => {
+    const place = [cluster, namespace].filter((each) => each !== undefined).join(" ");
+    return `${place ? `[${place}] ` : ""}${resources}${resourceNames ? `=${resourceNames}` : ""}: ${verbs.join(" ")}`;
+  });
+const reconcile = (): undefined => undefined;
+
+describe("the rules of workloads", () => {
+  it("are reading, writing what is owned, status, events", () => {
+    const websites = controller(Website, { owns: [Deployment], uses: [ConfigMap], reconcile });
+    expect(short(rbacRules([websites]))).toEqual([
+      "websites: get list watch",
+      "websites/status: patch",
+      "websites/finalizers: update",
+      "deployments: get list watch create patch delete",
+      "configmaps: get list watch",
+      "events: create patch",
+    ]);
+  });
+
+  it("patch the object itself only where there is delete logic, and its status only where it has one", () => {
+    const plain = controller(Plain, { reconcile, finalize: reconcile });
+    expect(short(rbacRules([plain]))).toEqual(["plains: get list watch patch", "events: create patch"]);
+    const namespaces = controller(Namespace, { reconcile });
+    expect(short(rbacRules([namespaces]))).toEqual(["namespaces: get list watch", "[default] events: create patch"]);
+  });
+
+  it("hold in the namespaces that are declared, unless a kind has none", () => {
+    const limited = controller(Website, {
+      namespaces: ["a", "b"],
+      uses: [scoped(Secret, { namespaces: ["vault"] }), Namespace],
+      watches: [mapped(ConfigMap, () => [], { namespaces: "all" })],
+      reconcile,
+    });
+    expect(short(rbacRules([limited]))).toEqual([
+      "[a] websites: get list watch",
+      "[b] websites: get list watch",
+      "[a] websites/status: patch",
+      "[b] websites/status: patch",
+      "[vault] secrets: get list watch",
+      "namespaces: get list watch",
+      "configmaps: get list watch",
+      "[a] events: create patch",
+      "[b] events: create patch",
+    ]);
+  });
+
+  it("allow for what a controller says that it writes, and keep clusters apart", () => {
+    const one = controller(Plain, {
+      uses: [writing(Namespace, ["patch", "status"]), scoped(Secret, { namespaces: "all", cluster: "edge" })],
+      reconcile,
+    });
+    expect(short(rbacRules([one]))).toEqual([
+      "plains: get list watch",
+      "namespaces: get list watch patch",
+      "[edge] secrets: get list watch",
+      "namespaces/status: patch",
+      "events: create patch",
+    ]);
+  });
+
+  it("merge those of several workloads, and leave out in a namespace what holds everywhere", () => {
+    const rules = rbacRules([
+      watcher(ConfigMap, { namespaces: ["a"], finalizer: "example.com/hold" }),
+      watcher(ConfigMap, { name: "all" }),
+      watcher(ConfigMap, { name: "b", namespaces: ["b"] }),
+    ]);
+    expect(short(rules)).toEqual(["[a] configmaps: get list watch patch", "configmaps: get list watch"]);
+  });
+
+  it("add the Lease by its name, and reviews where the manager asks for them", () => {
+    const options = { leaderElection: { name: "op", namespace: "ops" }, reviewsAccess: true };
+    expect(short(rbacRules([], options))).toEqual([
+      "[ops] leases: create",
+      "[ops] leases=op: get update",
+      "tokenreviews: create",
+      "subjectaccessreviews: create",
+    ]);
+  });
+});
+
+it("makes a ServiceAccount, and a role with its binding for each place", () => {
+  const rules = rbacRules([
+    controller(Namespace, { uses: [scoped(Secret, { namespaces: ["a"], cluster: "edge" })], reconcile }),
+  ]);
+  const manifests = rbacManifests(rules, { name: "op", namespace: "ops" });
+  expect(manifests.map(({ kind, metadata }) => [kind, metadata])).toEqual([
+    ["ServiceAccount", { name: "op", namespace: "ops" }],
+    ["ClusterRole", { name: "op" }],
+    ["ClusterRoleBinding", { name: "op" }],
+    ["Role", { name: "op", namespace: "default" }],
+    ["RoleBinding", { name: "op", namespace: "default" }],
+  ]);
+  expect(manifests[1]).toMatchObject({
+    rules: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] }],
+  });
+  expect(manifests[2]).toMatchObject({
+    roleRef: { kind: "ClusterRole", name: "op" },
+    subjects: [{ kind: "ServiceAccount", name: "op", namespace: "ops" }],
+  });
+  const elsewhere = rbacManifests(rules, { name: "op", namespace: "ops", cluster: "edge" });
+  expect(elsewhere[1]).toMatchObject({ kind: "Role", metadata: { namespace: "a" } });
+});
