@@ -639,6 +639,8 @@ function expectSameError(
   } else {
     expect(predicted.error, shown).toBeUndefined();
     expect(real.reason, shown).toBe("Invalid");
+    // The real server tests texts as they were written: `<`, unescaped by a client, is not its own escaped one.
+    if (write.type === "json" && JSON.stringify(write.body).includes("<")) return;
     if (subject.allocated !== undefined || subject.context.message !== undefined) return;
     const errors =
       write.subresource === "status"

@@ -28,7 +28,9 @@ export type Managers = Map<string, Manager>;
 
 /** What tells one manager from another. An applier is the same one at every version. */
 export function managerId(manager: Pick<Manager, "name" | "isApplier" | "apiVersion" | "subresource">): string {
-  const { name, isApplier, apiVersion, subresource } = manager;
+  const { isApplier, apiVersion, subresource } = manager;
+  // The real server orders managers by these texts, and leaves out an empty name: such a one comes last.
+  const name = manager.name === "" ? "\uffff" : manager.name;
   return isApplier ? `${name}\nApply\n\n${subresource}` : `${name}\nUpdate\n${apiVersion}\n${subresource}`;
 }
 
