@@ -315,6 +315,26 @@ export const errorRegistry = defineErrors({
     summary: "The embedded control plane is not installed.",
     cure: "Install it: npm install --save-dev @setpoint/control-plane.",
   },
+  APP_INVALID: {
+    summary: "An app is declared in a way that cannot work.",
+    cure: "The message lists everything that is wrong with the declaration.",
+  },
+  MANIFEST_INVALID: {
+    summary: "The manifest of an app cannot be read, or contradicts itself.",
+    cure: "The message lists each contradiction. `manifestOf(app)` gives one that fits the code.",
+  },
+  MANIFEST_MISMATCH: {
+    summary: "The manifest of an app says something else than its code.",
+    cure: "The message lists each difference. Generate it anew with `manifestOf(app)`, or change the code.",
+  },
+  REQUEST_REFUSED: {
+    summary: "An app's admission or route refused a request.",
+    cure: "The message is the app's own.",
+  },
+  WEBHOOK_UNREACHABLE: {
+    summary: "The API server could not reach the webhooks that this process would serve.",
+    cure: "Run in the cluster behind a Service, use a local control plane, or give a URL that the cluster can reach.",
+  },
   BODY_STORE_FAILED: {
     summary: "The store of an external informer's bodies could not be asked, or gave an error.",
     cure: "Check that Redis or Memcached runs at the address in the message. Writes are tried again; lost bodies are read from the server.",

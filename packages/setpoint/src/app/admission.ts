@@ -1,0 +1,103 @@
+import type { Kind } from "../kinds/kind.js";
+import type { KubeObject, NewObject } from "../kinds/object.js";
+
+export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
+
+/** Who asks. */
+export interface AdmissionUser {
+  readonly username: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What a handler knows of the request besides its objects. */
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly operation: AdmissionOperation;
+  /** Of the objects as the handler gets them; the client may have used another version. */
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  /** Empty where the server has yet to make one up. */
+  readonly name: string;
+  /** Empty for a cluster-scoped kind. */
+  readonly namespace: string;
+  /** `status`, `scale`; empty for the object itself. */
+  readonly subresource: string;
+  /** Nothing will be stored: a handler must change nothing outside. */
+  readonly dryRun: boolean;
+  readonly user: AdmissionUser;
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal;
+  /** Shown to the client beside the answer, whatever that is. */
+  warn(message: string): void;
+}
+
+export interface AdmissionOptions {
+  /** Asked for these subresources too: `status`. The object itself is always meant. */
+  readonly subresources?: readonly string[];
+  /** What the server does when the handler cannot be reached. `Fail` unless given. */
+  readonly failurePolicy?: "Fail" | "Ignore";
+  /** `None` unless given; a handler that changes something outside says `NoneOnDryRun`, and minds `dryRun`. */
+  readonly sideEffects?: "None" | "NoneOnDryRun";
+  /** 1 to 30; 10 unless given. */
+  readonly timeoutSeconds?: number;
+}
+
+type Verdict = Promise<void> | void;
+
+/** What is asked before an object is stored. A handler that throws refuses; see `RefusedError` for status and reason. */
+export interface ValidateOptions<T extends KubeObject> extends AdmissionOptions {
+  create?(object: T, request: AdmissionRequest): Verdict;
+  update?(object: T, old: T, request: AdmissionRequest): Verdict;
+  delete?(old: T, request: AdmissionRequest): Verdict;
+}
+
+/** What an object becomes; nothing returned leaves it as it is. Must give the same when it is asked again. */
+type Mutated<T extends KubeObject> = Promise<NewObject<T> | undefined> | NewObject<T> | undefined;
+
+export interface MutateOptions<T extends KubeObject> extends AdmissionOptions {
+  create?(object: T, request: AdmissionRequest): Mutated<T>;
+  update?(object: T, old: T, request: AdmissionRequest): Mutated<T>;
+}
+
+export interface Validator {
+  readonly type: "validator";
+  readonly kind: Kind;
+  readonly options: ValidateOptions<KubeObject>;
+}
+
+export interface Mutator {
+  readonly type: "mutator";
+  readonly kind: Kind;
+  readonly options: MutateOptions<KubeObject>;
+}
+
+/**
+ * A validating webhook of one kind; its operations are those that it has a function for.
+ *
+ * ```ts
+ * validating(Website, {
+ *   update(site, old) {
+ *     if (site.spec.region !== old.spec.region) throw new RefusedError(422, "Invalid", "spec.region cannot change");
+ *   },
+ * });
+ * ```
+ */
+export function validating<T extends KubeObject>(kind: Kind<T>, options: ValidateOptions<T>): Validator {
+  return { type: "validator", kind, options: options as unknown as ValidateOptions<KubeObject> };
+}
+
+/** A mutating webhook of one kind. The difference to what it was given goes to the server as a JSON patch. */
+export function mutating<T extends KubeObject>(kind: Kind<T>, options: MutateOptions<T>): Mutator {
+  return { type: "mutator", kind, options: options as unknown as MutateOptions<KubeObject> };
+}
+
+/** The operations that a handler has a function for. */
+export function operationsOf(handler: Validator | Mutator): readonly AdmissionOperation[] {
+  const { options } = handler;
+  return [
+    ...(options.create ? (["CREATE"] as const) : []),
+    ...(options.update ? (["UPDATE"] as const) : []),
+    ...("delete" in options && options.delete ? (["DELETE"] as const) : []),
+  ];
+}

@@ -1,0 +1,184 @@
+import type { Controller } from "../controller/controller.js";
+import type { Watcher } from "../controller/watcher.js";
+import { SetpointError } from "../errors/error.js";
+import { type Kind, kindId } from "../kinds/kind.js";
+import type { KubeObject } from "../kinds/object.js";
+import type { Resource } from "../kinds/resource.js";
+import { type Mutator, operationsOf, type Validator } from "./admission.js";
+import type { Converter } from "./conversion-review.js";
+import { type Route, routeId } from "./route.js";
+
+// biome-ignore-start lint/suspicious/noExplicitAny: kinds differ from one to the next
+type AnyResource = Resource<any>;
+type AnyController = Controller<any>;
+type AnyWatcher = Watcher<any>;
+// biome-ignore-end lint/suspicious/noExplicitAny: kinds differ from one to the next
+
+/** What somebody in a role may do with the kinds of an app. */
+export interface AppRole {
+  readonly title?: string;
+  readonly kinds: readonly { readonly kind: string; readonly verbs: readonly string[] }[];
+}
+
+export interface AppOptions {
+  /** Of its webhooks, manifest and logs: lower-case letters, digits and dashes. */
+  readonly name: string;
+  readonly displayName?: string;
+  /** The kinds that are this app's own, all of one group. */
+  readonly kinds: readonly AnyResource[];
+  /** Kinds of others that it watches or admits. */
+  readonly unmanaged?: readonly Kind[];
+  readonly reconcilers?: readonly AnyController[];
+  readonly watchers?: readonly AnyWatcher[];
+  readonly validate?: readonly Validator[];
+  readonly mutate?: readonly Mutator[];
+  /** For kinds whose versions do not say `up` and `down` themselves. */
+  readonly convert?: readonly Converter[];
+  readonly routes?: readonly Route[];
+  readonly roles?: Readonly<Record<string, AppRole>>;
+  /** Which roles each group of users has. */
+  readonly roleBindings?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** An app as declared: plain data, checked. Its workloads go to a manager, the rest to a webhook server. */
+export interface App {
+  readonly type: "app";
+  readonly name: string;
+  readonly displayName: string;
+  readonly group: string;
+  readonly kinds: readonly AnyResource[];
+  readonly unmanaged: readonly Kind[];
+  readonly workloads: readonly (AnyController | AnyWatcher)[];
+  readonly validators: readonly Validator[];
+  readonly mutators: readonly Mutator[];
+  readonly converters: readonly Converter[];
+  readonly routes: readonly Route[];
+  readonly roles: Readonly<Record<string, AppRole>>;
+  readonly roleBindings: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Declares an app: kinds and all that is done about them. Throws `APP_INVALID`, which lists everything that is wrong.
+ *
+ * ```ts
+ * const shop = app({
+ *   name: "shop",
+ *   kinds: [Order],
+ *   reconcilers: [orders],
+ *   validate: [validating(Order, { create: checkStock })],
+ *   routes: [kindRoute(Order, { path: "total", handle: total })],
+ * });
+ * await run(shop.workloads);
+ * ```
+ */
+export function app(options: AppOptions): App {
+  const { kinds } = options;
+  const made: App = {
+    type: "app",
+    name: options.name,
+    displayName: options.displayName ?? options.name,
+    group: kinds[0]?.group ?? "",
+    kinds,
+    unmanaged: options.unmanaged ?? [],
+    workloads: [...(options.reconcilers ?? []), ...(options.watchers ?? [])],
+    validators: options.validate ?? [],
+    mutators: options.mutate ?? [],
+    converters: [...kinds.filter(hasConversion).map(converterOf), ...(options.convert ?? [])],
+    routes: options.routes ?? [],
+    roles: options.roles ?? {},
+    roleBindings: options.roleBindings ?? {},
+  };
+  const problems = [
+    ...nameProblems(made),
+    ...workloadProblems(made),
+    ...admissionProblems(made),
+    ...routeProblems(made),
+  ];
+  if (problems.length === 0) return made;
+  throw new SetpointError("APP_INVALID", `app ${options.name}: ${problems.join("; ")}`);
+}
+
+/** Whether the versions of a kind need more than another apiVersion. */
+export function hasConversion({ declaration }: Resource): boolean {
+  return declaration.versions.some(({ up }) => up !== undefined);
+}
+
+/** All versions of a kind, its own first. */
+export function versionsOf({ declaration }: Resource): readonly string[] {
+  return [declaration.version, ...declaration.versions.map((older) => older.declaration.version)];
+}
+
+function converterOf(kind: Resource): Converter {
+  return {
+    group: kind.group,
+    kind: kind.kind,
+    convert: (object: KubeObject, apiVersion: string) => kind.convert(object, apiVersion),
+  };
+}
+
+function nameProblems({ name, kinds, group }: App): readonly string[] {
+  const problems: string[] = [];
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name))
+    problems.push("its name must be lower-case letters, digits and dashes");
+  for (const kind of kinds) {
+    if (kind.group !== group) problems.push(`${kindId(kind)} is not of the group ${group}: make it another app's`);
+  }
+  const plurals = kinds.flatMap((kind) => versionsOf(kind).map((version) => `${version} ${kind.plural}`));
+  for (const twice of duplicates(plurals)) problems.push(`two kinds have the plural ${twice}`);
+  return problems;
+}
+
+function workloadProblems(app: App): readonly string[] {
+  const problems: string[] = [];
+  for (const { type, name, kind } of app.workloads) {
+    if (!knows(app, kind))
+      problems.push(`${type} ${name} is of ${kindId(kind)}, which is in neither kinds nor unmanaged`);
+  }
+  for (const twice of duplicates(app.workloads.map(({ type, name }) => `${type} ${name}`))) {
+    problems.push(`there are two of ${twice}: give one another name`);
+  }
+  return problems;
+}
+
+function admissionProblems(app: App): readonly string[] {
+  const problems: string[] = [];
+  for (const handler of [...app.validators, ...app.mutators]) {
+    const id = `${handler.type} of ${kindId(handler.kind)}`;
+    if (!knows(app, handler.kind)) problems.push(`the ${id} is of a kind in neither kinds nor unmanaged`);
+    if (operationsOf(handler).length === 0) problems.push(`the ${id} has no function`);
+  }
+  for (const twice of duplicates(app.converters.map(({ group, kind }) => `${group}/${kind}`))) {
+    problems.push(`two converters for ${twice}`);
+  }
+  return problems;
+}
+
+function routeProblems({ kinds, routes }: App): readonly string[] {
+  const problems: string[] = [];
+  for (const route of routes) {
+    const id = `route ${routeId(route)}`;
+    if (!/^[^/]+(\/[^/]+)*$/.test(route.path)) problems.push(`${id}: its path is names with slashes between them`);
+    const isOwn = kinds.some(
+      (kind) =>
+        kind.group === route.group &&
+        versionsOf(kind).includes(route.version) &&
+        (route.plural === undefined || kind.plural === route.plural),
+    );
+    if (!isOwn) problems.push(`${id}: none of its kinds has that version`);
+    const clash = kinds.find(({ plural, scope }) => plural === route.path.split("/")[0] && scope === route.scope);
+    if (route.plural === undefined && clash) problems.push(`${id}: hides the objects of ${kindId(clash)}`);
+  }
+  for (const twice of duplicates(routes.map(routeId))) problems.push(`two routes are ${twice}`);
+  return problems;
+}
+
+function knows({ kinds, unmanaged }: App, kind: Kind): boolean {
+  if (unmanaged.some((each) => kindId(each) === kindId(kind))) return true;
+  return kinds.some(
+    (each) => each.group === kind.group && each.kind === kind.kind && versionsOf(each).includes(kind.version),
+  );
+}
+
+function duplicates(names: readonly string[]): readonly string[] {
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+}

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { controller } from "../controller/controller.js";
+import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
+import { mutating, validating } from "./admission.js";
+import { app } from "./app.js";
+import { OldOrder, Order, Shop } from "./app.testing.js";
+import { type AppManifest, checkManifest, manifestOf, validateManifest } from "./manifest.js";
+import { formatManifest, provideApp, readManifest } from "./provider.js";
+import { kindRoute, versionRoute } from "./route.js";
+
+const handle = () => ({ json: {} });
+const shop = app({
+  name: "shop",
+  kinds: [
+    Order.withVersion(OldOrder, {
+      up: () => ({ spec: { item: "", count: 1 } }),
+      down: () => ({ spec: { item: "", pieces: 1 } }),
+    }),
+    Shop,
+  ],
+  unmanaged: [ConfigMap],
+  reconcilers: [controller(Order, { owns: [Secret], reconcile: () => undefined })],
+  validate: [validating(Order, { create: () => {}, delete: () => {} })],
+  mutate: [mutating(Order, { update: () => undefined })],
+  routes: [
+    kindRoute(Order, { path: "total", handle }),
+    versionRoute("shop.example.com/v1", "Cluster", { path: "stats", handle }),
+  ],
+  roles: { buyer: { kinds: [{ kind: "Order", verbs: ["get", "create"] }] } },
+  roleBindings: { everybody: ["buyer"] },
+});
+
+/** A manifest with what `change` says in place of the generated spec. */
+function changed(change: Partial<AppManifest["spec"]>): AppManifest {
+  const manifest = manifestOf(shop);
+  return { ...manifest, spec: { ...manifest.spec, ...change } };
+}
+
+describe("the manifest of an app", () => {
+  it("is generated from code: kinds, versions, schemas, capabilities, routes and permissions", () => {
+    const { spec } = manifestOf(shop);
+    expect(spec.versions.map(({ name, kinds }) => [name, kinds.map(({ kind }) => kind)])).toEqual([
+      ["v1", ["Order", "Shop"]],
+      ["v1beta1", ["Order"]],
+    ]);
+    expect(spec.versions[0]!.kinds[0]).toMatchObject({
+      plural: "orders",
+      scope: "Namespaced",
+      conversion: true,
+      admission: { validation: { operations: ["CREATE", "DELETE"] }, mutation: { operations: ["UPDATE"] } },
+      routes: [{ method: "GET", path: "total" }],
+      schema: { properties: { spec: { required: ["item"] } } },
+    });
+    expect(spec.versions[0]!.routes).toEqual({ cluster: [{ method: "GET", path: "stats" }] });
+    expect(spec.extraPermissions?.accessKinds.map(({ resource, actions }) => `${resource} ${actions.length}`)).toEqual([
+      "configmaps 3",
+      "secrets 7",
+    ]);
+  });
+
+  it("reads back from JSON, YAML and a file, and fits the code it came from", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-manifest-"));
+    try {
+      const file = join(folder, "manifest.yaml");
+      writeFileSync(file, await formatManifest(manifestOf(shop)));
+      for (const manifest of [manifestOf(shop), await formatManifest(manifestOf(shop), "json"), { file }]) {
+        expect(await provideApp({ name: "shop", manifest, create: () => shop }, undefined)).toBe(shop);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("names the file and what is wrong with it", async () => {
+    await expect(readManifest({ file: "/nowhere/manifest.yaml" })).rejects.toThrow("/nowhere/manifest.yaml: ENOENT");
+    await expect(readManifest("{")).rejects.toMatchObject({ code: "MANIFEST_INVALID" });
+    await expect(readManifest("kind: Pod")).rejects.toThrow('kind is "Pod", not "AppManifest"');
+  });
+
+  it("case 38: reports plural, scope and conversion mismatches across versions in one error", () => {
+    const [v1, v1beta1] = manifestOf(shop).spec.versions;
+    const old = { ...v1beta1!.kinds[0]!, plural: "orderz", scope: "Cluster" as const, conversion: false };
+    expect(() => validateManifest(changed({ versions: [v1!, { ...v1beta1!, kinds: [old] }] }))).toThrow(
+      "manifest of shop: Order: plural is orderz in v1beta1, but orders in v1; " +
+        "Order: scope is Cluster in v1beta1, but Namespaced in v1; " +
+        "Order: conversion is false in v1beta1, but true in v1",
+    );
+  });
+
+  it("case 38: rejects a route equal to a plural of its scope alone", () => {
+    const [v1] = manifestOf(shop).spec.versions;
+    const route = (path: string) => [{ method: "GET" as const, path }];
+    const withRoutes = (routes: NonNullable<AppManifest["spec"]["versions"][number]["routes"]>) => () =>
+      validateManifest(changed({ versions: [{ ...v1!, routes }] }));
+    expect(withRoutes({ namespaced: route("orders") })).toThrow("route orders hides the objects of Order");
+    expect(withRoutes({ cluster: route("shops") })).toThrow("route shops hides the objects of Shop");
+    expect(withRoutes({ cluster: route("orders"), namespaced: route("shops") })).not.toThrow();
+  });
+
+  it("case 38: rejects bindings to roles that are not there", () => {
+    expect(() => validateManifest(changed({ roleBindings: { everybody: ["buyer", "seller"] } }))).toThrow(
+      "everybody is bound to the role seller, which is not there",
+    );
+  });
+
+  it("must say what the code does, both ways, and lists each difference", () => {
+    const [v1, v1beta1] = manifestOf(shop).spec.versions;
+    const { admission: _admission, ...order } = v1!.kinds[0]!;
+    const manifest = changed({ versions: [{ ...v1!, kinds: [{ ...order, routes: [] }] }, v1beta1!] });
+    const check = () => checkManifest(shop, manifest);
+    expect(check).toThrow(expect.objectContaining({ code: "MANIFEST_MISMATCH" }));
+    for (const problem of [
+      'v1/Order: validation is absent in the manifest, but ["CREATE","DELETE"] in code',
+      'v1/Order: mutation is absent in the manifest, but ["UPDATE"] in code',
+      'v1/Order: routes is absent in the manifest, but ["GET total"] in code',
+      'v1/Shop: plural is absent in the manifest, but "shops" in code',
+    ]) {
+      expect(check).toThrow(problem);
+    }
+  });
+});

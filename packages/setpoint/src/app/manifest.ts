@@ -1,0 +1,234 @@
+import { isDeepStrictEqual } from "node:util";
+import { SetpointError } from "../errors/error.js";
+import type { ResourceDeclaration } from "../kinds/declaration.js";
+import type { Kind, Scope } from "../kinds/kind.js";
+import type { StructuralSchema } from "../kinds/structural-schema.js";
+import { type AdmissionOperation, type Mutator, operationsOf, type Validator } from "./admission.js";
+import { type App, type AppRole, hasConversion } from "./app.js";
+import type { RouteMethod } from "./route.js";
+
+/** What an app is, for those who install it: generated from code by {@link manifestOf}, as JSON or YAML. */
+export interface AppManifest {
+  readonly apiVersion: "setpoint.dev/v1";
+  readonly kind: "AppManifest";
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly appName: string;
+    readonly appDisplayName?: string;
+    readonly group: string;
+    readonly preferredVersion?: string;
+    readonly versions: readonly ManifestVersion[];
+    readonly extraPermissions?: { readonly accessKinds: readonly ManifestAccess[] };
+    readonly roles?: Readonly<Record<string, AppRole>>;
+    readonly roleBindings?: Readonly<Record<string, readonly string[]>>;
+  };
+}
+
+export interface ManifestVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly kinds: readonly ManifestKind[];
+  readonly routes?: { readonly namespaced?: readonly ManifestRoute[]; readonly cluster?: readonly ManifestRoute[] };
+}
+
+export interface ManifestKind {
+  readonly kind: string;
+  readonly plural: string;
+  readonly scope: Scope;
+  readonly conversion: boolean;
+  readonly schema?: StructuralSchema;
+  readonly admission?: {
+    readonly validation?: { readonly operations: readonly AdmissionOperation[] };
+    readonly mutation?: { readonly operations: readonly AdmissionOperation[] };
+  };
+  readonly selectableFields?: readonly string[];
+  readonly routes?: readonly ManifestRoute[];
+}
+
+export interface ManifestRoute {
+  readonly method: RouteMethod;
+  readonly path: string;
+}
+
+/** What an app may do with the kinds of others. */
+export interface ManifestAccess {
+  readonly group: string;
+  readonly resource: string;
+  readonly actions: readonly string[];
+}
+
+/** The manifest of an app. The same declarations always give the same. */
+export function manifestOf(app: App): AppManifest {
+  const versions = new Map<string, ManifestVersion & { kinds: ManifestKind[] }>();
+  for (const kind of app.kinds) {
+    const conversion = hasConversion(kind) || app.converters.some((each) => each.kind === kind.kind);
+    const own = { declaration: kind.declaration, served: true };
+    for (const { declaration, served = true } of [own, ...kind.declaration.versions]) {
+      const { version } = declaration;
+      const entry = versions.get(version) ?? { name: version, served, kinds: [], ...versionRoutes(app, version) };
+      entry.kinds.push(manifestKind(app, declaration, conversion));
+      versions.set(version, entry);
+    }
+  }
+  const accessKinds = accessOf(app);
+  const { name, displayName, group, roles, roleBindings } = app;
+  const preferredVersion = app.kinds[0]?.version;
+  return {
+    apiVersion: "setpoint.dev/v1",
+    kind: "AppManifest",
+    metadata: { name },
+    spec: {
+      appName: name,
+      ...(displayName === name ? {} : { appDisplayName: displayName }),
+      group,
+      ...(preferredVersion ? { preferredVersion } : {}),
+      versions: [...versions.values()],
+      ...(accessKinds.length > 0 ? { extraPermissions: { accessKinds } } : {}),
+      ...(Object.keys(roles).length > 0 ? { roles } : {}),
+      ...(Object.keys(roleBindings).length > 0 ? { roleBindings } : {}),
+    },
+  };
+}
+
+function manifestKind(app: App, declaration: ResourceDeclaration, conversion: boolean): ManifestKind {
+  const { kind, plural, scope, version, schema, options } = declaration;
+  const of = (handlers: readonly (Validator | Mutator)[]): readonly AdmissionOperation[] => {
+    const own = handlers.filter((each) => each.kind.kind === kind && each.kind.version === version);
+    return [...new Set(own.flatMap(operationsOf))].sort();
+  };
+  const [validation, mutation] = [of(app.validators), of(app.mutators)];
+  const admission = {
+    ...(validation.length > 0 ? { validation: { operations: validation } } : {}),
+    ...(mutation.length > 0 ? { mutation: { operations: mutation } } : {}),
+  };
+  const routes = app.routes
+    .filter((route) => route.plural === plural && route.version === version)
+    .map(({ method, path }) => ({ method, path }));
+  return {
+    kind,
+    plural,
+    scope,
+    conversion,
+    schema,
+    ...(Object.keys(admission).length > 0 ? { admission } : {}),
+    ...(options.selectableFields ? { selectableFields: options.selectableFields } : {}),
+    ...(routes.length > 0 ? { routes } : {}),
+  };
+}
+
+function versionRoutes(app: App, version: string): Pick<ManifestVersion, "routes"> {
+  const of = (scope: Scope): readonly ManifestRoute[] =>
+    app.routes
+      .filter((route) => route.plural === undefined && route.version === version && route.scope === scope)
+      .map(({ method, path }) => ({ method, path }));
+  const [namespaced, cluster] = [of("Namespaced"), of("Cluster")];
+  if (namespaced.length + cluster.length === 0) return {};
+  return {
+    routes: { ...(namespaced.length > 0 ? { namespaced } : {}), ...(cluster.length > 0 ? { cluster } : {}) },
+  };
+}
+
+const READ = ["get", "list", "watch"];
+const WRITE = [...READ, "create", "update", "patch", "delete"];
+
+function accessOf({ kinds, unmanaged, workloads }: App): readonly ManifestAccess[] {
+  const access = new Map<string, ManifestAccess>();
+  const allow = ({ group, plural, kind }: Kind, actions: readonly string[]): void => {
+    if (kinds.some((own) => own.group === group && own.kind === kind)) return;
+    const id = `${group}/${plural}`;
+    if ((access.get(id)?.actions.length ?? 0) < actions.length) access.set(id, { group, resource: plural, actions });
+  };
+  for (const kind of unmanaged) allow(kind, READ);
+  for (const workload of workloads) {
+    if (workload.type !== "controller") continue;
+    for (const use of workload.uses) allow(use.kind, READ);
+    for (const owned of workload.owns) allow(owned.kind, WRITE);
+  }
+  return [...access.values()];
+}
+
+/** Throws `MANIFEST_INVALID`, which lists all that contradicts itself, unless nothing does. */
+export function validateManifest({ metadata, spec }: AppManifest): void {
+  const problems: string[] = [];
+  const first = new Map<string, { readonly version: string; readonly kind: ManifestKind }>();
+  for (const version of spec.versions) {
+    for (const kind of version.kinds) {
+      const known = first.get(kind.kind);
+      if (!known) first.set(kind.kind, { version: version.name, kind });
+      for (const field of ["plural", "scope", "conversion"] as const) {
+        if (!known || known.kind[field] === kind[field]) continue;
+        const [here, there] = [kind[field], known.kind[field]];
+        problems.push(`${kind.kind}: ${field} is ${here} in ${version.name}, but ${there} in ${known.version}`);
+      }
+    }
+    for (const [scope, routes] of [
+      ["Namespaced", version.routes?.namespaced ?? []],
+      ["Cluster", version.routes?.cluster ?? []],
+    ] as const) {
+      for (const { path } of routes) {
+        const hidden = version.kinds.find((kind) => kind.scope === scope && kind.plural === path.split("/")[0]);
+        if (hidden) problems.push(`${version.name}: route ${path} hides the objects of ${hidden.kind}`);
+      }
+    }
+  }
+  for (const [subject, roles] of Object.entries(spec.roleBindings ?? {})) {
+    for (const role of roles) {
+      if (!Object.hasOwn(spec.roles ?? {}, role))
+        problems.push(`${subject} is bound to the role ${role}, which is not there`);
+    }
+  }
+  if (problems.length === 0) return;
+  throw new SetpointError("MANIFEST_INVALID", `manifest of ${metadata.name}: ${problems.join("; ")}`);
+}
+
+/** Throws `MANIFEST_MISMATCH`, which lists every difference, unless the manifest says what the code does. */
+export function checkManifest(app: App, manifest: AppManifest): void {
+  validateManifest(manifest);
+  const [code, stated] = [facts(manifestOf(app)), facts(manifest)];
+  const problems = [...new Set([...code.keys(), ...stated.keys()])].flatMap((id) => {
+    if (isDeepStrictEqual(code.get(id), stated.get(id))) return [];
+    return [`${id} is ${shown(stated.get(id))} in the manifest, but ${shown(code.get(id))} in code`];
+  });
+  if (problems.length === 0) return;
+  throw new SetpointError("MANIFEST_MISMATCH", `app ${app.name}: ${problems.join("; ")}`);
+}
+
+/** What a manifest says, one by one, so that differences can be named. What is not there equals what is empty. */
+function facts({ spec }: AppManifest): ReadonlyMap<string, unknown> {
+  const all = new Map<string, unknown>([
+    ["appName", spec.appName],
+    ["group", spec.group],
+  ]);
+  const add = (id: string, value: unknown): void => {
+    const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) all.set(id, JSON.parse(JSON.stringify(value)));
+  };
+  const sorted = (routes: readonly ManifestRoute[] = []): readonly string[] =>
+    routes.map(({ method, path }) => `${method} ${path}`).sort();
+  for (const version of spec.versions) {
+    add(`${version.name}: served`, version.served);
+    add(`${version.name}: namespaced routes`, sorted(version.routes?.namespaced));
+    add(`${version.name}: cluster routes`, sorted(version.routes?.cluster));
+    for (const { kind, routes, admission, schema, ...rest } of version.kinds) {
+      const id = `${version.name}/${kind}`;
+      add(`${id}: plural`, rest.plural);
+      add(`${id}: scope`, rest.scope);
+      add(`${id}: conversion`, rest.conversion);
+      add(`${id}: validation`, [...(admission?.validation?.operations ?? [])].sort());
+      add(`${id}: mutation`, [...(admission?.mutation?.operations ?? [])].sort());
+      add(`${id}: selectableFields`, rest.selectableFields);
+      add(`${id}: routes`, sorted(routes));
+      add(`${id}: schema`, schema);
+    }
+  }
+  for (const { group, resource, actions } of spec.extraPermissions?.accessKinds ?? []) {
+    add(`access to ${group}/${resource}`, [...actions].sort());
+  }
+  return all;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "absent";
+  const text = JSON.stringify(value);
+  return text.length > 80 ? "another" : text;
+}

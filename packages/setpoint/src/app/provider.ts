@@ -1,0 +1,57 @@
+import { SetpointError } from "../errors/error.js";
+import type { App } from "./app.js";
+import { type AppManifest, checkManifest } from "./manifest.js";
+
+/** Makes an app from a configuration of its own, and says what it should be. */
+export interface AppProvider<Config = undefined> {
+  readonly name: string;
+  /** Where the app is described: an object, JSON or YAML text, or a file with either. Left out, code alone says it. */
+  readonly manifest?: AppManifest | string | { readonly file: string };
+  create(config: Config): App | Promise<App>;
+}
+
+/** The provider's app, checked against its manifest. Rejects with `MANIFEST_INVALID` or `MANIFEST_MISMATCH`. */
+export async function provideApp<Config>(provider: AppProvider<Config>, config: Config): Promise<App> {
+  const app = await provider.create(config);
+  if (provider.manifest !== undefined) checkManifest(app, await readManifest(provider.manifest));
+  return app;
+}
+
+/** A manifest from wherever it is. Rejects with `MANIFEST_INVALID` for what is none; the message names the file. */
+export async function readManifest(source: NonNullable<AppProvider["manifest"]>): Promise<AppManifest> {
+  if (typeof source === "string") return parseManifest(source, "manifest");
+  if (!("file" in source)) return source;
+  const { readFile } = process.getBuiltinModule("node:fs/promises");
+  try {
+    return await parseManifest(await readFile(source.file, "utf8"), source.file);
+  } catch (cause) {
+    if (cause instanceof SetpointError) throw cause;
+    throw new SetpointError("MANIFEST_INVALID", `${source.file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+async function parseManifest(text: string, where: string): Promise<AppManifest> {
+  const invalid = (why: string, cause?: unknown): SetpointError =>
+    new SetpointError("MANIFEST_INVALID", `${where}: ${why}`, { cause });
+  let value: unknown;
+  try {
+    // JSON is YAML; the parser is loaded for what is not JSON alone.
+    value = text.trimStart().startsWith("{") ? JSON.parse(text) : (await import("yaml")).parse(text);
+  } catch (cause) {
+    throw invalid((cause as Error).message, cause);
+  }
+  const { kind, spec } = (value ?? {}) as Partial<AppManifest>;
+  if (kind !== "AppManifest") throw invalid(`kind is ${JSON.stringify(kind)}, not "AppManifest"`);
+  if (!Array.isArray(spec?.versions)) throw invalid("spec.versions is not a list");
+  for (const [at, version] of spec.versions.entries()) {
+    if (!Array.isArray((version as { kinds?: unknown } | null)?.kinds))
+      throw invalid(`spec.versions[${at}].kinds is not a list`);
+  }
+  return value as AppManifest;
+}
+
+/** The manifest as text that {@link readManifest} takes. */
+export async function formatManifest(manifest: AppManifest, format: "json" | "yaml" = "yaml"): Promise<string> {
+  if (format === "json") return `${JSON.stringify(manifest, null, 2)}\n`;
+  return (await import("yaml")).stringify(manifest, { aliasDuplicateObjects: false });
+}

@@ -1,0 +1,38 @@
+import type { Status, StatusDetails } from "../client/status.js";
+import { SetpointError } from "../errors/error.js";
+
+/** What an admission handler or a route throws to refuse a request with a status and a reason of its own choice. */
+export class RefusedError extends SetpointError<"REQUEST_REFUSED"> {
+  override readonly name = "RefusedError";
+  /** An HTTP status of 400 or more. */
+  readonly status: number;
+  /** `Forbidden`, `Conflict`, …: for programs. */
+  readonly reason: string;
+  readonly details: StatusDetails | undefined;
+
+  constructor(status: number, reason: string, message: string, details?: StatusDetails) {
+    super("REQUEST_REFUSED", message);
+    this.status = status;
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+/**
+ * The error as the Status that a client gets. One that names a status and a reason keeps both, also an `ApiError` that a
+ * handler passes on; any other is an internal error.
+ */
+export function statusOf(error: unknown): Status & { readonly code: number; readonly apiVersion: "v1" } {
+  const { status, reason, details } = error as Partial<RefusedError>;
+  const isStated = typeof status === "number" && status >= 400 && status < 600;
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: error instanceof Error ? error.message : String(error),
+    reason: isStated ? (typeof reason === "string" ? reason : "") : "InternalError",
+    ...(details ? { details } : {}),
+    code: isStated ? status : 500,
+  };
+}
