@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BothServers } from "./both-servers.js";
+import { FILES } from "./kubectl-files.js";
+import { SCRIPTS } from "./kubectl-scripts.js";
+
+/** Every line has to do on the embedded control plane what it does on a real cluster: exit code, output and errors. */
+describe("kubectl", () => {
+  let servers: BothServers;
+  beforeAll(async () => {
+    servers = await BothServers.start(FILES);
+  });
+  afterAll(() => servers?.[Symbol.asyncDispose]());
+
+  it.each(Object.entries(SCRIPTS))("%s", async (_title, lines) => {
+    for (const line of lines) {
+      const fails = line.startsWith("! ");
+      const { ours, real } = await servers.run(fails ? line.slice(2) : line);
+      expect.soft({ line, ...ours }).toEqual({ line, ...real });
+      // A line that does not do what it was written for, anywhere, shows nothing.
+      expect.soft({ line, failed: real.code !== 0, stderr: real.stderr }).toMatchObject({ failed: fails });
+    }
+  });
+});
