@@ -84,8 +84,9 @@ export async function runWatch(context: CommandContext, showsEvent = true): Prom
   return 0;
 }
 
-/** Bookkeeping of servers, which nobody reads. */
+/** As people expect it: what it is comes first, and without the bookkeeping of servers, which nobody reads. */
 export function withoutManagedFields(object: UntypedObject): UntypedObject {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata } as UntypedObject;
+  const { apiVersion, kind, metadata, ...rest } = object;
+  const { managedFields: _, ...shown } = metadata;
+  return { apiVersion, kind, metadata: shown, ...rest };
 }

@@ -68,9 +68,9 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
     for (const project of sampleProjects) await ensure(() => client.create(Project, project as never));
   },
   tries: [
-    "setpoint apply -f - <<< '{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {appOwner: DevOps}}}'",
-    "setpoint get namespace shop -o yaml",
-    "setpoint why namespace shop",
+    "npx setpoint apply -f - <<< '{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {appOwner: DevOps}}}'",
+    "npx setpoint get namespace shop -o yaml",
+    "npx setpoint why namespace shop",
   ],
 };
 
