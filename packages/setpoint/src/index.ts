@@ -1,3 +1,41 @@
+export {
+  type AdmissionOperation,
+  type AdmissionOptions,
+  type AdmissionRequest,
+  type AdmissionUser,
+  type MutateOptions,
+  type Mutator,
+  mutating,
+  type ValidateOptions,
+  type Validator,
+  validating,
+} from "./app/admission.js";
+export { type App, type AppOptions, type AppRole, app } from "./app/app.js";
+export type { Converter } from "./app/conversion-review.js";
+export {
+  type AppManifest,
+  checkManifest,
+  type ManifestAccess,
+  type ManifestKind,
+  type ManifestRoute,
+  type ManifestVersion,
+  manifestOf,
+  validateManifest,
+} from "./app/manifest.js";
+export { type AppProvider, formatManifest, provideApp, readManifest } from "./app/provider.js";
+export { RefusedError } from "./app/refused-error.js";
+export {
+  kindRoute,
+  type Route,
+  type RouteMethod,
+  type RouteOptions,
+  type RouteRequest,
+  type RouteResult,
+  versionRoute,
+} from "./app/route.js";
+export type { WebAnswer } from "./app/web-message.js";
+export type { WebhookPlace } from "./app/webhook-address.js";
+export { WebhookServer, type WebhookServerOptions } from "./app/webhook-server.js";
 export { type ClientOptions, createClient } from "./client/api-client.js";
 export {
   ApiError,

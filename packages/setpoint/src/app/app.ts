@@ -32,7 +32,7 @@ export interface AppOptions {
   readonly watchers?: readonly AnyWatcher[];
   readonly validate?: readonly Validator[];
   readonly mutate?: readonly Mutator[];
-  /** For kinds whose versions do not say `up` and `down` themselves. */
+  /** Beside those of kinds whose versions say `up` and `down`: for definitions that somebody else installs. */
   readonly convert?: readonly Converter[];
   readonly routes?: readonly Route[];
   readonly roles?: Readonly<Record<string, AppRole>>;

@@ -1,0 +1,83 @@
+import { SetpointError } from "../errors/error.js";
+
+/** Where the API server finds the webhooks. */
+export interface WebhookPlace {
+  /** A URL that the API server can reach: of a tunnel, a load balancer, this machine. */
+  readonly url?: string;
+  /** The Service before the pods of this process. */
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+}
+
+/** How a webhook configuration names one path of the server. */
+export interface WebhookTarget {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly port: number;
+    readonly path: string;
+  };
+}
+
+/** Where to listen, what the certificate must name, and how the API server is told of a path. */
+export interface WebhookAddress {
+  readonly host: string;
+  readonly hosts: readonly string[];
+  /** Gone with this process: its configurations go as well. */
+  readonly isLocal: boolean;
+  target(path: string, port: number): WebhookTarget;
+}
+
+/**
+ * Decides how an API server reaches this process: by the Service or URL that is given, else, where both are on one
+ * machine, by loopback. Throws `WEBHOOK_UNREACHABLE` where neither is the case.
+ */
+export function webhookAddress(server: string, place: WebhookPlace): WebhookAddress {
+  const { service, url } = place;
+  if (service) {
+    const { namespace, name, port = 443 } = service;
+    const dns = `${name}.${namespace}.svc`;
+    return {
+      host: "0.0.0.0",
+      hosts: [dns, `${dns}.cluster.local`],
+      isLocal: false,
+      target: (path) => ({ service: { namespace, name, port, path } }),
+    };
+  }
+  if (url) {
+    const { protocol, hostname, href } = new URL(url);
+    if (protocol !== "https:") throw unreachable(`API servers call webhooks by https, not by ${url}`);
+    const host = hostname.replace(/^\[|\]$/g, "");
+    return {
+      host: isLoopback(host) ? host : "0.0.0.0",
+      hosts: [host],
+      isLocal: true,
+      target: (path) => ({ url: `${href.replace(/\/$/, "")}${path}` }),
+    };
+  }
+  if (!isLocalServer(server)) {
+    throw unreachable(
+      `the API server ${server} is not on this machine, so it cannot call webhooks here: ` +
+        "give a url that it can reach, or run in the cluster and give the service",
+    );
+  }
+  return {
+    host: "127.0.0.1",
+    hosts: ["127.0.0.1", "localhost"],
+    isLocal: true,
+    target: (path, port) => ({ url: `https://127.0.0.1:${port}${path}` }),
+  };
+}
+
+function unreachable(message: string): SetpointError {
+  return new SetpointError("WEBHOOK_UNREACHABLE", message);
+}
+
+/** The embedded control plane of this process names no URL. */
+function isLocalServer(server: string): boolean {
+  return !URL.canParse(server) || isLoopback(new URL(server).hostname.replace(/^\[|\]$/g, ""));
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.") || host.startsWith("::ffff:127.");
+}

@@ -1,0 +1,127 @@
+import { request } from "node:https";
+import { describe, expect, it } from "vitest";
+import type { Client } from "../client/client.js";
+import { systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { VirtualClock } from "../clock/virtual-clock.js";
+import {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
+import { Namespace } from "../kinds/builtin/v1.js";
+import { TestEnvironment } from "../testing/test-environment.js";
+import { mutating, validating } from "./admission.js";
+import { app } from "./app.js";
+import { OldOrder, Order, orders, Shop, webRequest } from "./app.testing.js";
+import { reviewedRoutes } from "./route-access.js";
+import { webhookAddress } from "./webhook-address.js";
+import { WebhookServer } from "./webhook-server.js";
+
+const metadata = { namespace: "default", name: "a" };
+const here = { namespace: "default" };
+/** Certificates are checked against real time, whatever the control plane's clock says. */
+const real = { clock: systemClock, random: systemRandom };
+
+describe("WebhookServer", () => {
+  it("admits, mutates and converts for the embedded control plane on a laptop, and leaves nothing in the way", async () => {
+    await using env = await TestEnvironment.create();
+    const { client } = env;
+    const server = await WebhookServer.start({ apps: [orders], client, ...real });
+    const made = await client.create(Order, { metadata, spec: { item: "tea", count: 6 } });
+    expect(made.metadata.annotations).toEqual({ by: expect.any(String) });
+    const many = client.create(Order, { metadata: { ...metadata, name: "b" }, spec: { item: "tea", count: 11 } });
+    await expect(many).rejects.toMatchObject({ status: 409, reason: "Conflict" });
+    expect((await client.get(OldOrder, "a", here)).spec).toEqual({ item: "tea", pieces: 6 });
+    await client.create(OldOrder, { metadata: { ...metadata, name: "c" }, spec: { item: "tea", pieces: 2 } });
+    expect((await client.get(Order, "c", here)).spec.count).toBe(2);
+
+    const url = `https://127.0.0.1:${server.port}/apis/shop.example.com/v1/namespaces/default/orders/a/total`;
+    expect(await get(url, server.caBundle)).toEqual({ status: 200, body: '{"total":"a"}' });
+    expect((await get(`https://127.0.0.1:${server.port}/apis/x/v1/y`, server.caBundle)).status).toBe(404);
+    expect((await get(`https://127.0.0.1:${server.port}/orders/validate`, server.caBundle)).status).toBe(405);
+
+    await server[Symbol.asyncDispose]();
+    expect((await client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+    expect((await client.list(MutatingWebhookConfiguration)).items).toEqual([]);
+    await client.create(Order, { metadata: { ...metadata, name: "d" }, spec: { item: "tea", count: 11 } });
+  });
+
+  it("serves several apps with handlers of one kind beside each other", async () => {
+    await using env = await TestEnvironment.create();
+    const marking = (name: string) =>
+      app({
+        name,
+        kinds: [],
+        unmanaged: [Namespace],
+        mutate: [
+          mutating(Namespace, {
+            create: (space) => ({
+              ...space,
+              metadata: { ...space.metadata, labels: { ...space.metadata.labels, [name]: "yes" } },
+            }),
+          }),
+        ],
+      });
+    await using _server = await WebhookServer.start({
+      apps: [marking("one"), marking("two")],
+      client: env.client,
+      ...real,
+    });
+    const made = await env.client.create(Namespace, { metadata: { name: "n" } });
+    expect(made.metadata.labels).toMatchObject({ one: "yes", two: "yes" });
+  });
+
+  it("installs a new authority before the old one ends", async () => {
+    await using env = await TestEnvironment.create();
+    const clock = new VirtualClock();
+    const shops = app({ name: "shops", kinds: [Shop], validate: [validating(Shop, { create: () => {} })] });
+    await using server = await WebhookServer.start({ apps: [shops], client: env.client, clock, random: systemRandom });
+    const installed = async () =>
+      (await env.client.get(ValidatingWebhookConfiguration, "shops")).webhooks?.[0]?.clientConfig.caBundle;
+    const before = server.caBundle;
+    expect(await installed()).toBe(before);
+    clock.stepWall(2500 * 86_400_000);
+    await clock.advance(3_600_000);
+    await env.idle();
+    expect(server.caBundle).not.toBe(before);
+    expect(await installed()).toBe(server.caBundle);
+  });
+
+  it("refuses to serve a remote cluster from a laptop, and says why, unless it can be reached", async () => {
+    const client = { server: "https://cluster.example.com:6443" } as Client;
+    await expect(WebhookServer.start({ apps: [orders], client })).rejects.toMatchObject({
+      code: "WEBHOOK_UNREACHABLE",
+      message: expect.stringContaining("https://cluster.example.com:6443 is not on this machine"),
+    });
+    const url = webhookAddress(client.server, { url: "https://tunnel.example.com/hooks/" });
+    expect(url.hosts).toEqual(["tunnel.example.com"]);
+    expect(url.target("/orders/validate", 1)).toEqual({ url: "https://tunnel.example.com/hooks/orders/validate" });
+    expect(() => webhookAddress(client.server, { url: "http://tunnel.example.com" })).toThrow("by https");
+    const pod = webhookAddress(client.server, { service: { namespace: "shop", name: "hooks" } });
+    expect(pod.hosts).toContain("hooks.shop.svc");
+    expect(pod.target("/orders/validate", 1)).toEqual({
+      service: { namespace: "shop", name: "hooks", port: 443, path: "/orders/validate" },
+    });
+  });
+
+  it("lets callers from elsewhere use routes by token and RBAC alone", async () => {
+    await using env = await TestEnvironment.create();
+    const guard = reviewedRoutes(env.client);
+    const asked = webRequest("GET", "/apis/shop.example.com/v1/namespaces/default/orders/a/total");
+    expect((await guard(orders.routes, asked))?.status).toBe(401);
+    const headers = { authorization: "Bearer wrong" };
+    expect((await guard(orders.routes, { ...asked, headers }))?.status).toBe(401);
+  });
+});
+
+function get(url: string, caBundle: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    request(url, { ca: Buffer.from(caBundle, "base64"), agent: false }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+      resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") });
+    })
+      .on("error", reject)
+      .end();
+  });
+}

@@ -1,0 +1,189 @@
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import { type Random, systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
+import { SetpointError } from "../errors/error.js";
+import { mutateReview, validateReview } from "./admission-review.js";
+import type { App } from "./app.js";
+import { convertReview } from "./conversion-review.js";
+import { routeAnswer } from "./route.js";
+import { type RouteGuard, reviewedRoutes } from "./route-access.js";
+import { ServingCertificate } from "./serving-certificate.js";
+import { errorAnswer, textAnswer, type WebAnswer, type WebRequest } from "./web-message.js";
+import { isLoopback, type WebhookAddress, type WebhookPlace, webhookAddress } from "./webhook-address.js";
+import { installApp, uninstallWebhooks, webhookPath } from "./webhook-configuration.js";
+
+/** Reviews hold two objects of at most 1.5 MB each, and some room. */
+const MAX_BODY_BYTES = 8 * 2 ** 20;
+
+export interface WebhookServerOptions extends WebhookPlace {
+  readonly apps: readonly App[];
+  /** Of the API server that is to call. */
+  readonly client: Client;
+  /** Defaults to 0, any free one, on a laptop, and to 9443 behind a Service or a URL. */
+  readonly port?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+}
+
+/**
+ * Serves the webhooks and custom routes of apps over HTTPS, and tells the API server where: certificates are made,
+ * rotated and installed. One server does for all apps of a process.
+ *
+ * On a laptop with a local control plane nothing has to be said; in a pod `service` names the Service before it. For a
+ * remote cluster without either, `start` rejects with `WEBHOOK_UNREACHABLE`.
+ *
+ * Custom routes are open to this machine; from elsewhere a bearer token is asked for, and the cluster's RBAC whether its
+ * user may: verb, resource and subresource as for any object.
+ *
+ * ```ts
+ * await using webhooks = await WebhookServer.start({ apps: [shop], client });
+ * await run(shop.workloads, { client });
+ * ```
+ */
+export class WebhookServer implements AsyncDisposable {
+  readonly #options: WebhookServerOptions;
+  readonly #address: WebhookAddress;
+  readonly #certificate: ServingCertificate;
+  readonly #server: Server;
+  readonly #guard: RouteGuard;
+  readonly #log: Logger;
+  #installing: Promise<void> = Promise.resolve();
+
+  private constructor(options: WebhookServerOptions, address: WebhookAddress) {
+    const { clock = systemClock, random = systemRandom, log = silentLogger, client } = options;
+    this.#options = options;
+    this.#address = address;
+    this.#log = log;
+    this.#guard = reviewedRoutes(client);
+    this.#certificate = new ServingCertificate({
+      hosts: address.hosts,
+      clock,
+      random,
+      onRenewed: (isNewAuthority) => this.#renewed(isNewAuthority),
+    });
+    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    const { createServer } = process.getBuiltinModule("node:https");
+    const tls = { ...this.#secureContext(), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
+    this.#server = createServer(tls, (request, response) => void this.#serve(request, response));
+  }
+
+  /** Listens, then installs. Rejects with `WEBHOOK_UNREACHABLE`, `ADDRESS_UNAVAILABLE` or the API server's error. */
+  static async start(options: WebhookServerOptions): Promise<WebhookServer> {
+    const server = new WebhookServer(options, webhookAddress(options.client.server, options));
+    try {
+      await server.#listen();
+      await server.#install();
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Where it listens. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? 0;
+  }
+
+  /** The authorities that its certificate can be checked with, base64 of PEM. */
+  get caBundle(): string {
+    return this.#certificate.caBundle;
+  }
+
+  /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#certificate[Symbol.dispose]();
+    await this.#installing.catch(() => {});
+    if (this.#address.isLocal && this.#server.listening) {
+      for (const app of this.#options.apps) {
+        await uninstallWebhooks(this.#options.client, app).catch((error: unknown) =>
+          this.#log.warn("could not uninstall webhooks", { app: app.name, error }),
+        );
+      }
+    }
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    await closed;
+  }
+
+  async #listen(): Promise<void> {
+    const { host } = this.#address;
+    const { service, url, port = service || url ? 9443 : 0 } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (cause: NodeJS.ErrnoException) => {
+        const message = `cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`;
+        reject(new SetpointError("ADDRESS_UNAVAILABLE", message, { cause }));
+      });
+      this.#server.listen(port, host, resolve);
+    });
+    this.#log.info("serving webhooks", { host, port: this.port });
+  }
+
+  #install(): Promise<void> {
+    const { apps, client, clock = systemClock } = this.#options;
+    const target = (path: string) => this.#address.target(path, this.port);
+    this.#installing = this.#installing.then(async () => {
+      for (const app of apps) await installApp(client, app, { target, caBundle: this.caBundle, clock });
+    });
+    return this.#installing;
+  }
+
+  #secureContext(): { cert: string; key: string } {
+    const { certificate, privateKey } = this.#certificate.current;
+    return { cert: certificate, key: privateKey };
+  }
+
+  #renewed(isNewAuthority: boolean): void {
+    this.#server.setSecureContext(this.#secureContext());
+    this.#log.info("renewed the webhooks' certificate", { isNewAuthority });
+    if (!isNewAuthority) return;
+    this.#install().catch((error: unknown) => this.#log.error("could not install the new authority", { error }));
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const answer = await this.#answer(incoming, gone.signal).catch(errorAnswer);
+    if (response.destroyed) return;
+    response.writeHead(answer.status, { "cache-control": "no-store", ...answer.headers });
+    response.end(answer.body);
+  }
+
+  async #answer(incoming: IncomingMessage, signal: AbortSignal): Promise<WebAnswer> {
+    const body = await readBody(incoming);
+    if (!body) return textAnswer(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
+    const url = new URL(incoming.url ?? "/", "https://webhooks");
+    const { method = "GET", headers } = incoming;
+    const request: WebRequest = { method, path: url.pathname, query: url.searchParams, headers, body, signal };
+    const { apps } = this.#options;
+    for (const app of apps) {
+      if (request.path === webhookPath(app, "validate")) return validateReview(app.validators, request);
+      if (request.path === webhookPath(app, "mutate")) return mutateReview(app.mutators, request);
+      if (request.path === webhookPath(app, "convert")) return convertReview(app.converters, request);
+    }
+    if (!request.path.startsWith("/apis/")) return textAnswer(404, "not found");
+    const routes = apps.flatMap((app) => app.routes);
+    const refusal = isLoopback(incoming.socket.remoteAddress ?? "") ? undefined : await this.#guard(routes, request);
+    return refusal ?? routeAnswer(routes, request);
+  }
+}
+
+/** Undefined for a body that is too large. */
+async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
