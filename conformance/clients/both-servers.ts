@@ -86,7 +86,7 @@ function comparable(text: string, target: Target, folder: string): string {
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>")
     .replaceAll(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} [+-]\d{4}/g, "<time>")
-    .replaceAll(/(resourceVersion"?: "?)\d+/g, "$1<version>")
+    .replaceAll(/(resourceVersion"?: "?|Resource Version: +)\d+/g, "$1<version>")
     .replaceAll(/(?<=LIVE-|MERGED-)\d+/g, "<number>")
     .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<token>")
     .replaceAll(/\b(\d+[dhms])+\b(?= *$| {2,})/gm, "<age>")

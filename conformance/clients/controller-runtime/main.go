@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
@@ -32,8 +33,7 @@ func main() {
 	utilruntime.Must(addToScheme(scheme.Scheme))
 	utilruntime.Must(apiextensions.AddToScheme(scheme.Scheme))
 
-	config := ctrl.GetConfigOrDie()
-	direct, err := client.New(config, client.Options{Scheme: scheme.Scheme})
+	direct, err := client.New(ctrl.GetConfigOrDie(), client.Options{Scheme: scheme.Scheme})
 	must(err)
 	must(direct.Create(ctx, &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	define(ctx, direct)
@@ -57,8 +57,7 @@ func main() {
 	must(direct.DeleteAllOf(ctx, &core.ConfigMap{}, client.InNamespace(namespace)))
 	must(direct.Delete(ctx, definition()))
 	until("the definition is gone", func() bool {
-		return client.IgnoreNotFound(direct.Get(ctx, client.ObjectKeyFromObject(definition()), definition())) == nil &&
-			direct.Get(ctx, client.ObjectKeyFromObject(definition()), definition()) != nil
+		return gone(direct.Get(ctx, client.ObjectKeyFromObject(definition()), definition()))
 	})
 	must(direct.Delete(ctx, &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	done("definition and namespace deleted")
@@ -81,9 +80,7 @@ func define(ctx context.Context, direct client.Client) {
 
 func startManager(ctx context.Context, scheme *runtime.Scheme) (manager.Manager, func()) {
 	lease, renew, retry := 4*time.Second, 3*time.Second, 500*time.Millisecond
-	// A name need not be unique: two managers of this program run side by side.
-	config := ctrl.GetConfigOrDie()
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
+	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
 		Scheme:                        scheme,
 		Metrics:                       server.Options{BindAddress: "0"},
 		LeaderElection:                true,
@@ -150,7 +147,9 @@ func controller(ctx context.Context, direct client.Client) {
 	until("an event is recorded", func() bool {
 		var events eventsv1.EventList
 		must(direct.List(ctx, &events, client.InNamespace(namespace)))
-		return len(events.Items) > 0 && events.Items[0].Regarding.Name == "owner"
+		return slices.ContainsFunc(events.Items, func(event eventsv1.Event) bool {
+			return event.Regarding.Name == "owner" && event.Reason == "ChildWritten"
+		})
 	})
 	must(direct.Delete(ctx, gadget, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	until("owner and child are gone", func() bool {
