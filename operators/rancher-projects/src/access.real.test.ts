@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { systemClock, timeoutSignal } from "setpoint";
+import { expect, it } from "vitest";
+import { startKubernetes } from "../../../tools/kubernetes/start.mjs";
+import { coreCases, printedRules, RestrictedOperator } from "./access.suite.js";
+
+it("R1, R7, R8, R11, R16, R17 come true on a real server with the rules that setpoint rbac prints", {
+  timeout: 120_000,
+}, async () => {
+  await using cluster = await startKubernetes({});
+  await using operator = await RestrictedOperator.start(readFileSync(cluster.kubeconfig, "utf8"), printedRules);
+  using deadline = timeoutSignal(systemClock, 60_000);
+  await coreCases(operator.admin, deadline.signal);
+  expect(operator.refused).toEqual([]);
+});
