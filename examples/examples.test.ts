@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { findCondition } from "setpoint";
+import { request } from "node:https";
+import { findCondition, WebhookServer } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Service } from "setpoint/kinds/v1";
 import { TestEnvironment } from "setpoint/testing";
@@ -10,6 +11,10 @@ import { DnsRecord, dnsRecords } from "./03-finalizer.js";
 import { Banner, banners } from "./04-tracked-config-map.js";
 import { Database, databases } from "./05-external-system.js";
 import { audit, Order } from "./06-watcher.js";
+import { Coupon, coupons } from "./07-admission.js";
+import { VolumeV1, VolumeV1beta1, volumes } from "./08-conversion.js";
+import { Invoice, invoices } from "./09-custom-route.js";
+import { Desk, people, rooms, Team } from "./10-several-apps.js";
 import { options as electing, Job, jobs } from "./11-leader-election.js";
 
 const namespace = "default";
@@ -107,6 +112,57 @@ describe("the examples", () => {
     expect(await env.client.find(Order, "a", here)).toBeUndefined();
   });
 
+  it("07: objects are completed, checked and warned of", async () => {
+    await using env = await TestEnvironment.create();
+    const { client } = env;
+    await using _server = await WebhookServer.start({ apps: [coupons], client });
+    const made = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
+    expect(made.spec.code).toBe("SPRING");
+    const change = client.patch(Coupon, "a", { type: "merge", body: { spec: { code: "FALL" } } }, here);
+    await expect(change).rejects.toMatchObject({ status: 422, reason: "Invalid" });
+  });
+
+  it("08: objects are read and written in both versions", async () => {
+    await using env = await TestEnvironment.create();
+    const { client } = env;
+    await using _server = await WebhookServer.start({ apps: [volumes], client });
+    await client.create(VolumeV1beta1, { metadata, spec: { sizeMi: 2048 } });
+    expect((await client.get(VolumeV1, "a", here)).spec).toEqual({ size: { amount: 2, unit: "Gi" } });
+    await client.patch(VolumeV1, "a", { type: "merge", body: { spec: { size: { unit: "Mi" } } } }, here);
+    expect((await client.get(VolumeV1beta1, "a", here)).spec).toEqual({ sizeMi: 2 });
+  });
+
+  it("09: routes answer below objects and versions, and pass errors on", async () => {
+    await using env = await TestEnvironment.create();
+    const { client } = env;
+    await using server = await WebhookServer.start({ apps: [invoices(client)], client });
+    const ask = (path: string) => get(server, `/apis/shop.example.com/v1/${path}`);
+    const lines = [
+      { item: "tea", cents: 250 },
+      { item: "cake", cents: 400 },
+    ];
+    await client.create(Invoice, { metadata, spec: { lines } });
+    expect(await ask("namespaces/default/invoices/a/total")).toEqual({ status: 200, json: { cents: 650 } });
+    expect(await ask("statistics")).toEqual({ status: 200, json: { invoices: 1 } });
+    expect(await ask("namespaces/default/invoices/b/total")).toMatchObject({
+      status: 404,
+      json: { kind: "Status", reason: "NotFound" },
+    });
+  });
+
+  it("10: two apps share a process, a cache and a webhook server", async () => {
+    await using env = await TestEnvironment.create();
+    const { client } = env;
+    await using _server = await WebhookServer.start({ apps: [people, rooms], client });
+    await env.start([...people.workloads, ...rooms.workloads]);
+    await client.create(Desk, { metadata, spec: { team: "a" } });
+    await expect(client.create(Team, { metadata, spec: { members: [] } })).rejects.toThrow("a team has members");
+    await client.create(Team, { metadata, spec: { members: ["ann", "bob"] } });
+    await env.idle();
+    expect((await client.get(Desk, "a", here)).status).toEqual({ seats: 2 });
+    expect((await client.get(ConfigMap, "a", here)).data).toEqual({ members: "ann,bob" });
+  });
+
   it("11: one process works; the other takes over when it ends", async () => {
     await using env = await TestEnvironment.create({ kinds: [Job], workloads: [jobs], manager: electing });
     const first = env.operator;
@@ -130,3 +186,16 @@ describe("the examples", () => {
     expect(long).toEqual([]);
   });
 });
+
+function get(server: WebhookServer, path: string): Promise<{ readonly status: number; readonly json: unknown }> {
+  const ca = Buffer.from(server.caBundle, "base64");
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port: server.port, path, ca, agent: false };
+    const asked = request(options, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+      resolve({ status: response.statusCode ?? 0, json: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
+    });
+    asked.on("error", reject).end();
+  });
+}

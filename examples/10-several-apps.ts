@@ -1,0 +1,50 @@
+/** Two apps in one process: one connection, one cache for each kind, one webhook server, one lease if asked for. */
+import { app, connect, controller, resource, run, validating, WebhookServer } from "setpoint";
+import { ConfigMap } from "setpoint/kinds/v1";
+import { z } from "zod";
+
+export const Team = resource("people.example.com/v1/Team", { spec: z.object({ members: z.array(z.string()) }) });
+export const Desk = resource("rooms.example.com/v1/Desk", {
+  spec: z.object({ team: z.string() }),
+  status: z.object({ seats: z.int() }),
+});
+
+export const people = app({
+  name: "people",
+  kinds: [Team],
+  validate: [
+    validating(Team, {
+      create({ spec }) {
+        if (spec.members.length === 0) throw new Error("a team has members");
+      },
+    }),
+  ],
+  reconcilers: [
+    controller(Team, {
+      owns: [ConfigMap],
+      async reconcile({ metadata, spec }, ctx) {
+        await ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { members: spec.members.join(",") } });
+      },
+    }),
+  ],
+});
+
+export const rooms = app({
+  name: "rooms",
+  kinds: [Desk],
+  unmanaged: [Team],
+  reconcilers: [
+    controller(Desk, {
+      uses: [Team], // the same cache as the other app's
+      async reconcile({ spec }, ctx) {
+        ctx.status({ seats: (await ctx.get(Team, spec.team)).spec.members.length });
+      },
+    }),
+  ],
+});
+
+if (process.argv[1] === import.meta.filename) {
+  const client = await connect();
+  await using _server = await WebhookServer.start({ apps: [people, rooms], client });
+  await run([...people.workloads, ...rooms.workloads], { client });
+}
