@@ -11,6 +11,7 @@ export {
   validating,
 } from "./app/admission.js";
 export { type App, type AppOptions, type AppRole, app } from "./app/app.js";
+export { type BookkeepingOptions, bookkeeping } from "./app/bookkeeping.js";
 export type { Converter } from "./app/conversion-review.js";
 export {
   type AppManifest,
@@ -33,6 +34,7 @@ export {
   type RouteResult,
   versionRoute,
 } from "./app/route.js";
+export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./app/typed-store.js";
 export type { WebAnswer } from "./app/web-message.js";
 export type { WebhookPlace } from "./app/webhook-address.js";
 export { WebhookServer, type WebhookServerOptions } from "./app/webhook-server.js";

@@ -21,6 +21,9 @@ import { installApp, uninstallWebhooks, webhookPath } from "./webhook-configurat
 /** Reviews hold two objects of at most 1.5 MB each, and some room. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 
+/** How long requests in flight may take on a stop. */
+const GRACE_MS = 5_000;
+
 export interface WebhookServerOptions extends WebhookPlace {
   readonly apps: readonly App[];
   /** Of the API server that is to call. */
@@ -54,6 +57,7 @@ export class WebhookServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #guard: RouteGuard;
   readonly #log: Logger;
+  readonly #inFlight = new Set<Promise<void>>();
   #installing: Promise<void> = Promise.resolve();
 
   private constructor(options: WebhookServerOptions, address: WebhookAddress) {
@@ -71,7 +75,10 @@ export class WebhookServer implements AsyncDisposable {
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const { createServer } = process.getBuiltinModule("node:https");
     const tls = { ...this.#secureContext(), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
-    this.#server = createServer(tls, (request, response) => void this.#serve(request, response));
+    this.#server = createServer(tls, (request, response) => {
+      const serving = this.#serve(request, response).finally(() => this.#inFlight.delete(serving));
+      this.#inFlight.add(serving);
+    });
   }
 
   /** Listens, then installs. Rejects with `WEBHOOK_UNREACHABLE`, `ADDRESS_UNAVAILABLE` or the API server's error. */
@@ -110,8 +117,19 @@ export class WebhookServer implements AsyncDisposable {
     }
     if (!this.#server.listening) return;
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeIdleConnections();
+    await this.#answered();
+    // API servers keep connections in store, also some that were never used: these do not count as idle.
+    this.#server.closeAllConnections();
     await closed;
+  }
+
+  /** Requests in flight are answered, within the grace. */
+  async #answered(): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const over = new AbortController();
+    const grace = clock.sleep(GRACE_MS, over.signal).catch(() => {});
+    await Promise.race([grace, Promise.allSettled(this.#inFlight)]);
+    over.abort();
   }
 
   async #listen(): Promise<void> {
@@ -154,7 +172,7 @@ export class WebhookServer implements AsyncDisposable {
     const answer = await this.#answer(incoming, gone.signal).catch(errorAnswer);
     if (response.destroyed) return;
     response.writeHead(answer.status, { "cache-control": "no-store", ...answer.headers });
-    response.end(answer.body);
+    await new Promise<void>((resolve) => response.once("close", resolve).end(answer.body, () => resolve()));
   }
 
   async #answer(incoming: IncomingMessage, signal: AbortSignal): Promise<WebAnswer> {

@@ -1,0 +1,133 @@
+import { isAlreadyExists, isConflict, isNotFound } from "../client/api-error.js";
+import type { CallOptions, Client, ListOptions } from "../client/client.js";
+import type { Kind } from "../kinds/kind.js";
+import type { KubeObject, NewObject } from "../kinds/object.js";
+
+/** How often a change is computed anew after a conflict. */
+const CONFLICT_RETRIES = 2;
+
+/** Changes an object that was read; nothing returned leaves it as it is. `isRetry` once the first write conflicted. */
+export type Modify<T extends KubeObject> = (object: T, isRetry: boolean) => T | undefined | Promise<T | undefined>;
+
+export interface TypedStoreOptions {
+  /** Where objects are that name none. Defaults to the client's; cluster-scoped kinds have none. */
+  readonly namespace?: string;
+}
+
+/**
+ * The objects of one kind as a collection, straight from the server, for code that is no control loop: handlers of
+ * routes, tools, migrations.
+ *
+ * ```ts
+ * const orders = new TypedStore(client, Order);
+ * await orders.upsert({ metadata: { name: "a" }, spec: { item: "tea" } });
+ * await orders.modify("a", (order) => ({ ...order, spec: { ...order.spec, count: 2 } }));
+ * ```
+ */
+export class TypedStore<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  readonly #client: Client;
+  readonly #namespace: string | undefined;
+
+  constructor(client: Client, kind: Kind<T>, options: TypedStoreOptions = {}) {
+    this.kind = kind;
+    this.#client = client;
+    this.#namespace = kind.scope === "Cluster" ? undefined : (options.namespace ?? client.namespace);
+  }
+
+  get(name: string, options: StoreCall = {}): Promise<T> {
+    return this.#client.get(this.kind, name, this.#call(options));
+  }
+
+  find(name: string, options: StoreCall = {}): Promise<T | undefined> {
+    return this.#client.find(this.kind, name, this.#call(options));
+  }
+
+  /** Every object, however many pages that takes. */
+  async list(options: Omit<ListOptions, "limit" | "continue"> = {}): Promise<readonly T[]> {
+    const items: T[] = [];
+    const scope = this.#namespace === undefined ? {} : { namespace: this.#namespace };
+    for await (const page of this.#client.pages(this.kind, { ...scope, ...options })) items.push(...page.items);
+    return items;
+  }
+
+  add(object: NewObject<T>, options: StoreCall = {}): Promise<T> {
+    return this.#client.create(this.kind, this.#placed(object, options), options);
+  }
+
+  /** Replaces the object: the version that it carries, or, where it carries none, whatever is stored. */
+  async update(object: NewObject<T>, options: StoreCall & { readonly subresource?: string } = {}): Promise<T> {
+    const placed = this.#placed(object, options);
+    const { name = "", namespace } = placed.metadata;
+    let { resourceVersion } = placed.metadata;
+    if (!resourceVersion) {
+      const scope = namespace === undefined ? {} : { namespace };
+      resourceVersion = (await this.#client.get(this.kind, name, { ...options, ...scope })).metadata.resourceVersion;
+    }
+    const whole = { ...placed, metadata: { ...placed.metadata, resourceVersion } } as unknown as T;
+    return this.#client.update(this.kind, whole, options);
+  }
+
+  /** Replaces the object where it is there, else adds it; whichever somebody else does meanwhile. */
+  async upsert(object: NewObject<T>, options: StoreCall = {}): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.update(object, options);
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+      try {
+        const { resourceVersion: _none, uid: _nobody, ...metadata } = object.metadata;
+        return await this.add({ ...object, metadata } as NewObject<T>, options);
+      } catch (error) {
+        if (!isAlreadyExists(error) || tries === CONFLICT_RETRIES) throw error;
+      }
+    }
+  }
+
+  /** Reads, changes and writes; on a conflict twice again. What is written is always based on what was read. */
+  async modify(
+    name: string,
+    change: Modify<T>,
+    options: StoreCall & { readonly subresource?: string } = {},
+  ): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      const read = await this.get(name, options);
+      const changed = await change(read, tries > 0);
+      if (!changed) return read;
+      const { resourceVersion } = read.metadata;
+      try {
+        return await this.#client.update(
+          this.kind,
+          { ...changed, metadata: { ...changed.metadata, resourceVersion } },
+          options,
+        );
+      } catch (error) {
+        if (!isConflict(error) || tries === CONFLICT_RETRIES) throw error;
+      }
+    }
+  }
+
+  /** One that is not there is as good as deleted. */
+  async delete(name: string, options: StoreCall = {}): Promise<void> {
+    try {
+      await this.#client.delete(this.kind, name, this.#call(options));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  #call(options: StoreCall): StoreCall {
+    const namespace = options.namespace ?? this.#namespace;
+    return namespace === undefined ? options : { ...options, namespace };
+  }
+
+  #placed(object: NewObject<T>, options: StoreCall): NewObject<T> {
+    const namespace = object.metadata.namespace ?? options.namespace ?? this.#namespace;
+    return namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } };
+  }
+}
+
+export interface StoreCall extends CallOptions {
+  readonly namespace?: string;
+}
