@@ -83,6 +83,10 @@ func clientCalls(ctx context.Context, direct client.Client) {
 	must(direct.Create(ctx, untyped))
 	assert(strings.HasPrefix(untyped.GetName(), "untyped-"), "a generated name")
 	scale := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "autoscaling/v1", "kind": "Scale"}}
+	err = direct.SubResource("scale").Get(ctx, untyped, scale)
+	assert(errors.IsInternalError(err), fmt.Sprint("the scale of an object without replicas: ", err))
+	must(unstructured.SetNestedField(untyped.Object, int64(2), "spec", "replicas"))
+	must(direct.Update(ctx, untyped))
 	must(direct.SubResource("scale").Get(ctx, untyped, scale))
 	must(unstructured.SetNestedField(scale.Object, int64(5), "spec", "replicas"))
 	must(direct.SubResource("scale").Update(ctx, untyped, client.WithSubResourceBody(scale)))

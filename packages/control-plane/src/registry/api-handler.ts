@@ -61,7 +61,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     const known = discovery.answer(request) ?? (await ownPath(path, paths)?.(request));
     if (known !== undefined) return known;
     if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return openApi.answer(request);
-    if (path === "/openapi/v2") return openApi.answerV2();
+    if (path === "/openapi/v2") return openApi.answerV2(request);
     if (path === "/metrics") return metrics.answer();
     if (path === "/version" || path === "/version/")
       return answer(200, versionDocument(facts.version), { ...JSON_ANSWER, isPretty: true });

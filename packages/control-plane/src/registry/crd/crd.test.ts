@@ -200,6 +200,17 @@ describe("a custom resource", () => {
     expect(answer.body.message).toBe(message);
   });
 
+  it("has no scale without the field of its replicas", async () => {
+    await plane.request("PATCH", `${CRDS}/widgets.example.com`, {
+      contentType: "application/json-patch+json",
+      body: [{ op: "remove", path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required" }],
+    });
+    await post(widget("a", {}));
+    const { status, body } = await plane.request("GET", `${WIDGETS}/a/scale`);
+    expect(status).toBe(500);
+    expect(body.message).toBe('Internal error occurred: the spec replicas field ".spec.replicas" does not exist');
+  });
+
   it("has a status, a scale, columns and selectable fields", async () => {
     await post(widget("a"));
     await post(widget("b", { replicas: 1, color: "blue" }));

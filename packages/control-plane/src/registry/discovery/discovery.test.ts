@@ -53,6 +53,13 @@ describe("discovery", () => {
     expect(document.components.schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]).toBeDefined();
   });
 
+  it("answers Go clients that ask for OpenAPI v2 in protobuf", async () => {
+    const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    const { headers, body } = await plane.request("GET", "/openapi/v2", { headers: { accept } });
+    expect(headers["content-type"]).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    expect(body).toMatch(/^\n\x032\.0\x12.\n\nKubernetes\x12.v1\.\d+\.\d+$/);
+  });
+
   it("is one request for each group and version for the others", async () => {
     expect((await plane.request("GET", "/api")).body.versions).toEqual(["v1"]);
     expect((await plane.request("GET", "/apis")).body.groups[1]).toMatchObject({

@@ -16,6 +16,9 @@ const PLAIN_PATHS = ["version", "openid/v1/jwks", ".well-known/openid-configurat
 
 const PREFIX = "/openapi/v3";
 
+/** What Go clients ask for; the answer's type has a `.` in place of the `@`. */
+const PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
 /** `/openapi/v3`: an index with a hash for each group version, and their documents, made when asked for. */
 export class OpenApiEndpoints {
   readonly #catalog: ResourceCatalog;
@@ -49,11 +52,15 @@ export class OpenApiEndpoints {
   }
 
   /** `/openapi/v2`: the same schemas in the older form, without paths. */
-  answerV2(): ApiResponse {
+  answerV2(request: ApiRequest): ApiResponse {
+    const info = { title: "Kubernetes", version: this.#facts.version.gitVersion };
+    if (headerOf(request, "accept")?.includes(PROTOBUF_V2)) {
+      const headers = { ...COMMON_HEADERS, "content-type": PROTOBUF_V2.replace("@", ".") };
+      return { status: 200, headers, body: documentWithoutModels(info) };
+    }
     const definitions = JSON.parse(
       JSON.stringify(this.#facts.components).replaceAll("#/components/schemas/", "#/definitions/"),
     ) as object;
-    const info = { title: "Kubernetes", version: this.#facts.version.gitVersion };
     const body = Buffer.from(JSON.stringify({ swagger: "2.0", info, paths: {}, definitions }));
     return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
   }
@@ -109,6 +116,19 @@ export class OpenApiEndpoints {
       .map(({ plural, kind, subresources, publishedSchema }) => ({ plural, kind, subresources, publishedSchema }));
     return hashOf(JSON.stringify([this.#facts.version.gitVersion, path, custom]));
   }
+}
+
+/**
+ * An OpenAPI v2 document in protobuf (`swagger` is field 1, `info` field 2 with `title` and `version`) that describes no
+ * model: clients then leave validation to the server, which has it. kubectl reads it for files of kind `List`.
+ */
+function documentWithoutModels({ title, version }: { readonly title: string; readonly version: string }): Uint8Array {
+  const field = (number: number, value: string | Uint8Array): Buffer => {
+    const bytes = Buffer.from(value);
+    return Buffer.concat([Buffer.of((number << 3) | 2, bytes.length), bytes]);
+  };
+  const info = Buffer.concat([field(1, title), field(2, version)]);
+  return Buffer.concat([field(1, "2.0"), field(2, info)]);
 }
 
 function hashOf(value: string): string {

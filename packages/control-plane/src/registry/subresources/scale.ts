@@ -12,7 +12,7 @@ import { answer } from "../negotiation/answer.js";
 import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
-import { badRequest, invalid, type StatusError } from "../status-error.js";
+import { badRequest, internalError, invalid, type StatusError } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
 import { tracked } from "../write/field-ownership.js";
@@ -31,6 +31,10 @@ export async function scaleEndpoint(call: ResourceCall): Promise<ApiResponse> {
   if (method === "PUT") return replaceScale(call);
   if (method === "PATCH") return patchScale(call);
   const { object } = await readObjectOf(call);
+  const { specReplicasPath } = pathsOf(call.definition);
+  if (!call.definition.isBuiltIn && valueAt(object, specReplicasPath) === undefined) {
+    throw internalError(`the spec replicas field "${specReplicasPath}" does not exist`);
+  }
   return answer(200, scaleOf(call.definition, object), call.representation);
 }
 
