@@ -34,6 +34,7 @@ export {
   type RouteResult,
   versionRoute,
 } from "./app/route.js";
+export { type GroupMember, RunnableGroup, type RunnableGroupOptions } from "./app/runnable-group.js";
 export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./app/typed-store.js";
 export type { WebAnswer } from "./app/web-message.js";
 export type { WebhookPlace } from "./app/webhook-address.js";

@@ -327,6 +327,14 @@ export const errorRegistry = defineErrors({
     summary: "The manifest of an app says something else than its code.",
     cure: "The message lists each difference. Generate it anew with `manifestOf(app)`, or change the code.",
   },
+  RUNNABLE_INVALID: {
+    summary: "A group of runnables was used in a way that cannot work.",
+    cure: "Give each member a name of its own, and run a group once at a time.",
+  },
+  RUNNABLE_STUCK: {
+    summary: "A member of a group goes on although its signal was aborted.",
+    cure: "Let it end when its signal is aborted; the message names it, the cause is what ended the group.",
+  },
   REQUEST_REFUSED: {
     summary: "An app's admission or route refused a request.",
     cure: "The message is the app's own.",

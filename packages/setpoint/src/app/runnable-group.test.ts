@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { VirtualClock } from "../clock/virtual-clock.js";
+import { type GroupMember, RunnableGroup } from "./runnable-group.js";
+
+/** Runs until it is told to end, or to fail. */
+function member(name: string) {
+  let fail!: (error: Error) => void;
+  const log: string[] = [];
+  const runnable: GroupMember = {
+    name,
+    run: (signal) =>
+      new Promise((resolve, reject) => {
+        log.push("started");
+        fail = reject;
+        signal.addEventListener("abort", () => {
+          log.push("stopped");
+          resolve();
+        });
+      }),
+  };
+  return { ...runnable, log, fail: (error: Error) => fail(error) };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("RunnableGroup", () => {
+  it("case 36: an error that is not forgiven stops the others and is what run rejects with", async () => {
+    const [a, b] = [member("a"), member("b")];
+    const running = new RunnableGroup({ name: "g", members: [a, b] }).run(new AbortController().signal);
+    a.fail(new Error("oh"));
+    await expect(running).rejects.toThrow("oh");
+    expect(b.log).toEqual(["started", "stopped"]);
+  });
+
+  it("case 36: a forgiven error leaves the others running; the end of the signal is no error", async () => {
+    const [a, b] = [member("a"), member("b")];
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const onError = (_error: unknown, name: string) => {
+      seen.push(name);
+      return false;
+    };
+    const running = new RunnableGroup({ name: "g", members: [a, b], onError }).run(stop.signal);
+    a.fail(new Error("oh"));
+    await turn();
+    expect([seen, b.log]).toEqual([["a"], ["started"]]);
+    stop.abort();
+    await expect(running).resolves.toBeUndefined();
+    expect(b.log).toEqual(["started", "stopped"]);
+  });
+
+  it("case 36: one that does not end in time is named, with the error as the cause", async () => {
+    const clock = new VirtualClock();
+    const a = member("a");
+    const stuck = { name: "stuck", run: () => new Promise<void>(() => {}) };
+    const group = new RunnableGroup({ name: "g", members: [a, stuck], exitWait: "5s", clock });
+    const running = group.run(new AbortController().signal);
+    const cause = new Error("oh");
+    a.fail(cause);
+    const ended = expect(running).rejects.toMatchObject({
+      code: "RUNNABLE_STUCK",
+      message: "group g: stuck did not end within 5000 ms",
+      cause,
+    });
+    await clock.advance(5000);
+    await ended;
+  });
+
+  it("case 37: one that is added while running starts, one that is removed is stopped alone", async () => {
+    const [a, b] = [member("a"), member("b")];
+    const stop = new AbortController();
+    const group = new RunnableGroup({ name: "g", members: [a] });
+    const running = group.run(stop.signal);
+    group.add(b);
+    expect(b.log).toEqual(["started"]);
+    await group.remove("a");
+    expect([a.log, b.log]).toEqual([["started", "stopped"], ["started"]]);
+    expect(() => group.add(b)).toThrow("it has a b already");
+    await expect(group.run(stop.signal)).rejects.toMatchObject({ code: "RUNNABLE_INVALID" });
+    stop.abort();
+    await running;
+  });
+});

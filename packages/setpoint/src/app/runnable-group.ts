@@ -1,0 +1,125 @@
+import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
+import { systemClock } from "../clock/system-clock.js";
+import { SetpointError } from "../errors/error.js";
+
+/** Something that runs until its signal is aborted. */
+export interface GroupMember {
+  readonly name: string;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface RunnableGroupOptions {
+  readonly name: string;
+  readonly members?: readonly GroupMember[];
+  /** Whether the failure of one ends all. Yes, unless given. */
+  readonly onError?: (error: unknown, member: string) => boolean | Promise<boolean>;
+  /** How long the others may take to end. For ever, unless given. */
+  readonly exitWait?: Duration;
+  readonly clock?: Clock;
+}
+
+interface Live {
+  readonly member: GroupMember;
+  readonly stop: AbortController;
+  ended: Promise<void> | undefined;
+}
+
+/**
+ * Runs several things as one, with a policy for errors; members come and go while it runs. It is itself something that
+ * a manager can run.
+ *
+ * ```ts
+ * const group = new RunnableGroup({ name: "feeds", onError: (error) => isFatal(error), exitWait: "10s" });
+ * group.add({ name: "prices", run: (signal) => followPrices(signal) });
+ * manager.addRunnable(group);
+ * ```
+ */
+export class RunnableGroup {
+  readonly name: string;
+  readonly #options: RunnableGroupOptions;
+  readonly #members = new Map<string, Live>();
+  readonly #exitWaitMs: number | undefined;
+  #fail: ((error: unknown) => void) | undefined;
+
+  constructor(options: RunnableGroupOptions) {
+    this.name = options.name;
+    this.#options = options;
+    const { exitWait } = options;
+    this.#exitWaitMs = exitWait === undefined ? undefined : parseDuration(exitWait, `group ${options.name}: exitWait`);
+    for (const member of options.members ?? []) this.add(member);
+  }
+
+  /** Starts at once where the group already runs. Throws `RUNNABLE_INVALID` where the name is taken. */
+  add(member: GroupMember): void {
+    if (this.#members.has(member.name)) throw this.#invalid(`it has a ${member.name} already`);
+    const live: Live = { member, stop: new AbortController(), ended: undefined };
+    this.#members.set(member.name, live);
+    if (this.#fail) this.#start(live);
+  }
+
+  /** Ends one alone and waits for it. One that is not there is as good as removed. */
+  async remove(name: string): Promise<void> {
+    const live = this.#members.get(name);
+    this.#members.delete(name);
+    live?.stop.abort();
+    await live?.ended;
+  }
+
+  /**
+   * Runs until the signal is aborted, then resolves; rejects with the error that the policy did not forgive, once the
+   * others have ended, or with `RUNNABLE_STUCK`, which names those that have not and has the error as its cause.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#fail) throw this.#invalid("it runs already");
+    const failure = new Promise<{ readonly error: unknown } | undefined>((resolve) => {
+      this.#fail = (error) => resolve({ error });
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    for (const live of this.#members.values()) this.#start(live);
+    const failed = await failure;
+    const stuck = await this.#stop();
+    this.#fail = undefined;
+    if (stuck.length > 0) {
+      const message = `group ${this.name}: ${stuck.join(", ")} did not end within ${this.#exitWaitMs} ms`;
+      throw new SetpointError("RUNNABLE_STUCK", message, failed && { cause: failed.error });
+    }
+    if (failed) throw failed.error;
+  }
+
+  #start(live: Live): void {
+    const { member, stop } = live;
+    live.ended = (async () => {
+      try {
+        await member.run(stop.signal);
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        const endsAll = (await this.#options.onError?.(error, member.name)) ?? true;
+        if (endsAll) this.#fail?.(error);
+      }
+    })();
+  }
+
+  /** Ends all and gives the names of those that go on regardless. */
+  async #stop(): Promise<readonly string[]> {
+    const { clock = systemClock } = this.#options;
+    const going = new Set<string>();
+    const ends = [...this.#members.values()].map(async ({ member, stop, ended }) => {
+      going.add(member.name);
+      stop.abort();
+      await ended;
+      going.delete(member.name);
+    });
+    this.#members.clear();
+    const over = new AbortController();
+    const waits = this.#exitWaitMs === undefined ? [] : [clock.sleep(this.#exitWaitMs, over.signal).catch(() => {})];
+    await Promise.race([Promise.all(ends), ...waits]);
+    over.abort();
+    return [...going];
+  }
+
+  #invalid(message: string): SetpointError {
+    return new SetpointError("RUNNABLE_INVALID", `group ${this.name}: ${message}`);
+  }
+}
