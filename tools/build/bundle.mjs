@@ -39,7 +39,8 @@ const jsonAsText = {
 
 function targetsOf(manifest) {
   const exported = Object.values(manifest.exports ?? {}).map((entry) => entry.default);
-  return [...exported, ...Object.values(manifest.bin ?? {})].filter((target) => target?.startsWith("./dist/"));
+  // A command's own file stands in the sources and loads this one, where there is one.
+  return [...exported, "./dist/bin.js"].filter((target) => target?.startsWith("./dist/"));
 }
 
 const all = [

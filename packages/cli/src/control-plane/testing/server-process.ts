@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const BIN = fileURLToPath(new URL("../../../../setpoint/dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../../setpoint/bin/setpoint.js", import.meta.url));
+const BUILD = fileURLToPath(new URL("../../../../setpoint/dist/bin.js", import.meta.url));
 
 /** A control plane in a process of its own, as users run it: from the build. */
 export interface ServerProcess extends AsyncDisposable {
@@ -48,7 +49,7 @@ export async function runServer(args: readonly string[]): Promise<{ code: number
 }
 
 function spawnServer(prefix: readonly string[], args: readonly string[]): Omit<ServerProcess, "kubeconfig"> {
-  if (!existsSync(BIN)) throw new Error(`${BIN} is not there: run npm run build`);
+  if (!existsSync(BUILD)) throw new Error(`${BUILD} is not there: run npm run build`);
   const [command, ...rest] = [...prefix, process.execPath, BIN, "control-plane", ...args] as [string, ...string[]];
   const child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] });
   let [output, errors] = ["", ""];

@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const BIN = fileURLToPath(new URL("../../../../setpoint/dist/bin.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../../../../setpoint/bin/setpoint.js", import.meta.url));
+const BUILD = fileURLToPath(new URL("../../../../setpoint/dist/bin.js", import.meta.url));
 
 /** `setpoint up` in a process of its own, as users run it: from the build. */
 export class UpProcess implements AsyncDisposable {
@@ -14,7 +15,7 @@ export class UpProcess implements AsyncDisposable {
 
   /** Begins; see {@link ready}. Everything is kept in `folder`. */
   constructor(folder: string, args: readonly string[] = ["--port", "0"]) {
-    if (!existsSync(BIN)) throw new Error(`${BIN} is not there: run npm run build`);
+    if (!existsSync(BUILD)) throw new Error(`${BUILD} is not there: run npm run build`);
     const all = [BIN, "up", "--data-dir", folder, ...args];
     this.#process = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"] });
     this.#process.stdout!.on("data", (chunk: Buffer) => {
