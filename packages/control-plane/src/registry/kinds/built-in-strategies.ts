@@ -7,6 +7,7 @@ import { invalidValue } from "../field-error.js";
 import { label1035Name, labelName, pathSegmentName } from "../metadata/name-rules.js";
 import type { FieldError } from "../status-error.js";
 import type { Strategy } from "../strategy.js";
+import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
 
 type Extras = Partial<Strategy>;
 
@@ -26,11 +27,15 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
       subresource === "finalize" ? object : ({ ...object, spec: (old as UntypedObject).spec } as KubeObject),
     validateUpdate: validateNamespacePhase,
   },
-  "/configmaps": { validatesMetadataTwice: true },
+  "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
   "batch/jobs": { validatesMetadataTwice: true },
   "/services": { nameRule: label1035Name },
-  "/secrets": { validatesMetadataTwice: true, applyDefaults: withSecretDefaults },
+  "/secrets": {
+    validatesMetadataTwice: true,
+    applyDefaults: withSecretDefaults,
+    validateUpdate: validateSecretUpdate,
+  },
   "/pods": {
     validatesMetadataTwice: true,
     statusKeeps: ["ownerReferences"],

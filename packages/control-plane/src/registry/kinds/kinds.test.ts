@@ -10,6 +10,9 @@ afterEach(() => plane[Symbol.asyncDispose]());
 const within = (group: string) => `${group}/namespaces/default`;
 const CORE = within("/api/v1");
 
+const merged = (path: string, body: object) =>
+  plane.request("PATCH", path, { contentType: "application/merge-patch+json", body });
+
 describe("built-in kinds", () => {
   it("share events between two groups", async () => {
     const event = {
@@ -60,6 +63,30 @@ describe("built-in kinds", () => {
     });
     expect(body).toMatchObject({ data: { a: "Yg==" }, type: "Opaque" });
     expect(body).not.toHaveProperty("stringData");
+  });
+
+  it("keep the data of config maps and secrets that are immutable", async () => {
+    await plane.request("POST", `${CORE}/configmaps`, {
+      body: { metadata: { name: "c" }, data: { k: "v" }, immutable: true },
+    });
+    const changed = await merged(`${CORE}/configmaps/c`, { data: { k: "w" }, immutable: false });
+    expect(changed.body.details.causes).toEqual([
+      {
+        reason: "FieldValueForbidden",
+        message: "Forbidden: field is immutable when `immutable` is set",
+        field: "immutable",
+      },
+      {
+        reason: "FieldValueForbidden",
+        message: "Forbidden: field is immutable when `immutable` is set",
+        field: "data",
+      },
+    ]);
+    const labelled = await merged(`${CORE}/configmaps/c`, { metadata: { labels: { a: "b" } } });
+    expect(labelled.status).toBe(200);
+    await plane.request("POST", `${CORE}/secrets`, { body: { metadata: { name: "s" }, immutable: true } });
+    const retyped = await merged(`${CORE}/secrets/s`, { type: "x", data: { a: "Yg==" } });
+    expect(retyped.body.details.causes.map(({ field }: { field: string }) => field)).toEqual(["type", "data"]);
   });
 
   it("label namespaces with their name and hold them by a finalizer", async () => {
