@@ -58,6 +58,8 @@ describe("garbage collection", () => {
     expect(await names()).toEqual(["child", "second"]);
     const { body } = await plane.request("GET", `${CONFIG_MAPS}/child`);
     expect(body.metadata.ownerReferences).toMatchObject([{ name: "second" }]);
+    const [{ fieldsV1 }] = body.metadata.managedFields;
+    expect(Object.keys(fieldsV1["f:metadata"]["f:ownerReferences"])).toEqual([".", `k:{"uid":"${second}"}`]);
   });
 
   it("orphans dependents on request", async () => {

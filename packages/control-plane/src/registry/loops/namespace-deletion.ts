@@ -1,5 +1,6 @@
 import type { KubeObject, UntypedObject } from "setpoint";
 import type { Change, StoredObject } from "../../storage/storage.js";
+import { tracked } from "../write/field-ownership.js";
 import { timestamp } from "../write/object-layout.js";
 import { update } from "../write/update.js";
 import { removeAll } from "./content-removal.js";
@@ -88,7 +89,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     const request = { ...planeRequest(definition, "", ACCOUNT, signal), subresource };
     await update(this.#environment, request, {
       name,
-      transform: (old) => change(old as NamespaceLike) as KubeObject,
+      transform: (old) => tracked(this.#environment, request, old, change(old as NamespaceLike) as KubeObject),
       skipsAdmission: true,
     });
   }

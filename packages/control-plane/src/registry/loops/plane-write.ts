@@ -4,6 +4,7 @@ import { type Propagation, parseDeleteOptions } from "../query/delete-options.js
 import type { ResourceDefinition } from "../resource-definition.js";
 import { StatusError } from "../status-error.js";
 import { remove } from "../write/delete.js";
+import { tracked } from "../write/field-ownership.js";
 import { update } from "../write/update.js";
 import type { WriteEnvironment, WriteRequest } from "../write/write-request.js";
 
@@ -27,7 +28,7 @@ export function planeRequest(
         "system:masters",
       ],
     },
-    fieldManager: account,
+    fieldManager: "kube-controller-manager",
     isDryRun: false,
     options: {},
     warn: () => {},
@@ -67,7 +68,7 @@ export async function changeStored(
     update(environment, request, {
       name,
       expectedUid: uid,
-      transform: (old) => change(old!),
+      transform: (old) => tracked(environment, request, old, change(old!)),
     }),
   );
 }
