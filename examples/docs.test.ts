@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+const text = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+
+describe("the docs", () => {
+  it("show code of the guide as it stands in the examples, which are compiled and run", () => {
+    const blocks = [...text("docs/guide.md").matchAll(/```ts ?(\S*)\n([\s\S]*?)```/g)];
+    expect(blocks.length).toBeGreaterThan(5);
+    const strayed = blocks.filter(([, file, code]) => !file || !text(file).includes(code!));
+    expect(strayed.map(([block]) => block)).toEqual([]);
+  });
+
+  it("name files and functions of the app SDK's map that are there", () => {
+    const rows = [...text("docs/app-sdk.md").matchAll(/^\|[^|]+\| `([\w/-]+\.ts)`\s*\| `(#?\w+)`/gm)];
+    expect(rows.length).toBeGreaterThan(38);
+    const missing = rows.filter(([, file, name]) => {
+      const declared = new RegExp(`(class|function|const) ${name}\\b|^  (static |async )*${name}[(<]`, "m");
+      return !declared.test(text(`packages/setpoint/src/${file}`));
+    });
+    expect(missing.map(([, file, name]) => `${file} ${name}`)).toEqual([]);
+  });
+});
