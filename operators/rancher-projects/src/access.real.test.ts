@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { startKubernetes } from "../../../tools/kubernetes/start.mjs";
 import { coreCases, printedRules, RestrictedOperator } from "./access.suite.js";
 
-it("R1, R7, R8, R11, R16, R17 come true on a real server with the rules that setpoint rbac prints", {
+it("R1 to R8, R11, R13 to R20 come true on a real server with the rules that setpoint rbac prints", {
   timeout: 120_000,
 }, async () => {
   await using cluster = await startKubernetes({});

@@ -17,6 +17,7 @@ import {
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { Event, Namespace, ServiceAccount } from "setpoint/kinds/v1";
 import { parse, stringify } from "yaml";
+import { ASSIGNED_ANNOTATION } from "./assignment.js";
 import { Project } from "./project.js";
 import { projectCrd } from "./project-crd.js";
 import { rancherProjects } from "./rancher-projects.js";
@@ -115,6 +116,37 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.untilAssigned("one", ["p-one", "local", "local:p-one"]);
     await world.untilEvent("one", "ProjectAssigned");
   },
+  "R2: the display name counts whatever its case": async (world) => {
+    await world.namespace("two", { appOwner: "oNE" });
+    await world.untilAssigned("two", ["p-one", "local", "local:p-one"]);
+  },
+  "R3, R14, R18: no owner, an empty one, a key that does not count, an excluded namespace: untouched": async (
+    world,
+  ) => {
+    await world.project("p-fourteen", "Other", "local", { team: "Fourteen" });
+    await world.namespace("three", {});
+    await world.namespace("three-empty", { appOwner: "" });
+    await world.namespace("cattle-eighteen", { appOwner: "One" });
+    await world.namespace("fourteen", { appOwner: "Fourteen" });
+    await world.untilEvent("fourteen", "ProjectNotFound");
+    for (const name of ["three", "three-empty", "cattle-eighteen", "fourteen"]) await world.expectUntouched(name);
+  },
+  "R4: gone before it is looked at": async (world) => {
+    await world.namespace("four", { appOwner: "One" });
+    await world.remove(Namespace, "four");
+  },
+  "R5: a second look writes nothing": async (world) => {
+    await world.label("two", { other: "label" });
+    const before = await world.revision("two");
+    await world.namespace("five", { appOwner: "One" });
+    await world.untilAssigned("five", ["p-one", "local", "local:p-one"]);
+    world.expect((await world.revision("two")) === before);
+  },
+  "R6: what others put elsewhere stays, with an event": async (world) => {
+    await world.namespace("six", { appOwner: "One", [KEY]: "p-else" });
+    await world.untilEvent("six", "AssignedByOthers");
+    await world.expectUntouched("six");
+  },
   "R7: a changed owner moves what was assigned": async (world) => {
     await world.project("p-seven", "Seven");
     await world.label("one", { appOwner: "Seven" });
@@ -131,6 +163,19 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.namespace("eleven", { appOwner: "Eleven" });
     await world.untilAssigned("eleven", ["p-eleven", "c-abc123", "c-abc123:p-eleven"]);
   },
+  "R13: a project of the own cluster comes first": async (world) => {
+    await world.project("p-thirteen-there", "Thirteen", "c-abc123");
+    await world.project("p-thirteen", "Thirteen");
+    await world.namespace("thirteen", { appOwner: "Thirteen" });
+    await world.untilAssigned("thirteen", ["p-thirteen", "local", "local:p-thirteen"]);
+  },
+  "R15, R20: the display name beats a label in another case; one that is no text is passed over": async (world) => {
+    await world.project("p-fifteen-label", "Whatever", "local", { "cattle.io/projectName": "fifteen" });
+    await world.project("p-fifteen", "Fifteen");
+    await world.project("p-twenty", 20);
+    await world.namespace("fifteen", { appOwner: "Fifteen" });
+    await world.untilAssigned("fifteen", ["p-fifteen", "local", "local:p-fifteen"]);
+  },
   "R16: two projects of one name": async (world) => {
     await world.project("p-sixteen", "Sixteen");
     await world.project("p-sixteen-too", "sixteen");
@@ -140,6 +185,17 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
   },
   "R17: drift is put right": async (world) => {
     await world.label("eight", { [KEY]: null });
+    await world.untilAssigned("eight", ["p-eight", "local", "local:p-eight"]);
+  },
+  "R19: without its label a namespace stays": async (world) => {
+    await world.label("five", { appOwner: null });
+    await world.namespace("nineteen", { appOwner: "One" });
+    await world.untilAssigned("nineteen", ["p-one", "local", "local:p-one"]);
+    await world.untilAssigned("five", ["p-one", "local", "local:p-one"]);
+  },
+  "a project that goes away leaves its namespaces, with an event": async (world) => {
+    await world.remove(Project, "p-eight", "local");
+    await world.untilEvent("eight", "ProjectGone");
     await world.untilAssigned("eight", ["p-eight", "local", "local:p-eight"]);
   },
 };
@@ -159,8 +215,31 @@ class World {
     return this.#until(async () => (await this.#admin.list(Project).catch(() => undefined)) !== undefined);
   }
 
-  async project(name: string, displayName: string, namespace = "local"): Promise<void> {
-    await this.#admin.create(Project, { metadata: { name, namespace }, spec: { displayName } });
+  async project(
+    name: string,
+    displayName: unknown,
+    namespace = "local",
+    labels: Record<string, string> = {},
+  ): Promise<void> {
+    await this.#admin.create(Project, { metadata: { name, namespace, labels }, spec: { displayName } });
+  }
+
+  async remove(kind: Kind, name: string, namespace?: string): Promise<void> {
+    await this.#admin.delete(kind, name, namespace === undefined ? {} : { namespace });
+  }
+
+  async revision(name: string): Promise<string> {
+    return (await this.#admin.get(Namespace, name)).metadata.resourceVersion;
+  }
+
+  /** Nobody but its maker has written it. */
+  async expectUntouched(name: string): Promise<void> {
+    const { managedFields = [], annotations = {} } = (await this.#admin.get(Namespace, name)).metadata;
+    this.expect(managedFields.length === 1 && annotations[ASSIGNED_ANNOTATION] === undefined);
+  }
+
+  expect(isTrue: boolean): void {
+    if (!isTrue) throw new Error(`${this.step}: did not hold`);
   }
 
   async namespace(name: string, labels: Record<string, string>): Promise<void> {
