@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { seededRandom, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
+import { Secret } from "../kinds/builtin/v1.js";
+import { TestEnvironment } from "../testing/test-environment.js";
+import { CertificateSecret } from "./certificate-secret.js";
 import { ServingCertificate } from "./serving-certificate.js";
 
 const DAY_MS = 86_400_000;
@@ -12,7 +15,12 @@ const bundleOf = (serving: ServingCertificate) => Buffer.from(serving.caBundle, 
 describe("the serving certificate", () => {
   it("is taken by TLS clients that trust its authority, under each of its names", async () => {
     const hosts = ["hooks.shop.svc", "127.0.0.1", "::1"];
-    using serving = new ServingCertificate({ hosts, clock: systemClock, random: systemRandom, onRenewed: () => {} });
+    using serving = await ServingCertificate.open({
+      hosts,
+      clock: systemClock,
+      random: systemRandom,
+      onRenewed: () => {},
+    });
     const { certificate, privateKey } = serving.current;
     const server = createServer({ cert: certificate, key: privateKey }, (socket) => socket.end());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -30,16 +38,18 @@ describe("the serving certificate", () => {
   it("is renewed with a third of its time left, the authority with it; the one before stays trusted", async () => {
     const clock = new VirtualClock();
     const renewals: boolean[] = [];
-    using serving = new ServingCertificate({
+    using serving = await ServingCertificate.open({
       hosts: ["localhost"],
       clock,
       random: seededRandom(1),
       onRenewed: (isNewAuthority) => renewals.push(isNewAuthority),
     });
     const [first, bundle] = [serving.current, bundleOf(serving)];
-    await clock.advance(59 * DAY_MS);
+    clock.stepWall(59 * DAY_MS);
+    await clock.advance(3_600_000);
     expect(renewals).toEqual([]);
-    await clock.advance(2 * DAY_MS);
+    clock.stepWall(2 * DAY_MS);
+    await clock.advance(3_600_000);
     expect(renewals).toEqual([false]);
     expect(serving.current).not.toBe(first);
     expect(bundleOf(serving)).toBe(bundle);
@@ -48,5 +58,30 @@ describe("the serving certificate", () => {
     expect(renewals).toEqual([false, true]);
     expect(bundleOf(serving).match(/BEGIN/g)).toHaveLength(2);
     expect(bundleOf(serving).endsWith(bundle)).toBe(true);
+  });
+
+  it("is one for all processes that share a Secret, whoever renews it", async () => {
+    await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+    const { clock } = env;
+    const store = new CertificateSecret(env.client, "shop", "hooks");
+    const open = (seed: number) =>
+      ServingCertificate.open({
+        hosts: ["hooks.shop.svc"],
+        clock,
+        random: seededRandom(seed),
+        store,
+        onRenewed: () => {},
+      });
+    const both = await Promise.all([open(1), open(2)]);
+    using _one = both[0];
+    using _two = both[1];
+    const shown = () => new Set(both.map(({ current }) => current.certificate));
+    const [first] = shown();
+    expect(shown().size).toBe(1);
+    clock.stepWall(61 * DAY_MS);
+    await env.advance("2h");
+    expect(shown().size).toBe(1);
+    expect(shown()).not.toContain(first);
+    expect((await env.client.get(Secret, "hooks", { namespace: "shop" })).type).toBe("kubernetes.io/tls");
   });
 });

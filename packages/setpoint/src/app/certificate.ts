@@ -58,6 +58,14 @@ export function validityOf(certificate: string): { readonly fromMs: number; read
   return { fromMs: Date.parse(validFrom), toMs: Date.parse(validTo) };
 }
 
+/** Whether a certificate is for a DNS name or an address. */
+export function namesHost(certificate: string, host: string): boolean {
+  const { X509Certificate } = process.getBuiltinModule("node:crypto");
+  const { isIP } = process.getBuiltinModule("node:net");
+  const parsed = new X509Certificate(certificate);
+  return (isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined;
+}
+
 function extensions(hosts: readonly string[], isAuthority: boolean): readonly Buffer[] {
   if (isAuthority) {
     // keyCertSign and cRLSign.

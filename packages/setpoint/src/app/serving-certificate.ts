@@ -1,96 +1,72 @@
-import { Buffer } from "node:buffer";
-import type { Clock } from "../clock/clock.js";
-import type { Random } from "../clock/random.js";
-import { issueCertificate, type KeyPair, validityOf } from "./certificate.js";
+import type { KeyPair } from "./certificate.js";
+import type { CertificateStore } from "./certificate-secret.js";
+import { type CertificateState, caBundleOf, type IssueOptions, renewed } from "./certificate-state.js";
 
-const DAY_MS = 86_400_000;
-const AUTHORITY_DAYS = 3650;
-const SERVING_DAYS = 90;
-/** Clocks of servers may run behind. */
-const BACKDATE_MS = 3_600_000;
-/** Replaced when less than this part of its time is left. */
-const RENEW_AT = 1 / 3;
-/** How often is looked: wall clocks jump and machines sleep, so that one long timer would not do. */
+/** How often is looked: wall clocks jump, machines sleep and other processes renew, so that one long timer would not do. */
 const CHECK_MS = 3_600_000;
 
-export interface ServingCertificateOptions {
-  /** DNS names and addresses under which the server is reached. */
-  readonly hosts: readonly string[];
-  readonly clock: Clock;
-  readonly random: Random;
+export interface ServingCertificateOptions extends IssueOptions {
+  /** Shared with other processes. Left out, the certificate is this one's alone. */
+  readonly store?: CertificateStore;
   /** Called with each new certificate; the authorities have changed where `isNewAuthority`. */
   readonly onRenewed: (isNewAuthority: boolean) => void;
+  /** The store could not be asked; it is asked again in an hour. */
+  readonly onError?: (error: unknown) => void;
 }
 
-/**
- * The certificate that a webhook server shows, with an authority of its own. Both are replaced on the clock when a third
- * of their time is left. The authority before the current one stays trusted, so that no call fails while the server is
- * told of the new one.
- */
+/** The certificate that a webhook server shows, with an authority of its own, both replaced on the clock before they end. */
 export class ServingCertificate implements Disposable {
   readonly #options: ServingCertificateOptions;
-  #authorities: readonly KeyPair[];
-  #current: KeyPair;
+  #state: CertificateState;
   #timer: Disposable;
+  #isDisposed = false;
 
-  constructor(options: ServingCertificateOptions) {
+  private constructor(options: ServingCertificateOptions, state: CertificateState) {
     this.#options = options;
-    this.#authorities = [this.#newAuthority()];
-    this.#current = this.#newServing();
+    this.#state = state;
     this.#timer = this.#schedule();
+  }
+
+  /** Rejects with the store's error. */
+  static async open(options: ServingCertificateOptions): Promise<ServingCertificate> {
+    return new ServingCertificate(options, await newest(undefined, options));
   }
 
   get current(): KeyPair {
-    return this.#current;
+    return this.#state.serving;
   }
 
-  /** Those that clients should trust, in the form of a `caBundle`. */
+  /** Those that callers should trust. */
   get caBundle(): string {
-    return Buffer.from(this.#authorities.map(({ certificate }) => certificate).join("")).toString("base64");
+    return caBundleOf(this.#state);
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#timer[Symbol.dispose]();
   }
 
-  #check(): void {
-    const isNewAuthority = this.#isDue(this.#authorities[0]!);
-    if (isNewAuthority) this.#authorities = [this.#newAuthority(), this.#authorities[0]!];
-    if (isNewAuthority || this.#isDue(this.#current)) {
-      this.#current = this.#newServing();
-      this.#options.onRenewed(isNewAuthority);
+  async #check(): Promise<void> {
+    const before = this.#state;
+    try {
+      this.#state = await newest(before, this.#options);
+    } catch (error) {
+      this.#options.onError?.(error);
     }
+    if (this.#isDisposed) return;
     this.#timer = this.#schedule();
+    if (this.#state.serving.certificate === before.serving.certificate) return;
+    this.#options.onRenewed(caBundleOf(this.#state) !== caBundleOf(before));
   }
 
   #schedule(): Disposable {
-    return this.#options.clock.timer(CHECK_MS, () => this.#check()).unref();
+    return this.#options.clock.timer(CHECK_MS, () => void this.#check()).unref();
   }
+}
 
-  #isDue({ certificate }: KeyPair): boolean {
-    const { fromMs, toMs } = validityOf(certificate);
-    const nowMs = this.#options.clock.now();
-    return nowMs < fromMs || toMs - nowMs < (toMs - fromMs) * RENEW_AT;
-  }
-
-  #newAuthority(): KeyPair {
-    const seconds = Math.floor(this.#options.clock.now() / 1000);
-    return issueCertificate({
-      commonName: `setpoint-webhooks@${seconds}`,
-      hosts: [],
-      ...this.#validFor(AUTHORITY_DAYS),
-    });
-  }
-
-  #newServing(): KeyPair {
-    const { hosts } = this.#options;
-    const options = { commonName: hosts[0] ?? "webhooks", hosts, ...this.#validFor(SERVING_DAYS) };
-    return issueCertificate(options, this.#authorities[0]!);
-  }
-
-  #validFor(days: number): { notBeforeMs: number; notAfterMs: number; random: Random } {
-    const { clock, random } = this.#options;
-    const nowMs = clock.now();
-    return { notBeforeMs: nowMs - BACKDATE_MS, notAfterMs: nowMs + days * DAY_MS, random };
-  }
+async function newest(
+  state: CertificateState | undefined,
+  options: ServingCertificateOptions,
+): Promise<CertificateState> {
+  return options.store ? options.store.update((stored) => renewed(stored, options)) : renewed(state, options);
 }

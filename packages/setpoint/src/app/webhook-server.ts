@@ -10,6 +10,7 @@ import { type Logger, silentLogger } from "../controller/logger.js";
 import { SetpointError } from "../errors/error.js";
 import { mutateReview, validateReview } from "./admission-review.js";
 import type { App } from "./app.js";
+import { CertificateSecret } from "./certificate-secret.js";
 import { convertReview } from "./conversion-review.js";
 import { routeAnswer } from "./route.js";
 import { type RouteGuard, reviewedRoutes } from "./route-access.js";
@@ -60,18 +61,12 @@ export class WebhookServer implements AsyncDisposable {
   readonly #inFlight = new Set<Promise<void>>();
   #installing: Promise<void> = Promise.resolve();
 
-  private constructor(options: WebhookServerOptions, address: WebhookAddress) {
-    const { clock = systemClock, random = systemRandom, log = silentLogger, client } = options;
+  private constructor(options: WebhookServerOptions, address: WebhookAddress, certificate: ServingCertificate) {
     this.#options = options;
     this.#address = address;
-    this.#log = log;
-    this.#guard = reviewedRoutes(client);
-    this.#certificate = new ServingCertificate({
-      hosts: address.hosts,
-      clock,
-      random,
-      onRenewed: (isNewAuthority) => this.#renewed(isNewAuthority),
-    });
+    this.#certificate = certificate;
+    this.#log = options.log ?? silentLogger;
+    this.#guard = reviewedRoutes(options.client);
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const { createServer } = process.getBuiltinModule("node:https");
     const tls = { ...this.#secureContext(), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
@@ -83,7 +78,20 @@ export class WebhookServer implements AsyncDisposable {
 
   /** Listens, then installs. Rejects with `WEBHOOK_UNREACHABLE`, `ADDRESS_UNAVAILABLE` or the API server's error. */
   static async start(options: WebhookServerOptions): Promise<WebhookServer> {
-    const server = new WebhookServer(options, webhookAddress(options.client.server, options));
+    const { client, service, clock = systemClock, random = systemRandom, log = silentLogger } = options;
+    const address = webhookAddress(client.server, options);
+    // The pods behind a Service show one certificate: a server that trusts one trusts all.
+    const store = service && new CertificateSecret(client, service.namespace, `${service.name}-webhook-certificate`);
+    const { hosts } = address;
+    const certificate = await ServingCertificate.open({
+      hosts,
+      clock,
+      random,
+      ...(store ? { store } : {}),
+      onRenewed: (isNewAuthority) => server.#renewed(isNewAuthority),
+      onError: (error) => log.error("could not look after the webhooks' certificate", { error }),
+    });
+    const server = new WebhookServer(options, address, certificate);
     try {
       await server.#listen();
       await server.#install();

@@ -1,0 +1,76 @@
+import { Buffer } from "node:buffer";
+import type { Clock } from "../clock/clock.js";
+import type { Random } from "../clock/random.js";
+import { issueCertificate, type KeyPair, namesHost, validityOf } from "./certificate.js";
+
+const DAY_MS = 86_400_000;
+const AUTHORITY_DAYS = 3650;
+const SERVING_DAYS = 90;
+/** Clocks of servers may run behind. */
+const BACKDATE_MS = 3_600_000;
+/** Replaced when less than this part of its time is left. */
+const RENEW_AT = 1 / 3;
+
+/** What a webhook server shows, and what its callers are to trust. */
+export interface CertificateState {
+  readonly authority: KeyPair;
+  /** The certificate of the authority before: still trusted, so that no call fails while servers are told of the new one. */
+  readonly formerAuthority: string;
+  readonly serving: KeyPair;
+}
+
+export interface IssueOptions {
+  /** DNS names and addresses under which the server is reached. */
+  readonly hosts: readonly string[];
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The state with what is due replaced; the same one where nothing is. */
+export function renewed(state: CertificateState | undefined, options: IssueOptions): CertificateState {
+  if (!state) {
+    const authority = newAuthority(options);
+    return { authority, formerAuthority: "", serving: newServing(authority, options) };
+  }
+  const nowMs = options.clock.now();
+  if (isDue(state.authority, nowMs)) {
+    const authority = newAuthority(options);
+    return { authority, formerAuthority: state.authority.certificate, serving: newServing(authority, options) };
+  }
+  const { certificate } = state.serving;
+  const isServable = options.hosts.every((host) => namesHost(certificate, host));
+  if (isServable && !isDue(state.serving, nowMs)) return state;
+  return { ...state, serving: newServing(state.authority, options) };
+}
+
+/** The authorities in the form of a `caBundle`. */
+export function caBundleOf({ authority, formerAuthority }: CertificateState): string {
+  return Buffer.from(`${authority.certificate}${formerAuthority}`).toString("base64");
+}
+
+function isDue({ certificate }: KeyPair, nowMs: number): boolean {
+  const { fromMs, toMs } = validityOf(certificate);
+  return nowMs < fromMs || toMs - nowMs < (toMs - fromMs) * RENEW_AT;
+}
+
+function newAuthority(options: IssueOptions): KeyPair {
+  const commonName = `setpoint-webhooks@${Math.floor(options.clock.now() / 1000)}`;
+  return issueCertificate({ commonName, hosts: [], ...validFor(AUTHORITY_DAYS, options) });
+}
+
+function newServing(authority: KeyPair, options: IssueOptions): KeyPair {
+  const { hosts } = options;
+  return issueCertificate({ commonName: hosts[0] ?? "webhooks", hosts, ...validFor(SERVING_DAYS, options) }, authority);
+}
+
+function validFor(
+  days: number,
+  { clock, random }: IssueOptions,
+): {
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly random: Random;
+} {
+  const nowMs = clock.now();
+  return { notBeforeMs: nowMs - BACKDATE_MS, notAfterMs: nowMs + days * DAY_MS, random };
+}
