@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectCrd } from "@setpoint/rancher-projects";
+import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
+import { ServiceAccount } from "setpoint/kinds/v1";
+import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { CommandLine, runMain } from "../testing/command-line.js";
+
+const NOWHERE = ["--metrics-bind-address", "0", "--health-probe-bind-address", "0"];
+
+it("names each permission that its account lacks, and starts all the same", async () => {
+  await using cli = await CommandLine.create();
+  const { client } = cli.plane;
+  await client.create(CustomResourceDefinition, projectCrd);
+  await client.create(ServiceAccount, { metadata: { name: "weak", namespace: "default" } });
+  const { status } = await client.createSubresource<{ status: { token: string } }>(
+    ServiceAccount,
+    "weak",
+    "token",
+    { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
+    { namespace: "default" },
+  );
+  const admin = parse(readFileSync(join(cli.folder, "kubeconfig"), "utf8"));
+  const users = [{ name: admin.users[0].name, user: { token: status.token } }];
+  const weak = cli.file("weak", stringify({ ...admin, users }));
+  const stop = new AbortController();
+  const errors: string[] = [];
+  const { code } = await cli.run(["run", "rancher-projects", "--leader-elect", "--kubeconfig", weak, ...NOWHERE], {
+    signal: stop.signal,
+    stderr: (line) => {
+      errors.push(line);
+      if (line.startsWith("Grant")) stop.abort();
+    },
+  });
+  expect(code).toBe(0);
+  expect(errors).toContain("setpoint run: this account may not patch namespaces");
+  expect(errors).toContain("setpoint run: this account may not list projects.management.cattle.io");
+  expect(errors).toContain("setpoint run: this account may not create events in the namespace default");
+  expect(errors).toContain(
+    "setpoint run: this account may not create leases.coordination.k8s.io in the namespace default",
+  );
+  expect(errors.at(-1)).toBe("Grant what `setpoint rbac rancher-projects` prints.");
+});
+
+it("refuses operators and values that there are not", async () => {
+  expect(await runMain(["run", "nobody"])).toMatchObject({ code: 2, err: expect.stringContaining("rancher-projects") });
+  const moved = await runMain(["run", "rancher-projects", "--move", "sometimes"]);
+  expect(moved).toMatchObject({ code: 2, err: expect.stringContaining("always, own, never") });
+  expect(await runMain(["run", "rancher-projects"], { env: {} })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("CLUSTER_NOT_CHOSEN"),
+  });
+});
