@@ -15,7 +15,7 @@ const consumer = join(work, "consumer");
 mkdirSync(consumer);
 
 function checkContents({ name, files, unpackedSize }) {
-  const foreign = files.filter((file) => !/^(dist\/|package\.json$|README|LICENSE|CHANGELOG|NOTICE)/.test(file));
+  const foreign = files.filter((file) => !/^((bin|dist)\/|package\.json$|README|LICENSE|CHANGELOG|NOTICE)/.test(file));
   const tests = files.filter((file) =>
     /\.(test|suite|contract|testing)\.|^dist\/.+\/testing\/|\.tsbuildinfo$|\.map$/.test(file),
   );
