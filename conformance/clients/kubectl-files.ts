@@ -109,10 +109,19 @@ spec:
         - { name: web, image: "web:1", env: [{ name: A, value: "1" }] }
         - { name: side, image: "side:1" }
 `,
-  "owner.yaml": `
+  "reader.yaml": `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: reader, namespace: clients }
+rules:
+  - { apiGroups: [""], resources: [configmaps], verbs: [get, list, watch, delete] }
+`,
+  "raw.json": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"raw"},"data":{"a":"1"}}',
+  "broken.json": '{"apiVersion":"v1",',
+  "node.yaml": `
 apiVersion: v1
-kind: ConfigMap
-metadata: { name: owner }
+kind: Node
+metadata: { name: worker }
 `,
   editor: `#!/usr/bin/env bash
 exec sed -i "$EDIT" "$1"
