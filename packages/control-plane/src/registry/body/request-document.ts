@@ -109,7 +109,7 @@ function readYaml(text: string, refuse: (why: string) => StatusError): RequestDo
   const document = parseDocument(text, options);
   const [problem] = document.errors;
   if (problem !== undefined)
-    throw refuse(`yaml: line ${problem.linePos?.[0].line ?? 1}: ${yamlProblem(problem.message)}`);
+    throw refuse(`yaml: line ${problem.linePos?.[0].line ?? 1}: ${yamlProblem(problem.message, text)}`);
   const duplicates: FieldFinding[] = [];
   let nodes = 0;
   visit(document, {
@@ -141,7 +141,8 @@ function goTags(tags: Tags): Tags {
 }
 
 /** The common mistakes in the words of Go's parser; the others in those of ours. */
-function yamlProblem(message: string): string {
+function yamlProblem(message: string, text: string): string {
+  if (/Flow .*end with a [}\]]/.test(message) && /[[{,:]\s*$/.test(text)) return "did not find expected node content";
   if (/Flow map.*end with a }/.test(message)) return "did not find expected ',' or '}'";
   if (/Flow sequence.*end with a ]/.test(message)) return "did not find expected ',' or ']'";
   if (/tab/i.test(message)) return "found character that cannot start any token";

@@ -16,7 +16,8 @@ import { badRequest, internalError, invalid, type StatusError } from "../status-
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
 import { tracked } from "../write/field-ownership.js";
-import { checkPatchType, invalidPatch } from "../write/patch-endpoint.js";
+import { checkPatchType } from "../write/patch-endpoint.js";
+import { invalidPatch } from "../write/patch-error.js";
 import { update } from "../write/update.js";
 import { writeRequestOf } from "../write/write-endpoints.js";
 

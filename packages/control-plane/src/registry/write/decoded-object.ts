@@ -86,10 +86,13 @@ function checkKind({ definition, environment }: ResourceCall, object: JsonObject
   if (other.kind === definition.kind && other.storageId === definition.storageId) {
     throw wrongVersion(saidVersion, expectedVersion);
   }
-  const goName = (of: ResourceDefinition, group: string): string => `${group}.${of.kind}`;
-  throw badRequest(
-    `${refusal}converting (${goName(other, other.version)}) to (${goName(definition, definition.group.split(".")[0] || "core")}): unknown conversion`,
-  );
+  throw badRequest(`${refusal}${unknownConversion(other, definition)}`);
+}
+
+/** What Go says when it read one kind, and needs another. */
+export function unknownConversion(from: ResourceDefinition, to: ResourceDefinition): string {
+  const group = to.group.split(".")[0] || "core";
+  return `converting (${from.version}.${from.kind}) to (${group}.${to.kind}): unknown conversion`;
 }
 
 function wrongVersion(said: string, expected: string): Error {

@@ -15,8 +15,10 @@ import { parseWriteOptions, type WriteOptions } from "../query/write-options.js"
 import { presentObject } from "../read/read-endpoints.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, invalid, StatusError, unsupportedMediaType } from "../status-error.js";
-import { completed } from "./decoded-object.js";
+import { completed, unknownConversion } from "./decoded-object.js";
 import { asJson, ownershipContext, tracked } from "./field-ownership.js";
+import { laidOut } from "./object-layout.js";
+import { invalidPatch, invalidStrategicPatch } from "./patch-error.js";
 import { update } from "./update.js";
 import { writeRequestOf } from "./write-endpoints.js";
 import type { WriteRequest } from "./write-request.js";
@@ -60,20 +62,24 @@ const withoutContext = (why: string): string => why.replace("couldn't get versio
 /** JSON, merge and strategic patches change what is there. */
 function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions, type: string): Transform {
   const { environment, request, definition } = call;
+  const isStrategic = type === STRATEGIC_PATCH;
   const { value: patch, duplicates } = readDocument(request.body, false, (why) =>
-    badRequest(`error decoding patch: ${withoutContext(why)}`),
+    badRequest(`${isStrategic ? "" : "error decoding patch: "}${withoutContext(why)}`),
   );
   const findings = [...duplicates, ...jsonPatchFindings(type, patch)];
   return (old) => {
-    const patched = applyPatch(call, type, asJson(old!), patch);
-    checkPatchedKind(definition, patched);
+    const original = asJson(laidOut(old!, apiVersionOf(definition), definition.kind));
+    const patched = applyPatch(call, type, original, patch);
+    const refuse = (why: string): StatusError =>
+      isStrategic ? invalidStrategicPatch(patch, why) : invalidPatch(patched, why, original);
+    checkPatchedKind(call, patched, refuse);
     try {
       const object = completed(call, patched, options.fieldValidation, findings);
       checkIdentity(call, object);
       return tracked(environment, write, old, object);
     } catch (error) {
       if (!(error instanceof DecodingError)) throw error;
-      throw invalidPatch(patched, error.message);
+      throw refuse(error.message);
     }
   };
 }
@@ -98,28 +104,43 @@ function applyPatch({ definition }: ResourceCall, type: string, object: JsonObje
 }
 
 /** A patch cannot make another kind of an object. */
-function checkPatchedKind(definition: ResourceDefinition, patched: JsonObject): void {
+function checkPatchedKind(
+  { definition, environment }: ResourceCall,
+  patched: JsonObject,
+  refuse: (why: string) => StatusError,
+): void {
   const apiVersion = apiVersionOf(definition);
-  const { kind, apiVersion: version } = patched;
+  // What a built-in object does not say of itself follows from the path.
+  const implied = definition.isBuiltIn ? { kind: definition.kind, apiVersion } : { kind: "", apiVersion: "" };
+  const kind = String(patched.kind ?? implied.kind);
+  const version = String(patched.apiVersion ?? implied.apiVersion);
   if (kind === definition.kind && version === apiVersion) return;
-  const said = { kind: String(kind ?? ""), version: String(version ?? "") };
   if (definition.isBuiltIn) {
-    const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
-    throw invalidPatch(patched, `no kind "${said.kind}" is registered for version "${said.version}" ${scheme}`);
+    const other = environment.catalog.findKind(version, kind);
+    throw refuse(
+      other?.isBuiltIn && other.kind !== definition.kind
+        ? otherKind(other, definition, patched)
+        : `no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`,
+    );
   }
   const metadata = isObject(patched.metadata) ? patched.metadata : {};
   const error =
     kind === definition.kind
-      ? invalidValue("apiVersion", said.version, `must be ${apiVersion}`)
-      : invalidValue("kind", said.kind, `must be ${definition.kind}`);
-  const group = said.version.includes("/") ? said.version.slice(0, said.version.indexOf("/")) : "";
-  throw invalid({ group, resource: said.kind }, String(metadata.name ?? ""), [error]);
+      ? invalidValue("apiVersion", version, `must be ${apiVersion}`)
+      : invalidValue("kind", kind, `must be ${definition.kind}`);
+  const group = version.includes("/") ? version.slice(0, version.indexOf("/")) : "";
+  throw invalid({ group, resource: kind }, String(metadata.name ?? ""), [error]);
 }
 
-/** The patch applies, but what comes of it cannot be read. */
-export function invalidPatch(patched: JsonObject, why: string): StatusError {
-  const sorted = Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return invalid({ group: "", resource: "" }, "", [invalidValue("patch", JSON.stringify(sorted), why)]);
+/** The real server reads the object as what it says that it is, before it finds that it has no use for that. */
+function otherKind(other: ResourceDefinition, definition: ResourceDefinition, patched: JsonObject): string {
+  try {
+    other.shape.prune(patched as unknown as KubeObject);
+    return unknownConversion(other, definition);
+  } catch (error) {
+    if (!(error instanceof DecodingError)) throw error;
+    return error.message;
+  }
 }
 
 /** What a patch makes is still the object of the path. */
@@ -144,7 +165,7 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
     const found = `cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`;
     throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: ${found}`);
   }
-  reportDuplicates(call, options, duplicates);
+  refuseDuplicates(options, duplicates);
   return (old) => {
     const context = ownershipContext(environment, write);
     const { force } = options;
@@ -160,11 +181,9 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
   };
 }
 
-function reportDuplicates({ warn }: ResourceCall, options: WriteOptions, duplicates: readonly FieldFinding[]): void {
-  if (options.fieldValidation === "Ignore" || duplicates.length === 0) return;
-  if (options.fieldValidation === "Strict") {
-    const lines = duplicates.map(({ text }) => `\n  ${text}`).join("");
-    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`);
-  }
-  for (const { text } of duplicates) warn(text);
+/** The real server means to warn too, but its text has two lines, which no header carries. */
+function refuseDuplicates({ fieldValidation }: WriteOptions, duplicates: readonly FieldFinding[]): void {
+  if (fieldValidation !== "Strict" || duplicates.length === 0) return;
+  const lines = duplicates.map(({ text }) => `\n  ${text}`).join("");
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`);
 }

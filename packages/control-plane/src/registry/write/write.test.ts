@@ -3,6 +3,7 @@ import { TestPlane } from "../test-plane.js";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = "application/merge-patch+json";
+const STRATEGIC = "application/strategic-merge-patch+json";
 const APPLY = "application/apply-patch+yaml";
 
 let plane: TestPlane;
@@ -220,6 +221,35 @@ describe("patches", () => {
 
   it.each([
     [MERGE, "{", "", 400, "error decoding patch: unexpected end of JSON input"],
+    [STRATEGIC, "{", "", 400, "unexpected end of JSON input"],
+    [
+      STRATEGIC,
+      '{"data":"text"}',
+      "",
+      422,
+      ' "" is invalid: patch: Invalid value: "map[data:text]": cannot restore map from string',
+    ],
+    [
+      "application/json-patch+json",
+      '[{"op":"replace","path":"","value":{}}]',
+      "",
+      400,
+      "the name of the object (a based on URL) was undeterminable: name must be provided",
+    ],
+    [
+      APPLY,
+      "{",
+      "?fieldManager=m",
+      400,
+      "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content",
+    ],
+    [
+      APPLY,
+      "{a: 1, a: 2}",
+      "?fieldManager=m&fieldValidation=Strict",
+      400,
+      'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 1: key "a" already set in map',
+    ],
     [MERGE, '{"metadata":{"name":"b"}}', "", 400, "the name of the object (b) does not match the name on the URL (a)"],
     ["application/json", "{}", "", 415, "415: Unsupported Media Type"],
     [
@@ -247,6 +277,17 @@ describe("patches", () => {
     const answer = await patch(type, body, query);
     expect(answer.status).toBe(status);
     expect(answer.body.message).toBe(message);
+  });
+
+  it("that cannot be read are shown in the order of the wire, and sorted where the patch went", async () => {
+    const untouched = await patch(MERGE, { data: { y: 7 } });
+    expect(untouched.body.message).toMatch(
+      /\{\\"apiVersion\\":.*\\"metadata\\":\{\\"name\\".*\\"uid\\":[^,]*,\\"resourceVersion\\":[^,]*,\\"creationTimestamp\\"/,
+    );
+    const touched = await patch(MERGE, { metadata: { labels: { a: 7 } } });
+    const otherKind = await patch(MERGE, { kind: "Secret", data: null });
+    expect(otherKind.body.message).toContain("converting (v1.Secret) to (core.ConfigMap): unknown conversion");
+    expect(touched.body.message).toMatch(/\\"metadata\\":\{\\"creationTimestamp\\"/);
   });
 
   it("of many writers at once all get in", async () => {
