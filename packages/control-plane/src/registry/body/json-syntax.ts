@@ -1,3 +1,5 @@
+import { goQuote } from "../../schema/go-format.js";
+
 /**
  * What Go's encoding/json says of a text that is no JSON. The parser itself is the engine's: this looks at a text again
  * only to word the error, so its speed does not matter.
@@ -14,19 +16,10 @@ export function goSyntaxError(text: string): string {
 
 class SyntaxProblem extends Error {}
 
-const ESCAPES = new Map([
-  ["'", "\\'"],
-  ['"', '"'],
-  ["\n", "\\n"],
-  ["\t", "\\t"],
-  ["\r", "\\r"],
-  ["\\", "\\\\"],
-]);
-
+/** Go quotes what it complains of as a string, but for the quotes themselves. */
 function quoteCharacter(character: string): string {
-  const code = character.codePointAt(0)!;
-  const printed = ESCAPES.get(character) ?? (code < 0x20 ? `\\x${code.toString(16).padStart(2, "0")}` : character);
-  return `'${printed}'`;
+  if (character === "'") return "'\\''";
+  return character === '"' ? "'\"'" : `'${goQuote(character).slice(1, -1)}'`;
 }
 
 class Scanner {

@@ -10,6 +10,11 @@ describe("continue tokens", () => {
 
   it.each([
     ["abc", "invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value"],
+    ["x", "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"],
+    [
+      "nope",
+      "invalid continue token: continue key is not valid: invalid character '\\u009e' looking for beginning of value",
+    ],
     ["e30", "invalid continue token: continue key is not valid: server does not recognize this encoded version "],
     [
       "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MH0",

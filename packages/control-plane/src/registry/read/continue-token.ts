@@ -1,3 +1,4 @@
+import { goSyntaxError } from "../body/json-syntax.js";
 import { badRequest } from "../status-error.js";
 
 /** Where a paged list goes on: the first key not yet shown, and the revision that all its pages are read at. */
@@ -19,17 +20,14 @@ export function decodeContinue(text: string): ContinueToken {
     const at = text.search(/[^A-Za-z0-9_-]/);
     throw invalidToken(`illegal base64 data at input byte ${at}`);
   }
-  const json = Buffer.from(text, "base64url").toString();
+  if (text.length % 4 === 1) throw invalidToken(`illegal base64 data at input byte ${text.length - 1}`);
+  const bytes = Buffer.from(text, "base64url");
   let value: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown };
   try {
-    value = JSON.parse(json);
+    value = JSON.parse(bytes.toString());
   } catch {
-    const first = json.trimStart()[0];
-    throw invalidToken(
-      first === undefined
-        ? "unexpected end of JSON input"
-        : `invalid character '${first}' looking for beginning of value`,
-    );
+    // Go's parser complains of bytes, not of characters.
+    throw invalidToken(goSyntaxError(bytes.toString("latin1")));
   }
   const { v, rv, start } = value;
   if (v !== VERSION) {
