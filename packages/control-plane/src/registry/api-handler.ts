@@ -11,7 +11,7 @@ import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
 import { RequestMetrics } from "./request-metrics.js";
 import type { ResourceDefinition } from "./resource-definition.js";
-import { methodNotAllowed, StatusError, unknownResource } from "./status-error.js";
+import { methodNotAllowed, notFound, StatusError, unknownResource } from "./status-error.js";
 import { SUBRESOURCE_ENDPOINTS } from "./subresources/endpoints.js";
 import { patchObject } from "./write/patch-endpoint.js";
 import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
@@ -40,6 +40,9 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
   deletecollection: deleteObjects,
 };
 
+/** A resource that has none of these, as a review, has no paths with names. */
+const ITEM_VERBS: readonly string[] = ["get", "update", "patch", "delete"];
+
 /** The generic API server: everything between a request and the storage. */
 export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   const { environment, authorizer, paths = new Map() } = options;
@@ -65,7 +68,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     if (path === "/metrics") return metrics.answer();
     if (path === "/version" || path === "/version/")
       return answer(200, versionDocument(facts.version), { ...JSON_ANSWER, isPretty: true });
-    if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))
+    if (/^\/(?:healthz|livez|readyz)(?:\/(?:ping|log|etcd))?$/.test(path))
       return text(200, "ok", { "content-type": "text/plain; charset=utf-8" });
     if (path === "/") return answer(200, { paths: rootPaths(environment) }, { ...JSON_ANSWER, isPretty: true });
     return pageNotFound();
@@ -78,6 +81,10 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     const definition = catalog.find(info.group, info.version, info.resource);
     if (definition === undefined) {
       if (!catalog.isBuiltInGroup(info.group)) return pageNotFound();
+      throw unknownResource();
+    }
+    if (!definition.namespaced && info.pathNamespace !== "") {
+      if (!definition.isBuiltIn) return pageNotFound();
       throw unknownResource();
     }
     const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];
@@ -112,10 +119,11 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     method: string,
   ): Endpoint {
     const { namespaced, group, plural, verbs } = definition;
-    if (!namespaced && info.pathNamespace !== "") throw unknownResource();
     if (info.subresource !== "") {
       const subresource = definition.subresources.find(({ name }) => name === info.subresource);
-      if (subresource === undefined) throw unknownResource();
+      if (subresource === undefined) {
+        throw definition.isBuiltIn ? unknownResource() : notFound({ group, resource: plural }, info.name);
+      }
       if (verb === undefined || !subresource.verbs.includes(verb)) throw methodNotAllowed();
       const special = endpoints.get(`${group}/${plural}/${info.subresource}`) ?? endpoints.get(`*/${info.subresource}`);
       if (special !== undefined) return special;
@@ -123,6 +131,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       return GENERIC[verb];
     }
     const isCollection = info.name === "";
+    if (!isCollection && !verbs.some((each) => ITEM_VERBS.includes(each))) throw unknownResource();
     const isPost = method === "POST";
     if (verb === undefined || !verbs.includes(verb) || isPost !== (isPost && isCollection)) throw methodNotAllowed();
     if (isCollection && (verb === "update" || verb === "patch")) throw methodNotAllowed();

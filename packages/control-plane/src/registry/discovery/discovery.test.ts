@@ -86,6 +86,8 @@ describe("discovery", () => {
     ["GET", "/nope", 404, "404 page not found\n"],
     ["GET", "/healthz", 200, "ok"],
     ["GET", "/readyz", 200, "ok"],
+    ["GET", "/livez/ping", 200, "ok"],
+    ["GET", "/healthz/none", 404, "404 page not found\n"],
   ])("%s %s", async (method, path, status, text) => {
     const answer = await plane.request(method, path);
     expect(answer.status).toBe(status);
@@ -94,6 +96,7 @@ describe("discovery", () => {
 
   it.each([
     ["GET", "/apis/apps/v1/namespaces/x/foos", 404, "the server could not find the requested resource"],
+    ["GET", "/apis/authentication.k8s.io/v1/tokenreviews/x", 404, "the server could not find the requested resource"],
     ["GET", "/apis/apps/v9/foos", 404, "the server could not find the requested resource"],
     ["GET", "/api/v1/namespaces/x/nodes", 404, "the server could not find the requested resource"],
     ["GET", "/api/v1/namespaces/x/configmaps/y/z", 404, "the server could not find the requested resource"],
