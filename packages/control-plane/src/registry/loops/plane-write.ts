@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from "setpoint";
+import type { KubeObject, ObjectMeta, OwnerReference } from "setpoint";
 import type { StoredObject } from "../../storage/storage.js";
 import { type Propagation, parseDeleteOptions } from "../query/delete-options.js";
 import type { ResourceDefinition } from "../resource-definition.js";
@@ -74,13 +74,22 @@ export async function changeStored(
 }
 
 export function withoutFinalizer(object: KubeObject, finalizer: string): KubeObject {
-  const finalizers = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
-  return { ...object, metadata: { ...object.metadata, finalizers } };
+  return filtered(object, "finalizers", (each) => each !== finalizer);
 }
 
 export function withoutOwners(object: KubeObject, isDropped: (owner: OwnerReference) => boolean): KubeObject {
-  const ownerReferences = (object.metadata.ownerReferences ?? []).filter((owner) => !isDropped(owner));
-  return { ...object, metadata: { ...object.metadata, ownerReferences } };
+  return filtered(object, "ownerReferences", (owner) => !isDropped(owner));
+}
+
+/** A list that ends up empty goes, so that nobody owns it any more. */
+function filtered<Field extends "finalizers" | "ownerReferences">(
+  object: KubeObject,
+  field: Field,
+  isKept: (item: NonNullable<ObjectMeta[Field]>[number]) => boolean,
+): KubeObject {
+  const { [field]: list, ...metadata } = object.metadata;
+  const kept = ((list ?? []) as readonly NonNullable<ObjectMeta[Field]>[number][]).filter(isKept);
+  return { ...object, metadata: (kept.length === 0 ? metadata : { ...metadata, [field]: kept }) as ObjectMeta };
 }
 
 async function ignoringAbsence(write: () => Promise<unknown>): Promise<void> {
