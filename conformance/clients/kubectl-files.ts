@@ -126,4 +126,16 @@ metadata: { name: worker }
   editor: `#!/usr/bin/env bash
 exec sed -i "$EDIT" "$1"
 `,
+  watching: `#!/usr/bin/env bash
+# watching COUNT ACTION COMMAND...: prints the first COUNT lines of the command, and runs the action after the first.
+count=$1 action=$2
+shift 2
+exec 3< <("$@")
+for ((n = 1; n <= count; n++)); do
+  IFS= read -r -t 30 line <&3 || break
+  echo "$line"
+  ((n == 1)) && bash -c "$action" > /dev/null
+done
+kill $!
+`,
 };

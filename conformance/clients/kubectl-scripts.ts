@@ -88,9 +88,11 @@ export const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
     "! kubectl get cm --selector='a b'",
   ],
   watch: [
-    "(sleep 2; kubectl label cm settings seen=yes >/dev/null) & timeout 6 kubectl get cm settings --watch -o jsonpath='{.metadata.labels}{\"\\n\"}'; wait",
-    "(sleep 2; kubectl create cm passing >/dev/null; kubectl delete cm passing >/dev/null) & timeout 6 kubectl get cm --watch-only --output-watch-events --no-headers; wait",
-    "kubectl label cm settings seen-",
+    "kubectl label configmap settings seen=no",
+    "./watching 2 'kubectl label configmap settings seen=yes --overwrite' kubectl get configmap settings --watch -o jsonpath='{.metadata.labels}{\"\\n\"}'",
+    "./watching 4 'kubectl create configmap passing; kubectl label configmap passing seen=yes; kubectl delete configmap passing' kubectl get configmaps -l seen=yes --watch --output-watch-events",
+    "./watching 3 'kubectl create configmap passing; kubectl delete configmap passing' kubectl get configmaps --field-selector=metadata.name!=kube-root-ca.crt --watch -o name",
+    "kubectl label configmap settings seen-",
   ],
   describe: [
     "kubectl describe configmap settings",
@@ -205,10 +207,10 @@ export const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
     "! kubectl wait --for=jsonpath='{.data.c}'=other configmap/settings --timeout=1s",
     "! kubectl wait --for=condition=Ready configmap/absent --timeout=1s",
     "kubectl create configmap waited",
-    "(sleep 1; kubectl delete configmap waited >/dev/null) & kubectl wait --for=delete configmap/waited --timeout=20s; wait",
-    "(sleep 1; kubectl create configmap waited >/dev/null) & kubectl wait --for=create configmap/waited --timeout=20s; wait",
+    "(sleep 3; kubectl delete configmap waited >/dev/null) & kubectl wait --for=delete configmap/waited --timeout=20s; wait",
+    "(sleep 3; kubectl create configmap waited >/dev/null) & kubectl wait --for=create configmap/waited --timeout=20s; wait",
     "kubectl apply -f gadget.yaml",
-    '(sleep 1; kubectl patch gadget one --subresource=status --type=merge -p \'{"status":{"conditions":[{"type":"Ready","status":"True"}]}}\' >/dev/null) & kubectl wait --for=condition=Ready gadget/one --timeout=20s; wait',
+    '(sleep 3; kubectl patch gadget one --subresource=status --type=merge -p \'{"status":{"conditions":[{"type":"Ready","status":"True"}]}}\' >/dev/null) & kubectl wait --for=condition=Ready gadget/one --timeout=20s; wait',
     "kubectl delete gadget/one configmap/waited",
   ],
   "delete with its cascades": [
