@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
-import { findCondition, WebhookServer } from "setpoint";
+import { findCondition, serveWebhooks, type WebhookServer } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Service } from "setpoint/kinds/v1";
 import { TestEnvironment } from "setpoint/testing";
@@ -115,7 +115,7 @@ describe("the examples", () => {
   it("07: objects are completed, checked and warned of", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
-    await using _server = await WebhookServer.start({ apps: [coupons], client });
+    await using _server = await serveWebhooks({ apps: [coupons], client });
     const made = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
     expect(made.spec.code).toBe("SPRING");
     const change = client.patch(Coupon, "a", { type: "merge", body: { spec: { code: "FALL" } } }, here);
@@ -125,7 +125,7 @@ describe("the examples", () => {
   it("08: objects are read and written in both versions", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
-    await using _server = await WebhookServer.start({ apps: [volumes], client });
+    await using _server = await serveWebhooks({ apps: [volumes], client });
     await client.create(VolumeV1beta1, { metadata, spec: { sizeMi: 2048 } });
     expect((await client.get(VolumeV1, "a", here)).spec).toEqual({ size: { amount: 2, unit: "Gi" } });
     await client.patch(VolumeV1, "a", { type: "merge", body: { spec: { size: { unit: "Mi" } } } }, here);
@@ -135,7 +135,7 @@ describe("the examples", () => {
   it("09: routes answer below objects and versions, and pass errors on", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
-    await using server = await WebhookServer.start({ apps: [invoices(client)], client });
+    await using server = await serveWebhooks({ apps: [invoices(client)], client });
     const ask = (path: string) => get(server, `/apis/shop.example.com/v1/${path}`);
     const lines = [
       { item: "tea", cents: 250 },
@@ -153,7 +153,7 @@ describe("the examples", () => {
   it("10: two apps share a process, a cache and a webhook server", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
-    await using _server = await WebhookServer.start({ apps: [people, rooms], client });
+    await using _server = await serveWebhooks({ apps: [people, rooms], client });
     await env.start([...people.workloads, ...rooms.workloads]);
     await client.create(Desk, { metadata, spec: { team: "a" } });
     await expect(client.create(Team, { metadata, spec: { members: [] } })).rejects.toThrow("a team has members");

@@ -35,10 +35,11 @@ export {
   versionRoute,
 } from "./app/route.js";
 export { type GroupMember, RunnableGroup, type RunnableGroupOptions } from "./app/runnable-group.js";
+export { serveWebhooks } from "./app/serve-webhooks.js";
 export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./app/typed-store.js";
 export type { WebAnswer } from "./app/web-message.js";
 export type { WebhookPlace } from "./app/webhook-address.js";
-export { WebhookServer, type WebhookServerOptions } from "./app/webhook-server.js";
+export type { WebhookServer, WebhookServerOptions } from "./app/webhook-server.js";
 export { type ClientOptions, createClient } from "./client/api-client.js";
 export {
   ApiError,

@@ -47,7 +47,7 @@ export interface WebhookServerOptions extends WebhookPlace {
  * user may: verb, resource and subresource as for any object.
  *
  * ```ts
- * await using webhooks = await WebhookServer.start({ apps: [shop], client });
+ * await using webhooks = await serveWebhooks({ apps: [shop], client });
  * await run(shop.workloads, { client });
  * ```
  */
