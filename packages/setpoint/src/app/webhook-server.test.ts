@@ -8,7 +8,8 @@ import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
-import { Namespace } from "../kinds/builtin/v1.js";
+import { Role, RoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
+import { Namespace, ServiceAccount } from "../kinds/builtin/v1.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
@@ -111,6 +112,26 @@ describe("WebhookServer", () => {
     expect((await guard(orders.routes, asked))?.status).toBe(401);
     const headers = { authorization: "Bearer wrong" };
     expect((await guard(orders.routes, { ...asked, headers }))?.status).toBe(401);
+
+    await env.client.create(ServiceAccount, { metadata: { namespace: "default", name: "caller" } });
+    const { status } = await env.client.createSubresource<{ status: { token: string } }>(
+      ServiceAccount,
+      "caller",
+      "token",
+      { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 3600 } },
+      { namespace: "default" },
+    );
+    const known = { ...asked, headers: { authorization: `Bearer ${status.token}` } };
+    expect((await guard(orders.routes, known))?.status).toBe(403);
+    const rules = [{ apiGroups: ["shop.example.com"], resources: ["orders/total"], verbs: ["get"] }];
+    await env.client.create(Role, { metadata: { namespace: "default", name: "totals" }, rules });
+    await env.client.create(RoleBinding, {
+      metadata: { namespace: "default", name: "totals" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "totals" },
+      subjects: [{ kind: "ServiceAccount", namespace: "default", name: "caller" }],
+    });
+    await env.idle();
+    expect(await guard(orders.routes, known)).toBeUndefined();
   });
 });
 
