@@ -125,8 +125,9 @@ function statusOf(
         now,
       );
   const stored = old?.storedVersions ?? [];
-  const storage = (crd.spec.versions ?? []).filter((version) => version.storage).map(({ name }) => name);
-  const storedVersions = [...stored, ...storage.filter((version) => !stored.includes(version))];
+  const storage = (crd.spec.versions ?? []).find((version) => version.storage)?.name;
+  const isNew = storage !== undefined && !stored.includes(storage);
+  const storedVersions = isNew ? [...stored, storage] : stored;
   return { conditions, acceptedNames: accepted, storedVersions };
 }
 

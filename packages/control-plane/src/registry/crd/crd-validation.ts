@@ -254,11 +254,14 @@ function validateReviewVersions(versions: readonly string[], field: string): Fie
 function validateStoredVersions(stored: readonly string[], versions: readonly CrdVersion[]): FieldError[] {
   const field = "status.storedVersions";
   if (stored.length === 0) return [invalidValue(field, null, "must have at least one stored version")];
-  return stored.flatMap((version, index) => {
+  const unstored = versions.filter(({ name, storage }) => storage && !stored.includes(name));
+  const missing = unstored.map(({ name }) => invalidValue(field, stored, `must have the storage version ${name}`));
+  const removed = stored.flatMap((version, index) => {
     if (versions.some(({ name }) => name === version)) return [];
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
     return [invalidValue(`${field}[${index}]`, version, detail)];
   });
+  return [...missing, ...removed];
 }
 
 const APPROVAL = "api-approved.kubernetes.io";

@@ -100,6 +100,13 @@ describe("a CRD", () => {
       ['spec.scope: Unsupported value: "Foo": supported values: "Cluster", "Namespaced"'],
     ],
     [
+      (spec: Spec) => spec.versions.push({ ...spec.versions[0], name: "v2" }),
+      [
+        "must have exactly one version marked as storage version",
+        'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
+      ],
+    ],
+    [
       (spec: Spec) => (spec.names.listKind = "Widget"),
       ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
     ],
@@ -135,6 +142,16 @@ describe("a CRD", () => {
     const { status, body } = await install(crd(change));
     expect(status).toBe(422);
     for (const sentence of sentences) expect(body.message).toContain(sentence);
+  });
+
+  it("has no other subresources, and no namespaces where it is of the cluster", async () => {
+    await install(crd());
+    const log = await plane.request("GET", `${WIDGETS}/w/log`);
+    expect(log.body.message).toBe('widgets.example.com "w" not found');
+    await plane.request("DELETE", `${CRDS}/widgets.example.com`);
+    await plane.clock.settle();
+    await install(crd((spec) => (spec.scope = "Cluster")));
+    expect((await plane.request("GET", WIDGETS)).body).toBe("404 page not found\n");
   });
 
   it("keeps rules in CEL and says that they are not checked", async () => {
