@@ -102,8 +102,23 @@ describe("checking a custom resource", () => {
       { size: 1, template: {} },
       ["spec.template.apiVersion: Required value", "spec.template.kind: Required value"],
     ],
+    [
+      "an embedded resource with metadata that is none",
+      {
+        size: 1,
+        template: { apiVersion: "v1", kind: "Pod", metadata: { name: "X_", labels: { a: "b c" } } },
+      },
+      [expect.stringMatching(/^spec\.template\.metadata\.labels: Invalid value: "b c": /)],
+    ],
   ])("finds %s", (_name, spec, expected) => {
     expect(sentences(thing(spec))).toEqual(expected);
+  });
+
+  it("divides integers by integers alone", () => {
+    const half = { type: "object", properties: { n: { type: "number", multipleOf: 0.5 } } } as const;
+    const found = (n: number) => validateCustomResource(half, { n }).map(({ detail }) => detail);
+    expect(found(1.5)).toEqual([]);
+    expect(found(2)).toEqual(["Invalid value: 0: factor MultipleOf declared for n must be positive: 0"]);
   });
 
   it("forgives on update what was wrong before", () => {

@@ -1,5 +1,8 @@
+import type { ObjectMeta } from "setpoint";
 import type { Message } from "../facts/message.js";
 import { invalidValue, required } from "../registry/field-error.js";
+import { pathSegmentName } from "../registry/metadata/name-rules.js";
+import { validateObjectMeta } from "../registry/metadata/object-meta-validation.js";
 import type { FieldError } from "../registry/status-error.js";
 import { pruneNulls } from "./defaulting.js";
 import { DecodingError, decodePart } from "./go-decoding.js";
@@ -164,7 +167,10 @@ function validateEmbedded(schema: Schema, value: Json, path: string, errors: Fie
     return;
   }
   if (!isObject(value)) return;
-  if (schema["x-kubernetes-embedded-resource"] && !isRoot) validateIdentity(value, path, errors);
+  if (schema["x-kubernetes-embedded-resource"] && !isRoot) {
+    validateIdentity(value, path, errors);
+    errors.push(...embeddedMetadata(value, path));
+  }
   for (const key of Object.keys(value)) {
     const isProperty = schema.properties !== undefined && Object.hasOwn(schema.properties, key);
     const child = childOf(schema, key);
@@ -192,6 +198,14 @@ function validateIdentity(resource: JsonObject, path: string, errors: FieldError
       errors.push(invalidValue(at, value, `may have mixed case, but should otherwise match: ${rule}`));
     }
   }
+}
+
+/** The metadata of an embedded resource follows the rules of all metadata, but needs no name. */
+function embeddedMetadata({ metadata }: JsonObject, path: string): FieldError[] {
+  if (!isObject(metadata)) return [];
+  const named = { name: "unnamed", ...metadata } as unknown as ObjectMeta;
+  const errors = validateObjectMeta({ metadata: named }, Boolean(named.namespace), pathSegmentName);
+  return errors.map((error) => ({ ...error, field: `${path}.${error.field}` }));
 }
 
 function childOf(schema: Schema, key: string): Schema | undefined {

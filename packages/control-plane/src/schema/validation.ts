@@ -218,7 +218,10 @@ function checkNumber(schema: Schema, value: number, path: string, problems: Prob
     problems.push(general(`Checked value must be of type ${type} ${suffix} in ${path}`));
   }
   const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf, isInt)) {
+  if (multipleOf !== undefined && isInt && Math.trunc(multipleOf) <= 0) {
+    // Go divides integers by integers, and 0.5 is none.
+    problems.push(badFactor(path, Math.trunc(multipleOf)));
+  } else if (multipleOf !== undefined && !isMultiple(value, multipleOf, isInt)) {
     problems.push(invalid(path, value, `should be a multiple of ${bound(multipleOf, isInt)}`));
   }
   if (minimum !== undefined) {
@@ -243,7 +246,7 @@ function bound(limit: number, isInt: boolean): string {
 }
 
 function isMultiple(value: number, factor: number, isInt: boolean): boolean {
-  if (isInt && Math.trunc(factor) > 0) return value % Math.trunc(factor) === 0;
+  if (isInt) return value % Math.trunc(factor) === 0;
   return Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor);
 }
 
@@ -423,6 +426,11 @@ function itemOf(correlated: Correlated | undefined, item: Json): Correlated | un
 function invalid(path: string, value: Json, rule: string): Problem {
   const text = `${path} in body ${rule}`;
   return { name: path, text, toError: (name) => invalidValue(name, value, text) };
+}
+
+function badFactor(path: string, factor: number): Problem {
+  const text = `factor MultipleOf declared for ${path} must be positive: ${factor}`;
+  return { name: path, text, toError: (name) => invalidValue(name, factor, text) };
 }
 
 /** A finding that the real server files under no field. */
