@@ -7,13 +7,21 @@ import { invalidValue } from "../field-error.js";
 import { label1035Name, labelName, pathSegmentName } from "../metadata/name-rules.js";
 import type { FieldError } from "../status-error.js";
 import type { Strategy } from "../strategy.js";
+import { withFamiliesKept, withHeadlessFamilies } from "./headless-service.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
+import { podSpecAt, validatePodUpdate } from "./pod-spec-validation.js";
 
 type Extras = Partial<Strategy>;
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 const RBAC = { nameRule: pathSegmentName, validatesMetadataTwice: true };
+
+/** Pods and what makes them say what their containers run. */
+const withPodSpec = (path: string): Extras => {
+  const validate = podSpecAt(path);
+  return { validate, validateUpdate: validate };
+};
 
 /** What the harvest cannot see, by `group/plural`. */
 const EXTRAS: Readonly<Record<string, Extras>> = {
@@ -29,8 +37,15 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
-  "batch/jobs": { validatesMetadataTwice: true },
-  "/services": { nameRule: label1035Name },
+  "batch/jobs": { validatesMetadataTwice: true, ...withPodSpec("spec.template.spec") },
+  "batch/cronjobs": withPodSpec("spec.jobTemplate.spec.template.spec"),
+  "/podtemplates": withPodSpec("template.spec"),
+  "/replicationcontrollers": withPodSpec("spec.template.spec"),
+  "/services": {
+    nameRule: label1035Name,
+    prepareCreate: withHeadlessFamilies,
+    prepareUpdate: withFamiliesKept,
+  },
   "/secrets": {
     validatesMetadataTwice: true,
     applyDefaults: withSecretDefaults,
@@ -38,12 +53,20 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/pods": {
     validatesMetadataTwice: true,
+    validate: podSpecAt("spec"),
+    validateUpdate: validatePodUpdate,
     statusKeeps: ["ownerReferences"],
     gracePeriodSeconds: podGracePeriod,
     prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) as KubeObject,
   },
-  "apps/deployments": { statusKeeps: ["labels"], generationCountsAnnotations: true },
-  "apps/statefulsets": { nameRule: labelName },
+  "apps/deployments": {
+    statusKeeps: ["labels"],
+    generationCountsAnnotations: true,
+    ...withPodSpec("spec.template.spec"),
+  },
+  "apps/statefulsets": { nameRule: labelName, ...withPodSpec("spec.template.spec") },
+  "apps/daemonsets": withPodSpec("spec.template.spec"),
+  "apps/replicasets": withPodSpec("spec.template.spec"),
   "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
   "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },
   "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },

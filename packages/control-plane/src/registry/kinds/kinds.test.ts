@@ -89,6 +89,37 @@ describe("built-in kinds", () => {
     expect(retyped.body.details.causes.map(({ field }: { field: string }) => field)).toEqual(["type", "data"]);
   });
 
+  it.each([
+    [{ selector: { a: "b" } }, ["IPv4"], "SingleStack"],
+    [{}, ["IPv4", "IPv6"], "RequireDualStack"],
+  ])("know the families of a headless service: %j", async (spec, ipFamilies, ipFamilyPolicy) => {
+    const expected = { clusterIPs: ["None"], ipFamilies, ipFamilyPolicy };
+    const body = { metadata: { name: "s" }, spec: { ...spec, clusterIP: "None" } };
+    expect((await plane.request("POST", `${CORE}/services`, { body })).body.spec).toMatchObject(expected);
+    expect((await plane.request("PUT", `${CORE}/services/s`, { body })).body.spec).toMatchObject(expected);
+  });
+
+  it("want containers with names and images, in templates too", async () => {
+    const containers = [{ name: "a", image: "i" }, { name: "a" }];
+    const { body } = await plane.request("POST", `${CORE}/podtemplates`, {
+      body: { metadata: { name: "p" }, template: { spec: { containers, initContainers: [{ image: "i" }] } } },
+    });
+    expect(body.details.causes).toEqual([
+      { reason: "FieldValueRequired", message: "Required value", field: "template.spec.containers[1].image" },
+      { reason: "FieldValueDuplicate", message: 'Duplicate value: "a"', field: "template.spec.containers[1].name" },
+      { reason: "FieldValueRequired", message: "Required value", field: "template.spec.initContainers[0].name" },
+    ]);
+  });
+
+  it("take ephemeral containers through their own endpoint alone", async () => {
+    await plane.request("POST", `${CORE}/pods`, {
+      body: { metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "i" }] } },
+    });
+    const ephemeral = { spec: { ephemeralContainers: [{ name: "e", image: "i" }] } };
+    expect((await merged(`${CORE}/pods/p`, ephemeral)).status).toBe(422);
+    expect((await merged(`${CORE}/pods/p/ephemeralcontainers`, ephemeral)).status).toBe(200);
+  });
+
   it("label namespaces with their name and hold them by a finalizer", async () => {
     const { body } = await plane.request("POST", "/api/v1/namespaces", { body: { metadata: { name: "x" } } });
     expect(body).toMatchObject({
