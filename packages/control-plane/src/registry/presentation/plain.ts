@@ -1,3 +1,4 @@
+import type { KubeObject } from "setpoint";
 import { apiVersionOf } from "../catalog.js";
 import { headOf } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
@@ -31,8 +32,17 @@ export function plainPresentation(definition: ResourceDefinition): Presentation 
       yield LIST_END;
     },
     event: (type, { json }) => [EVENT_HEADS[type], json, CLOSING_BRACE],
-    bookmark: (metadata) => ({ kind: definition.kind, apiVersion, metadata }),
+    bookmark: (metadata) => ({ ...emptyObject(definition, apiVersion), metadata }),
   };
+}
+
+/** An object without content, which of a built-in kind is a Go struct with fields all the same. */
+function emptyObject({ kind, group, isBuiltIn, shape }: ResourceDefinition, apiVersion: string): object {
+  const identity = { kind, apiVersion, metadata: {} };
+  if (!isBuiltIn) return identity;
+  // The real server keeps the number of replicas as a plain one, which has no "not set".
+  const content = group === "apps" ? { spec: { replicas: 0 } } : {};
+  return shape.prune({ ...identity, ...content } as KubeObject).object;
 }
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {

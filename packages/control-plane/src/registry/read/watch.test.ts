@@ -29,8 +29,9 @@ async function watch(
   query: string,
   change: () => Promise<unknown> = async () => {},
   seconds = 1,
+  path = SECRETS,
 ): Promise<readonly Event[]> {
-  const response = await plane.open("GET", `${SECRETS}?watch=1&timeoutSeconds=${seconds}&${query}`);
+  const response = await plane.open("GET", `${path}?watch=1&timeoutSeconds=${seconds}&${query}`);
   expect(response.status).toBe(200);
   await change();
   await plane.clock.advance(seconds * 1000);
@@ -79,6 +80,15 @@ describe("watches", () => {
       kind: "Secret",
       apiVersion: "v1",
       metadata: { resourceVersion: version, annotations: { "k8s.io/initial-events-end": "true" } },
+    });
+  });
+
+  it("send bookmarks with the fields that an empty Go struct has", async () => {
+    const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    const [bookmark] = await watch(query, undefined, 1, "/apis/apps/v1/deployments");
+    expect(bookmark!.object).toMatchObject({
+      spec: { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } }, strategy: {} },
+      status: {},
     });
   });
 
