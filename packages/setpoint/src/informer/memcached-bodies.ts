@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import type { Clock } from "../clock/clock.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
@@ -87,6 +86,8 @@ export class MemcachedBodies implements BodyStore {
   #key(role: string, key: string): string {
     const full = `${this.#options.prefix}:${role}:${key}`;
     if (full.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(full)) return full;
+    // Loaded when first needed: see the budget of `import "setpoint"`.
+    const { createHash } = process.getBuiltinModule("node:crypto");
     return `setpoint:${createHash("sha256").update(full).digest("hex")}`;
   }
 
