@@ -257,6 +257,19 @@ describe("a custom resource", () => {
     ]);
   });
 
+  it("keeps a null that is applied, for the schema to refuse", async () => {
+    const body = { ...widget("a", { replicas: null }), metadata: { name: "a", creationTimestamp: null, labels: null } };
+    const contentType = "application/apply-patch+yaml";
+    const path = `${WIDGETS}/a?fieldManager=m`;
+    const refused = await plane.request("PATCH", path, { contentType, body });
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain(
+      'spec.replicas: Invalid value: "null": spec.replicas in body must be of type integer: "null"',
+    );
+    const applied = await plane.request("PATCH", path, { contentType, body: { ...body, spec: { replicas: 1 } } });
+    expect(applied.body.spec).toEqual({ color: "red", replicas: 1 });
+  });
+
   it("takes no strategic patches and no protobuf", async () => {
     await post(widget("a"));
     const patched = await plane.request("PATCH", `${WIDGETS}/a`, {

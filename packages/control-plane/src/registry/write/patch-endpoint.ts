@@ -15,7 +15,7 @@ import { parseWriteOptions, type WriteOptions } from "../query/write-options.js"
 import { presentObject } from "../read/read-endpoints.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, invalid, StatusError, unsupportedMediaType } from "../status-error.js";
-import { completed, unknownConversion } from "./decoded-object.js";
+import { completed, defaulted, unknownConversion } from "./decoded-object.js";
 import { asJson, ownershipContext, tracked } from "./field-ownership.js";
 import { laidOut } from "./object-layout.js";
 import { invalidPatch, invalidStrategicPatch } from "./patch-error.js";
@@ -173,12 +173,17 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
     try {
       const object = completed(call, applied, "Ignore", []);
       checkIdentity(call, object);
-      return object;
+      return call.definition.isBuiltIn ? object : unpruned(call.definition, applied, object);
     } catch (error) {
       if (!(error instanceof DecodingError)) throw error;
       throw badRequest(error.message);
     }
   };
+}
+
+/** What is applied to a custom resource keeps its nulls, which the schema then judges; only metadata is always tidied. */
+function unpruned(definition: ResourceDefinition, applied: JsonObject, { metadata }: KubeObject): KubeObject {
+  return defaulted(definition, { ...applied, metadata } as unknown as KubeObject);
 }
 
 /** The real server means to warn too, but its text has two lines, which no header carries. */
