@@ -114,11 +114,12 @@ export class Normaliser {
   }
 
   #text(text: string): string {
-    let shown = text.replace(TIME, "<time>").replace(QUOTED_VERSION, "$1<version>");
+    let shown = text.replace(TIME, "<time>");
     shown = shown.replace(UID, (uid) => {
       if (!this.#uids.has(uid)) this.#uids.set(uid, `<uid-${this.#uids.size + 1}>`);
       return this.#uids.get(uid)!;
     });
+    shown = shown.replace(QUOTED_VERSION, "$1<version>");
     for (const [name, mark] of this.#generated) shown = shown.replaceAll(name, mark);
     return shown;
   }

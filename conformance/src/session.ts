@@ -81,7 +81,7 @@ export class Session {
   }
 
   /** Asks again and again until `isDone`, then records the last answer alone. For what a controller does in its own time. */
-  async eventually(path: string, isDone: (reply: Reply) => boolean, timeoutMs = 60_000): Promise<Reply> {
+  async eventually(path: string, isDone: (reply: Reply) => boolean, timeoutMs = 150_000): Promise<Reply> {
     const deadline = Date.now() + timeoutMs;
     let reply = await this.get(path, { silent: true });
     while (!isDone(reply) && Date.now() < deadline) {
