@@ -11,6 +11,7 @@ import type { KindSource } from "./kind-source.js";
 import { keyFor, type Sources } from "./object-reader.js";
 import type { OwnWrites } from "./own-writes.js";
 import { OWNER_INDEX, ownerMark, ownershipOf } from "./ownership.js";
+import { patchedPaths } from "./patched-paths.js";
 import type { Run } from "./run.js";
 import type { WriteRecord } from "./timeline.js";
 
@@ -136,7 +137,7 @@ export class ChildWriter {
     const key = keyFor(kind, name, namespace);
     // Some subresources answer with another kind (scale): that is no state of the object.
     if (answer.kind === kind.kind) source.peek(namespace ?? "")?.observe(answer);
-    this.#record("patch", source, key, [], answer);
+    this.#record("patch", source, key, patchedPaths(patch), answer);
     return answer;
   }
 
