@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { systemClock, timeoutSignal } from "setpoint";
 import { expect, it } from "vitest";
 import { startKubernetes } from "../../../tools/kubernetes/start.mjs";
-import { coreCases, printedRules, RestrictedOperator } from "./access.suite.js";
+import { coreCases, expectNeeded, printedRules, RestrictedOperator, ruleName } from "./access.suite.js";
 
 it("R1 to R8, R11, R13 to R20 come true on a real server with the rules that setpoint rbac prints", {
   timeout: 120_000,
@@ -13,3 +13,12 @@ it("R1 to R8, R11, R13 to R20 come true on a real server with the rules that set
   await coreCases(operator.admin, deadline.signal);
   expect(operator.refused).toEqual([]);
 });
+
+it.each(printedRules.map((rule) => ({ rule, name: ruleName(rule) })))(
+  "without $name a case fails on a real server",
+  { timeout: 120_000 },
+  async ({ rule }) => {
+    await using cluster = await startKubernetes({});
+    await expectNeeded(readFileSync(cluster.kubeconfig, "utf8"), rule, 15_000);
+  },
+);

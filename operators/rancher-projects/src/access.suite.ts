@@ -16,6 +16,7 @@ import {
 } from "setpoint";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { Event, Namespace, ServiceAccount } from "setpoint/kinds/v1";
+import { expect } from "vitest";
 import { parse, stringify } from "yaml";
 import { ASSIGNED_ANNOTATION } from "./assignment.js";
 import { Project } from "./project.js";
@@ -288,4 +289,20 @@ function noting(transport: Transport, refused: string[]): Transport {
 function kindOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Kind {
   const scope = kind.startsWith("Cluster") ? "Cluster" : "Namespaced";
   return untypedKind(`${apiVersion}/${kind}` as `${string}/${string}`, { scope });
+}
+
+/**
+ * Runs the cases without one rule until it was missed, and `patienceMs` longer: what is refused once is refused again, so
+ * a case must have failed by then. With all rules the cases take a fraction of that.
+ */
+export async function expectNeeded(kubeconfig: string, rule: RbacRule, patienceMs: number): Promise<void> {
+  const rules = printedRules.filter((each) => each !== rule);
+  await using operator = await RestrictedOperator.start(kubeconfig, rules);
+  const ending = new AbortController();
+  const failing = expect(coreCases(operator.admin, ending.signal)).rejects.toThrow("did not come true");
+  const isRefused = (): boolean => operator.refused.some((path) => path.includes(`/${rule.resources[0]}`));
+  while (!isRefused()) await systemClock.sleep(20);
+  await systemClock.sleep(patienceMs);
+  ending.abort();
+  await failing;
 }
