@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Command, type CommandContext, UsageError } from "./command.js";
 import { commands } from "./commands.js";
+import { commandHelp } from "./help.js";
 import { main } from "./main.js";
 
 const run = async (args: readonly string[], table?: readonly Command[]) => {
@@ -79,4 +80,11 @@ describe("the command line", () => {
       expect((await run([name, "--help"])).out).toContain(`Usage: setpoint ${name}`);
     }
   });
+});
+
+it.each(commands)("$name --help has an example and exit codes, and -o tells scripts what they need", (command) => {
+  const help = commandHelp(command);
+  expect(help).toContain("Examples:");
+  expect(help).toContain("Exit codes:");
+  expect(command.options.output).toMatchObject({ type: "string", short: "o" });
 });

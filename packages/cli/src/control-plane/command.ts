@@ -31,6 +31,12 @@ export const controlPlaneCommand: Command = {
         "remembers at most so many changes for watches that resume; at most five minutes of them in any case",
       default: "102400",
     },
+    output: {
+      type: "string",
+      short: "o",
+      placeholder: "FORMAT",
+      description: "says what runs where as json or yaml, for scripts",
+    },
   },
   examples: [
     { text: "a server that keeps its objects", command: "setpoint control-plane --data-dir ./cluster" },

@@ -1,6 +1,7 @@
 import { type ControlPlane, controlPlane } from "@setpoint/control-plane";
 import { type CommandContext, UsageError } from "../command.js";
 import { interrupted } from "../interrupted.js";
+import { printed } from "../printed.js";
 import { writePrivateFile } from "../private-file.js";
 import { parseListenAddress } from "./listen-address.js";
 import { startFailure } from "./start-failure.js";
@@ -31,7 +32,8 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   await using _ = plane;
   const kubeconfig = String(values.kubeconfig);
   writePrivateFile(kubeconfig, plane.kubeconfig!);
-  stdout(`setpoint control plane ready at ${plane.url}, KUBECONFIG=${kubeconfig}`);
+  const line = `setpoint control plane ready at ${plane.url}, KUBECONFIG=${kubeconfig}`;
+  stdout((await printed(values.output, { url: plane.url, kubeconfig })) ?? line);
   await interrupted(signal);
   return 0;
 }

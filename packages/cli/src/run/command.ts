@@ -26,6 +26,12 @@ export const runCommand: Command = {
       default: ":8081",
     },
     "leader-elect": { type: "boolean", description: "lets one of several processes work, chosen by a Lease" },
+    output: {
+      type: "string",
+      short: "o",
+      placeholder: "FORMAT",
+      description: "says what runs where as json or yaml, for scripts",
+    },
     ...Object.assign({}, ...readyMadeOperators.map(({ options }) => options)),
   },
   examples: [

@@ -1,10 +1,18 @@
 import { connect, isSetpointError, type ListenAddress, parseAddress, run } from "setpoint";
 import { type CommandContext, UsageError } from "../command.js";
 import { readyMadeOperators } from "../operators/ready-made.js";
+import { printed } from "../printed.js";
 import { missingPermissions } from "./preflight.js";
 
 /** Runs one ready-made operator until the signal; resolves to the exit code. */
-export async function runOperator({ values, positionals, signal, env, stderr }: CommandContext): Promise<number> {
+export async function runOperator({
+  values,
+  positionals,
+  signal,
+  env,
+  stdout,
+  stderr,
+}: CommandContext): Promise<number> {
   const [name, ...rest] = positionals;
   const operator = readyMadeOperators.find((each) => each.name === name);
   if (!operator || rest.length > 0)
@@ -18,6 +26,8 @@ export async function runOperator({ values, positionals, signal, env, stderr }: 
   await reportPermissions(operator.name, stderr, () =>
     missingPermissions(workloads, { client, clusters: clusters ?? {}, ...(leaderElection ? { leaderElection } : {}) }),
   );
+  const running = await printed(values.output, { operator: operator.name, server: client.server, health, metrics });
+  if (running !== undefined) stdout(running);
   await run(workloads, {
     name: operator.name,
     client,

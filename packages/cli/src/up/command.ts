@@ -18,6 +18,12 @@ export const upCommand: Command = {
       description: "keeps everything here between runs",
       default: ".setpoint",
     },
+    output: {
+      type: "string",
+      short: "o",
+      placeholder: "FORMAT",
+      description: "says what runs where as json or yaml, for scripts",
+    },
   },
   examples: [
     { text: "everything, kept in .setpoint/", command: "setpoint up" },

@@ -6,6 +6,7 @@ import { type CommandContext, UsageError } from "../command.js";
 import { startFailure } from "../control-plane/start-failure.js";
 import { interrupted } from "../interrupted.js";
 import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
+import { printed } from "../printed.js";
 import { writePrivateFile } from "../private-file.js";
 import { MANAGER_FILE } from "./manager-file.js";
 import { upScreen } from "./screen.js";
@@ -49,9 +50,15 @@ export async function runUp(context: CommandContext): Promise<number> {
   const metricsUrl = manager.metricsUrl!;
   const managerFile = join(dataDir, MANAGER_FILE);
   writePrivateFile(managerFile, JSON.stringify({ url: metricsUrl, pid: process.pid }));
-  stdout(
-    upScreen({ url: plane.url!, kubeconfig: shortest(kubeconfig), dataDir: shortest(dataDir), metricsUrl, operators }),
-  );
+  const running = {
+    url: plane.url!,
+    kubeconfig: shortest(kubeconfig),
+    dataDir: shortest(dataDir),
+    metricsUrl,
+    operators,
+  };
+  const names = operators.map(({ name }) => name);
+  stdout((await printed(values.output, { ...running, operators: names })) ?? upScreen(running));
   await interrupted(signal);
   rmSync(managerFile, { force: true });
   return 0;
