@@ -435,11 +435,15 @@ export class ControllerRun implements AsyncDisposable {
 
   async #collectOrphans(ownerKey: string | undefined): Promise<void> {
     const owned = [...this.#declared()].filter(({ isOwned }) => isOwned);
+    const fence = this.#environment.fence ?? openFence;
+    const { signal } = this.#aborting;
     try {
-      const fence = this.#environment.fence ?? openFence;
-      await collectOrphans(this.#primary, owned, fence, this.#aborting.signal, ownerKey);
+      for (const [key, error] of await collectOrphans(this.#primary, owned, fence, signal, ownerKey)) {
+        this.#log.error(`children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`, { error });
+        this.#queue.retry(key, [{ type: "deleted" }]);
+      }
     } catch (error) {
-      if (this.#aborting.signal.aborted) return;
+      if (signal.aborted) return;
       this.#log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
       if (ownerKey !== undefined) this.#queue.retry(ownerKey, [{ type: "deleted" }]);
     }

@@ -68,6 +68,16 @@ const websites = (outside: Set<string>) =>
     },
   });
 
+/** Found at random: the deletion of a child in another namespace fails while the controller starts. */
+const ORPHAN_KEPT_AT_START: Step[] = [
+  { type: "write", site: 2, image: "nginx", replicas: 0 },
+  { type: "wait", ms: 1 },
+  { type: "faults", every: 2, code: 409 },
+  { type: "delete", site: 2 },
+  { type: "restart" },
+  { type: "wait", ms: 1 },
+];
+
 async function children(world: World): Promise<readonly ConfigMap[]> {
   const { items } = await world.client.list(ConfigMap);
   return items.filter(({ metadata }) => metadata.name.startsWith("site-"));
@@ -145,7 +155,7 @@ describe("a controller under faults", () => {
         expect(run.status().queued).toBe(0);
         await world[Symbol.asyncDispose]();
       }),
-      { numRuns: 12 },
+      { numRuns: 12, examples: [[ORPHAN_KEPT_AT_START]] },
     );
   }, 120_000);
 });

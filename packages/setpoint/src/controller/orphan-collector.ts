@@ -7,8 +7,8 @@ import { type AnnotatedOwner, annotatedOwner } from "./ownership.js";
 
 /**
  * Deletes children in other namespaces or clusters whose owner is gone: Kubernetes collects only what an owner reference
- * can name. Gives the number of children deleted. An owner that the cache does not hold may only be out of its scope: the
- * server is asked before anything is deleted.
+ * can name. An owner that the cache does not hold may only be out of its scope: the server is asked before anything is
+ * deleted. Gives the owners of whom a child could not be deleted, and why: they are to be looked at again.
  */
 export async function collectOrphans(
   primary: KindSource,
@@ -16,20 +16,25 @@ export async function collectOrphans(
   fence: Fence,
   signal: AbortSignal,
   ownerKey?: string,
-): Promise<number> {
-  let collected = 0;
+): Promise<ReadonlyMap<string, unknown>> {
+  const failed = new Map<string, unknown>();
   for (const source of owned) {
     for (const informer of source.informers) {
       for (const child of [...informer.list()]) {
         const owner = missingOwner(primary, child, ownerKey);
-        if (!owner || (await isThere(primary, owner, signal))) continue;
-        fence.check();
-        await deleteChild(source, child, signal);
-        collected++;
+        if (!owner) continue;
+        try {
+          if (await isThere(primary, owner, signal)) continue;
+          fence.check();
+          await deleteChild(source, child, signal);
+        } catch (error) {
+          if (signal.aborted) throw error;
+          failed.set(owner.key, error);
+        }
       }
     }
   }
-  return collected;
+  return failed;
 }
 
 /** The owner of a child where it is of this kind and the cache does not hold it. */
