@@ -14,7 +14,7 @@ const suite = join(root, "conformance/dist/run.js");
 /** A copy of the packages whose control plane can be broken and built without touching the checkout. */
 function workshop(): string {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-mutants-"));
-  for (const name of ["packages", "operators", "tools", "package.json"]) {
+  for (const name of ["packages", "operators", "tools", "package.json", "tsconfig.base.json"]) {
     const isKept = (path: string): boolean => !/node_modules|tools\/kubernetes/.test(path);
     cpSync(join(root, name), join(folder, name), { recursive: true, filter: isKept });
   }
