@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import type { Case } from "./case.js";
 import type { Step } from "./normalise.js";
 import { Session } from "./session.js";
@@ -51,7 +52,7 @@ async function furnished(session: Session): Promise<void> {
     for (let tries = 0; tries < 200; tries++) {
       if ((await session.get(`/api/v1/namespaces/${session.namespace}/${path}`, { silent: true })).status === 200)
         break;
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await systemClock.sleep(25);
     }
   }
 }

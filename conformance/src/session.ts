@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { Normaliser, type Step } from "./normalise.js";
 import type { WebhookServer } from "./webhook-server.js";
 import type { Answer, Call, LineStream, Wire } from "./wire.js";
@@ -17,8 +18,6 @@ export type CallOptions = Pick<Call, "headers" | "token"> & {
   /** Leaves this step out of the transcript: for waits and set-up that the two servers do differently. */
   readonly silent?: boolean;
 };
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One case on one server: sends requests and keeps the transcript that is compared with the other server's. */
 export class Session {
@@ -85,7 +84,7 @@ export class Session {
     const deadline = Date.now() + timeoutMs;
     let reply = await this.get(path, { silent: true });
     while (!isDone(reply) && Date.now() < deadline) {
-      await pause(50);
+      await systemClock.sleep(50);
       reply = await this.get(path, { silent: true });
     }
     this.#record(`EVENTUALLY ${path}`, reply);
@@ -99,7 +98,8 @@ export class Session {
     for (const version of versions.filter((each: Body) => each.served)) {
       const path = `/apis/${group}/${version.name}/${names.plural}`;
       const deadline = Date.now() + 20_000;
-      while ((await this.get(path, { silent: true })).status !== 200 && Date.now() < deadline) await pause(50);
+      while ((await this.get(path, { silent: true })).status !== 200 && Date.now() < deadline)
+        await systemClock.sleep(50);
     }
   }
 

@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 
@@ -24,7 +25,7 @@ async function grant(s: Session, user: string, rules: readonly object[]): Promis
 async function until(s: Session, path: string, user: string, status: number): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     if ((await s.get(path, { ...as(user), silent: true })).status === status) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await systemClock.sleep(50);
   }
 }
 
@@ -310,7 +311,7 @@ export const reviewCases = area("reviews", {
     await s.delete(`${accounts}/bot`, undefined, { silent: true });
     let reply = await s.get(configMaps(s), { token: made.body.status.token, silent: true });
     for (let tries = 0; tries < 300 && reply.status !== 401; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await systemClock.sleep(50);
       reply = await s.get(configMaps(s), { token: made.body.status.token, silent: true });
     }
     s.note("after", [reply.status, (reply.body as Body).message]);

@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import { widget, widgetPath, widgets } from "./crd.js";
@@ -182,7 +183,7 @@ export const openApiCases = area("openapi", {
     const path = `/openapi/v3/apis/${s.group}/v1`;
     let reply = await s.get(path, { silent: true });
     for (let tries = 0; tries < 400 && reply.status !== 200; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await systemClock.sleep(50);
       reply = await s.get(path, { silent: true });
     }
     const { components, paths } = reply.body;

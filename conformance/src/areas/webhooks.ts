@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import type { HookAnswer } from "../webhook-server.js";
@@ -63,7 +64,7 @@ async function install(s: Session, hooks: readonly Hook[]): Promise<readonly Bod
   }
   for (let tries = 0; tries < 200 && seen.size < hooks.length; tries++) {
     await s.post(`${configMaps(s)}?dryRun=All`, { metadata: { name: PROBE } }, { silent: true });
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await systemClock.sleep(25);
   }
   return asked;
 }
