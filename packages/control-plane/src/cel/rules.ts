@@ -29,6 +29,7 @@ export function validateRules(
   object: JsonObject,
   old: JsonObject | undefined,
   errors: readonly FieldError[] = [],
+  warn: (message: string) => void = () => {},
 ): FieldError[] {
   if (!hasRules(schema)) return [];
   if (errors.some(({ type }) => BLOCKING.has(type))) {
@@ -36,7 +37,7 @@ export function validateRules(
       "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
     return [invalidValue("<nil>", null, why)];
   }
-  const check = new RuleCheck();
+  const check = new RuleCheck(warn);
   check.node(schema, object, old, "", true);
   return check.errors;
 }
@@ -80,7 +81,12 @@ class RuleCheck {
   readonly errors: FieldError[] = [];
   readonly #values = new SchemaValues();
   readonly #oldValues = new SchemaValues();
+  readonly #warn: (message: string) => void;
   #left = OBJECT_LIMIT;
+
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn;
+  }
 
   node(schema: Schema, value: Json, old: Json | undefined, path: string, isRoot = false): void {
     if (!hasRules(schema) || this.#left < 0) return;
@@ -123,13 +129,15 @@ class RuleCheck {
     else if (oldSelf !== undefined) variables.set("oldSelf", oldSelf);
     const isForgiven = !usesOldSelf && old !== undefined && deepEqual(old, value);
     try {
-      if (this.#evaluate(expression, variables) === true || isForgiven) return;
+      if (this.#evaluate(expression, variables) === true) return;
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
       this.#fail(rule, schema, path, error);
       return;
     }
-    this.errors.push(failure(rule, schema, value, path, this.#detail(rule, message, variables)));
+    const found = failure(rule, schema, value, path, this.#detail(rule, message, variables));
+    if (isForgiven) this.#warn(`${found.field}: ${found.detail}`);
+    else this.errors.push(found);
   }
 
   #evaluate(expression: Expression, variables: ReadonlyMap<string, CelValue>): CelValue {

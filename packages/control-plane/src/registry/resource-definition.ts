@@ -60,9 +60,14 @@ export interface ObjectShape {
   applyDefaults(object: KubeObject): KubeObject;
   /**
    * `old` is the state before, for ratcheting: what was wrong already may stay. A write to `/status` is judged by the
-   * status alone.
+   * status alone. `warn` hears of what is wrong but forgiven.
    */
-  validate(object: KubeObject, old: KubeObject | undefined, subresource: string): readonly FieldError[];
+  validate(
+    object: KubeObject,
+    old: KubeObject | undefined,
+    subresource: string,
+    warn: (message: string) => void,
+  ): readonly FieldError[];
 }
 
 export interface Subresource {

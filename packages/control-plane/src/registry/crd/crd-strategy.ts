@@ -41,7 +41,6 @@ export function crdStrategy(catalog: () => ResourceCatalog, facts: Facts): Parti
     validate: (object) => validateCrd(object as CustomResourceDefinition),
     validateUpdate: (object, old, { subresource }) =>
       subresource === "" ? validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition) : [],
-    warnings: (object) => ruleWarnings(object as CustomResourceDefinition),
   };
 }
 
@@ -152,19 +151,4 @@ function terminating(crd: CustomResourceDefinition, now: string): KubeObject {
     },
     status: { ...crd.status, conditions },
   } as KubeObject;
-}
-
-/** Rules in CEL are kept, and it is said that nobody checks them. */
-function ruleWarnings({ spec }: CustomResourceDefinition): readonly string[] {
-  return (spec.versions ?? []).flatMap(({ schema }, index) =>
-    schema?.openAPIV3Schema !== undefined && hasRules(schema.openAPIV3Schema)
-      ? [`spec.versions[${index}].schema.openAPIV3Schema: x-kubernetes-validations are kept but not checked yet`]
-      : [],
-  );
-}
-
-function hasRules(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return value.some(hasRules);
-  return Object.entries(value).some(([key, part]) => key === "x-kubernetes-validations" || hasRules(part));
 }

@@ -154,16 +154,17 @@ describe("a CRD", () => {
     expect((await plane.request("GET", WIDGETS)).body).toBe("404 page not found\n");
   });
 
-  it("keeps rules in CEL and says that they are not checked", async () => {
-    const { headers, body } = await install(
+  it("checks its rules in CEL", async () => {
+    await install(
       crd((spec) => {
         spec.versions[0].schema.openAPIV3Schema.properties.spec["x-kubernetes-validations"] = [
           { rule: "self.replicas > 1" },
         ];
       }),
     );
-    expect(headers.warning).toEqual([expect.stringContaining("x-kubernetes-validations are kept but not checked yet")]);
-    expect(JSON.stringify(body.spec)).toContain("self.replicas > 1");
+    const { status, body } = await post({ ...widget("a"), spec: { replicas: 1 } });
+    expect(status).toBe(422);
+    expect(body.message).toContain("spec: Invalid value: failed rule: self.replicas > 1");
   });
 
   it("goes with its objects", async () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "setpoint";
+import { validateRules } from "../../cel/rules.js";
 import type { Facts } from "../../facts/facts.js";
 import {
   coerceCustomResource,
@@ -129,16 +130,19 @@ function customShape(facts: Facts, version: CrdVersion, schema: Schema | undefin
       return { object: pruned as unknown as KubeObject, unknownFields: unknown };
     },
     applyDefaults: (object) => applyDefaults(schema, asJson(object)) as unknown as KubeObject,
-    validate: (object, old, subresource) => {
+    validate: (object, old, subresource, warn) => {
       const value = asJson(object);
       const before = old && asJson(old);
-      if (subresource === "status" && before !== undefined) {
-        return schema === undefined ? [] : validateStatus(schema, value, before);
-      }
-      return [
-        ...(schema === undefined ? [] : validateCustomResource(schema, value, before)),
-        ...(scale === undefined ? [] : validateReplicas(value, scale)),
+      const isStatus = subresource === "status" && before !== undefined;
+      const errors = [
+        ...(schema === undefined
+          ? []
+          : isStatus
+            ? validateStatus(schema, value, before)
+            : validateCustomResource(schema, value, before)),
+        ...(scale === undefined || isStatus ? [] : validateReplicas(value, scale)),
       ];
+      return schema === undefined ? errors : [...errors, ...validateRules(schema, value, before, errors, warn)];
     },
   };
 }

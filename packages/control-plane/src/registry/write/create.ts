@@ -93,7 +93,7 @@ export async function preparedForCreate(
   const prepared = laidOut(chosen, apiVersionOf(definition), definition.kind);
   const errors = [
     ...metadataErrors(definition, prepared),
-    ...shape.validate(prepared, undefined, ""),
+    ...shape.validate(prepared, undefined, "", request.warn),
     ...(strategy.validate?.(prepared, context) ?? []),
   ];
   const { name } = prepared.metadata;

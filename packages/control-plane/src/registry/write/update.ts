@@ -218,7 +218,7 @@ function preparedForUpdate(
     ...ofMetadata,
     ...(strategy.validatesMetadataTwice ? ofMetadata : []),
     ...metadataUpdate,
-    ...shape.validate(prepared, old, subresource),
+    ...shape.validate(prepared, old, subresource, request.warn),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ];
   if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, was.name, errors);
