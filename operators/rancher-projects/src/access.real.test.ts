@@ -2,16 +2,25 @@ import { readFileSync } from "node:fs";
 import { systemClock, timeoutSignal } from "setpoint";
 import { expect, it } from "vitest";
 import { startKubernetes } from "../../../tools/kubernetes/start.mjs";
-import { coreCases, expectNeeded, printedRules, RestrictedOperator, ruleName } from "./access.suite.js";
+import { coreCases, expectNeeded, ruleName } from "./access.suite.js";
+import { printedRules, RestrictedOperator } from "./restricted-operator.testing.js";
+import { expectRetried, retryCases } from "./retries.suite.js";
 
 it("R1 to R8, R11, R13 to R20 come true on a real server with the rules that setpoint rbac prints", {
   timeout: 120_000,
 }, async () => {
   await using cluster = await startKubernetes({});
-  await using operator = await RestrictedOperator.start(readFileSync(cluster.kubeconfig, "utf8"), printedRules);
+  await using operator = await RestrictedOperator.start(readFileSync(cluster.kubeconfig, "utf8"));
   using deadline = timeoutSignal(systemClock, 60_000);
   await coreCases(operator.admin, deadline.signal);
   expect(operator.refused).toEqual([]);
+});
+
+it("R9, R10 and R21 come true with these rules too: each failure is retried on its own", {
+  timeout: 300_000,
+}, async () => {
+  await using cluster = await startKubernetes({});
+  for (const retry of retryCases) await expectRetried(readFileSync(cluster.kubeconfig, "utf8"), retry, 40_000);
 });
 
 it.each(printedRules.map((rule) => ({ rule, name: ruleName(rule) })))(

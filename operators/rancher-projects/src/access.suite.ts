@@ -1,103 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import {
-  type Client,
-  connect,
-  isAlreadyExists,
-  type Kind,
-  Manager,
-  type RbacRule,
-  rbacManifests,
-  rbacRules,
-  systemClock,
-  type Transport,
-  untypedKind,
-} from "setpoint";
-import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
-import { Event, Namespace, ServiceAccount } from "setpoint/kinds/v1";
+import { type Client, type RbacRule, systemClock } from "setpoint";
+import { Namespace } from "setpoint/kinds/v1";
 import { expect } from "vitest";
-import { parse, stringify } from "yaml";
-import { ASSIGNED_ANNOTATION } from "./assignment.js";
 import { Project } from "./project.js";
-import { projectCrd } from "./project-crd.js";
-import { rancherProjects } from "./rancher-projects.js";
-
-const NAME = "rancher-projects";
-const HOME = "setpoint-system";
-const KEY = "field.cattle.io/projectId";
-const CLUSTER = "field.cattle.io/clusterId";
-
-/** What `setpoint rbac rancher-projects --leader-elect` prints, as rules. */
-export const printedRules = rbacRules([rancherProjects()], { leaderElection: { name: NAME, namespace: HOME } });
+import { printedRules, RestrictedOperator } from "./restricted-operator.testing.js";
+import { PROJECT_KEY, World } from "./world.testing.js";
 
 export function ruleName({ resources, verbs }: RbacRule): string {
   return `${resources.join()}: ${verbs.join(" ")}`;
-}
-
-/** Runs the operator with the token of a ServiceAccount that has exactly these rules. */
-export class RestrictedOperator implements AsyncDisposable {
-  readonly admin: Client;
-  /** Paths that the server refused. */
-  readonly refused: string[] = [];
-  readonly #client: Client;
-  readonly #manager: Manager;
-  readonly #folder: string;
-
-  private constructor(admin: Client, folder: string, client: Client, manager: Manager, refused: string[]) {
-    this.admin = admin;
-    this.#folder = folder;
-    this.#client = client;
-    this.#manager = manager;
-    this.refused = refused;
-  }
-
-  /** `kubeconfig` is an administrator's, as text. */
-  static async start(kubeconfig: string, rules: readonly RbacRule[]): Promise<RestrictedOperator> {
-    const folder = mkdtempSync(join(tmpdir(), "setpoint-rancher-"));
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text, { mode: 0o600 });
-      return join(folder, name);
-    };
-    const admin = await connect({ kubeconfig: file("admin", kubeconfig) });
-    const ensure = <T>(create: Promise<T>): Promise<T | undefined> =>
-      create.catch((error: unknown) => {
-        if (!isAlreadyExists(error)) throw error;
-        return undefined;
-      });
-    await ensure(admin.create(CustomResourceDefinition, projectCrd));
-    for (const name of ["local", "c-abc123", HOME]) await ensure(admin.create(Namespace, { metadata: { name } }));
-    for (const manifest of rbacManifests(rules, { name: NAME, namespace: HOME })) {
-      await admin.apply(kindOf(manifest as { apiVersion: string; kind: string }), manifest, { force: true });
-    }
-    const { status } = await admin.createSubresource<{ status: { token: string } }>(
-      ServiceAccount,
-      NAME,
-      "token",
-      { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
-      { namespace: HOME },
-    );
-    const refused: string[] = [];
-    const restricted = { ...parse(kubeconfig), users: [] as object[] };
-    restricted.users = restricted.contexts.map((each: { context: { user: string } }) => {
-      return { name: each.context.user, user: { token: status.token } };
-    });
-    const client = await connect({
-      kubeconfig: file("operator", stringify(restricted)),
-      wrap: (transport) => noting(transport, refused),
-    });
-    const manager = new Manager({ name: NAME, client, leaderElection: { namespace: HOME }, graceMs: 1_000 });
-    manager.add(rancherProjects());
-    void manager.start().catch(() => undefined);
-    return new RestrictedOperator(admin, folder, client, manager, refused);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#manager.stop();
-    await this.#client[Symbol.asyncDispose]();
-    await this.admin[Symbol.asyncDispose]();
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
 }
 
 /** Case by case, each with objects of its own; rejects with the first that does not come true before the signal. */
@@ -144,7 +53,7 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     world.expect((await world.revision("two")) === before);
   },
   "R6: what others put elsewhere stays, with an event": async (world) => {
-    await world.namespace("six", { appOwner: "One", [KEY]: "p-else" });
+    await world.namespace("six", { appOwner: "One", [PROJECT_KEY]: "p-else" });
     await world.untilEvent("six", "AssignedByOthers");
     await world.expectUntouched("six");
   },
@@ -185,7 +94,7 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.untilAssigned("sixteen", [undefined, undefined, undefined]);
   },
   "R17: drift is put right": async (world) => {
-    await world.label("eight", { [KEY]: null });
+    await world.label("eight", { [PROJECT_KEY]: null });
     await world.untilAssigned("eight", ["p-eight", "local", "local:p-eight"]);
   },
   "R19: without its label a namespace stays": async (world) => {
@@ -201,103 +110,13 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
   },
 };
 
-class World {
-  step = "";
-  readonly #admin: Client;
-  readonly #signal: AbortSignal;
-
-  constructor(admin: Client, signal: AbortSignal) {
-    this.#admin = admin;
-    this.#signal = signal;
-  }
-
-  /** A CRD takes a moment. */
-  untilServed(): Promise<void> {
-    return this.#until(async () => (await this.#admin.list(Project).catch(() => undefined)) !== undefined);
-  }
-
-  async project(
-    name: string,
-    displayName: unknown,
-    namespace = "local",
-    labels: Record<string, string> = {},
-  ): Promise<void> {
-    await this.#admin.create(Project, { metadata: { name, namespace, labels }, spec: { displayName } });
-  }
-
-  async remove(kind: Kind, name: string, namespace?: string): Promise<void> {
-    await this.#admin.delete(kind, name, namespace === undefined ? {} : { namespace });
-  }
-
-  async revision(name: string): Promise<string> {
-    return (await this.#admin.get(Namespace, name)).metadata.resourceVersion;
-  }
-
-  /** Nobody but its maker has written it. */
-  async expectUntouched(name: string): Promise<void> {
-    const { managedFields = [], annotations = {} } = (await this.#admin.get(Namespace, name)).metadata;
-    this.expect(managedFields.length === 1 && annotations[ASSIGNED_ANNOTATION] === undefined);
-  }
-
-  expect(isTrue: boolean): void {
-    if (!isTrue) throw new Error(`${this.step}: did not hold`);
-  }
-
-  async namespace(name: string, labels: Record<string, string>): Promise<void> {
-    await this.#admin.create(Namespace, { metadata: { name, labels } });
-  }
-
-  async label(name: string, labels: Record<string, string | null>): Promise<void> {
-    await this.#admin.patch(Namespace, name, { type: "merge", body: { metadata: { labels } } });
-  }
-
-  untilAssigned(name: string, expected: readonly (string | undefined)[]): Promise<void> {
-    return this.#until(async () => {
-      const { labels = {}, annotations = {} } = (await this.#admin.get(Namespace, name)).metadata;
-      const found = [labels[KEY], labels[CLUSTER], annotations[KEY]];
-      return found.every((value, at) => value === expected[at]);
-    });
-  }
-
-  untilEvent(name: string, reason: string): Promise<void> {
-    return this.#until(async () => {
-      const { items } = await this.#admin.list(Event, { namespace: "default" });
-      return items.some((event) => event.involvedObject.name === name && event.reason === reason);
-    });
-  }
-
-  async #until(isTrue: () => Promise<boolean>): Promise<void> {
-    while (!(await isTrue())) {
-      if (this.#signal.aborted) throw new Error(`${this.step} did not come true`);
-      await systemClock.sleep(20);
-    }
-  }
-}
-
-/** Notes what the server refuses. */
-function noting(transport: Transport, refused: string[]): Transport {
-  return {
-    request: async (request) => {
-      const response = await transport.request(request);
-      if (response.status === 403) refused.push(request.path);
-      return response;
-    },
-    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
-  };
-}
-
-function kindOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Kind {
-  const scope = kind.startsWith("Cluster") ? "Cluster" : "Namespaced";
-  return untypedKind(`${apiVersion}/${kind}` as `${string}/${string}`, { scope });
-}
-
 /**
  * Runs the cases without one rule until it was missed, and `patienceMs` longer: what is refused once is refused again, so
  * a case must have failed by then. With all rules the cases take a fraction of that.
  */
 export async function expectNeeded(kubeconfig: string, rule: RbacRule, patienceMs: number): Promise<void> {
   const rules = printedRules.filter((each) => each !== rule);
-  await using operator = await RestrictedOperator.start(kubeconfig, rules);
+  await using operator = await RestrictedOperator.start(kubeconfig, { rules });
   const ending = new AbortController();
   const failing = expect(coreCases(operator.admin, ending.signal)).rejects.toThrow("did not come true");
   const isRefused = (): boolean => operator.refused.some((path) => path.includes(`/${rule.resources[0]}`));

@@ -1,15 +1,22 @@
 import { controlPlane } from "@setpoint/control-plane";
 import { systemClock, timeoutSignal } from "setpoint";
 import { describe, expect, it } from "vitest";
-import { coreCases, expectNeeded, printedRules, RestrictedOperator, ruleName } from "./access.suite.js";
+import { coreCases, expectNeeded, ruleName } from "./access.suite.js";
+import { printedRules, RestrictedOperator } from "./restricted-operator.testing.js";
+import { expectRetried, retryCases } from "./retries.suite.js";
 
 describe("the rules that setpoint rbac prints", () => {
   it("are enough", { timeout: 60_000 }, async () => {
     await using plane = await controlPlane({ listen: {} });
-    await using operator = await RestrictedOperator.start(plane.kubeconfig!, printedRules);
+    await using operator = await RestrictedOperator.start(plane.kubeconfig!);
     using deadline = timeoutSignal(systemClock, 50_000);
     await coreCases(operator.admin, deadline.signal);
     expect(operator.refused).toEqual([]);
+  });
+
+  it.concurrent.each(retryCases)("are enough where this is retried: $title", { timeout: 60_000 }, async (retry) => {
+    await using plane = await controlPlane({ listen: {} });
+    await expectRetried(plane.kubeconfig!, retry, 50_000);
   });
 
   it.concurrent.each(printedRules.map((rule) => ({ rule, name: ruleName(rule) })))(

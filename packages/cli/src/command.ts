@@ -9,6 +9,8 @@ export interface CommandOption {
   readonly placeholder?: string;
   readonly description: string;
   readonly default?: string | boolean;
+  /** The only values that it takes: any other is wrong usage before anything starts. */
+  readonly choices?: readonly string[];
   /** May be given more than once. */
   readonly multiple?: boolean;
 }
@@ -61,6 +63,21 @@ export class UsageError extends Error {
 /** Thrown for what is wrong outside of the program, in words that need no stack: exit code 1. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
+}
+
+/** Throws a {@link UsageError} that names the first option whose value is none of its choices. */
+export function checkChoices(options: Command["options"], values: OptionValues): void {
+  for (const [name, { choices, short }] of Object.entries(options)) {
+    const value = values[name];
+    if (value === undefined || choices === undefined || choices.includes(String(value))) continue;
+    const flag = short === undefined ? `--${name}` : `-${short}`;
+    throw new UsageError(`${flag} ${String(value)}: expected ${alternatives(choices)}`);
+  }
+}
+
+/** `a, b or c` */
+function alternatives(choices: readonly string[]): string {
+  return [choices.slice(0, -1).join(", "), choices.at(-1)].filter(Boolean).join(" or ");
 }
 
 export function parseArgsOptions(options: Command["options"]): NonNullable<ParseArgsConfig["options"]> {

@@ -88,3 +88,18 @@ it.each(commands)("$name --help has an example and exit codes, and -o tells scri
   expect(help).toContain("Exit codes:");
   expect(command.options.output).toMatchObject({ type: "string", short: "o" });
 });
+
+it.each(commands)("$name refuses -o xml before it starts anything", async ({ name }) => {
+  expect(await run([name, "-o", "xml"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("-o xml: expected json or yaml"),
+  });
+});
+
+it("names the choices of an option", async () => {
+  const { code, err } = await run(["run", "rancher-projects", "--move", "away"]);
+  expect({ code, err }).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--move away: expected always, own or never"),
+  });
+});

@@ -4,6 +4,7 @@ import {
   type Command,
   type CommandContext,
   CommandError,
+  checkChoices,
   type OptionValues,
   parseArgsOptions,
   UsageError,
@@ -37,6 +38,7 @@ export async function main(args: readonly string[], process: Process, table = co
       process.stdout(commandHelp(command));
       return 0;
     }
+    checkChoices(command.options, values);
     const run = await command.load();
     return await run({ ...process, values, positionals });
   } catch (error) {

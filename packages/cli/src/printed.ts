@@ -4,6 +4,6 @@
  */
 export async function printed(format: unknown, value: object): Promise<string | undefined> {
   if (format === undefined) return undefined;
-  const { formatted, parseFormat } = await import("./objects/output.js");
-  return formatted(value, parseFormat(format)!);
+  const { formatted, outputFormat } = await import("./objects/output.js");
+  return formatted(value, outputFormat(format)!);
 }

@@ -1,12 +1,7 @@
 import type { Command } from "../command.js";
+import { outputOption } from "../objects/options.js";
 
-const format = {
-  type: "string",
-  short: "o",
-  placeholder: "FORMAT",
-  description: "json or yaml",
-  default: "yaml",
-} as const;
+const format = { ...outputOption, description: "json or yaml", default: "yaml" };
 
 const EXIT_CODES = "Exit codes: 0 printed, 1 failed, 2 wrong usage.";
 

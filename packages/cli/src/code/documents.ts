@@ -1,9 +1,9 @@
 import type { CommandContext } from "../command.js";
-import { formatted, parseFormat } from "../objects/output.js";
+import { formatted, outputFormat } from "../objects/output.js";
 
 /** Prints objects so that `apply -f -` takes them: YAML documents, or a List in JSON. */
 export function printDocuments({ values, stdout }: CommandContext, objects: readonly object[]): void {
-  if (parseFormat(values.output) === "json") {
+  if (outputFormat(values.output) === "json") {
     stdout(formatted({ apiVersion: "v1", kind: "List", items: objects }, "json"));
     return;
   }

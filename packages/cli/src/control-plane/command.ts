@@ -1,4 +1,5 @@
 import type { Command } from "../command.js";
+import { outputOption } from "../objects/options.js";
 
 /** What `setpoint control-plane` says of itself; what it does is loaded when it is run. */
 export const controlPlaneCommand: Command = {
@@ -31,12 +32,7 @@ export const controlPlaneCommand: Command = {
         "remembers at most so many changes for watches that resume; at most five minutes of them in any case",
       default: "102400",
     },
-    output: {
-      type: "string",
-      short: "o",
-      placeholder: "FORMAT",
-      description: "says what runs where as json or yaml, for scripts",
-    },
+    output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
   },
   examples: [
     { text: "a server that keeps its objects", command: "setpoint control-plane --data-dir ./cluster" },

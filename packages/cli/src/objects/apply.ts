@@ -16,7 +16,7 @@ import { findKindOf } from "./find-kind.js";
 import { withoutManagedFields } from "./get.js";
 import { type Manifest, readManifests } from "./manifest-file.js";
 import { type ObjectPlace, objectName, untilObject } from "./object-wait.js";
-import { formatted, parseFormat } from "./output.js";
+import { formatted, outputFormat } from "./output.js";
 import { Progress } from "./progress.js";
 import { readinessOf } from "./readiness.js";
 
@@ -32,7 +32,7 @@ interface Applied extends ObjectPlace {
 /** `setpoint apply`: resolves to the exit code. */
 export async function runApply(context: CommandContext): Promise<number> {
   const { values, stdin, stdout } = context;
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   const timeoutMs = timeoutOf(values.timeout);
   const manifests = await readManifests(filesOf(values.filename), stdin);
   await using client = await connectTo(context);

@@ -5,7 +5,7 @@ import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, findKindOf, kindAndNames } from "./find-kind.js";
 import { readManifests } from "./manifest-file.js";
 import { type ObjectPlace, objectName, untilObject } from "./object-wait.js";
-import { formatted, parseFormat } from "./output.js";
+import { formatted, outputFormat } from "./output.js";
 
 interface Deletion {
   readonly object: string;
@@ -16,7 +16,7 @@ interface Deletion {
 /** `setpoint delete`: resolves to the exit code. */
 export async function runDelete(context: CommandContext): Promise<number> {
   const { values, stdout, stderr } = context;
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   const timeoutMs = timeoutOf(values.timeout);
   await using client = await connectTo(context);
   const places = await placesOf(context, client);

@@ -5,12 +5,12 @@ import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, kindAndName } from "./find-kind.js";
 import { withoutManagedFields } from "./get.js";
 import { eventTable, readEvents } from "./object-events.js";
-import { ageOf, columns, formatted, indented, parseFormat } from "./output.js";
+import { ageOf, columns, formatted, indented, outputFormat } from "./output.js";
 
 /** `setpoint describe`: resolves to the exit code. */
 export async function runDescribe(context: CommandContext): Promise<number> {
   const { values, positionals, stdout } = context;
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   await using client = await connectTo(context);
   const { kind: word, name } = kindAndName(positionals);
   const kind = await findKind(client, word);

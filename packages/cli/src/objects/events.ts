@@ -3,12 +3,12 @@ import type { CommandContext } from "../command.js";
 import { connectTo, namespaceOf } from "./connection.js";
 import { findKind, kindAndName } from "./find-kind.js";
 import { type EventScope, eventTable, readEvents } from "./object-events.js";
-import { formatted, parseFormat } from "./output.js";
+import { formatted, outputFormat } from "./output.js";
 
 /** `setpoint events`: resolves to the exit code. */
 export async function runEvents(context: CommandContext): Promise<number> {
   const { values, stdout, stderr } = context;
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   await using client = await connectTo(context);
   const scope = await scopeOf(context, client);
   const events = await readEvents(client, scope);

@@ -2,7 +2,7 @@ import type { Client, UntypedKind, UntypedObject } from "setpoint";
 import type { CommandContext } from "../command.js";
 import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, kindAndNames } from "./find-kind.js";
-import { columns, formatted, parseFormat } from "./output.js";
+import { columns, formatted, outputFormat } from "./output.js";
 import { readTable, type TableRequest, tableView } from "./server-table.js";
 import { followTable } from "./table-follower.js";
 
@@ -10,7 +10,7 @@ import { followTable } from "./table-follower.js";
 export async function runGet(context: CommandContext): Promise<number> {
   const { values, positionals, signal, stdout, stderr } = context;
   if (values.watch) return runWatch(context, false);
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   await using client = await connectTo(context);
   const { kind: word, names } = kindAndNames(positionals);
   const kind = await findKind(client, word);
@@ -58,7 +58,7 @@ async function read(
 /** `setpoint watch`, and `get --watch`, which leaves out what kind of change it was. */
 export async function runWatch(context: CommandContext, showsEvent = true): Promise<number> {
   const { values, positionals, signal, stdout } = context;
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   await using client = await connectTo(context);
   const { kind: word, names } = kindAndNames(positionals);
   const kind = await findKind(client, word);

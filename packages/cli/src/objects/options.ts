@@ -27,6 +27,7 @@ export const outputOption: CommandOption = {
   short: "o",
   placeholder: "FORMAT",
   description: "json or yaml, for scripts",
+  choices: ["json", "yaml"],
 };
 
 export const fileOption: CommandOption = {

@@ -1,12 +1,11 @@
 import { stringify } from "yaml";
-import { UsageError } from "../command.js";
 
 /** `json` and `yaml` for scripts; undefined where people read. */
 export type OutputFormat = "json" | "yaml" | undefined;
 
-export function parseFormat(value: unknown): OutputFormat {
-  if (value === undefined || value === "json" || value === "yaml") return value;
-  throw new UsageError(`-o ${String(value)}: expected json or yaml`);
+/** The value of `-o`, whose choices the command table states. */
+export function outputFormat(value: unknown): OutputFormat {
+  return value === "json" || value === "yaml" ? value : undefined;
 }
 
 export function formatted(value: unknown, format: "json" | "yaml"): string {

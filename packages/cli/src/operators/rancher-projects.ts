@@ -8,10 +8,12 @@ import {
 import { connect, isAlreadyExists } from "setpoint";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { Namespace } from "setpoint/kinds/v1";
-import { type OptionValues, UsageError } from "../command.js";
+import type { OptionValues } from "../command.js";
 import type { ReadyMadeOperator } from "./ready-made.js";
 
 const MANAGEMENT = "management";
+const MOVES = ["always", "own", "never"] as const;
+const UNLABELLED = ["keep", "unassign"] as const;
 
 export const rancherProjectsOperator: ReadyMadeOperator = {
   name: "rancher-projects",
@@ -33,12 +35,14 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
       placeholder: "POLICY",
       description: "namespaces in another project: always, own or never",
       default: "own",
+      choices: MOVES,
     },
     unlabelled: {
       type: "string",
       placeholder: "POLICY",
       description: "when the label goes away: keep or unassign",
       default: "keep",
+      choices: UNLABELLED,
     },
     exclude: {
       type: "string",
@@ -78,17 +82,11 @@ function optionsOf(values: OptionValues): RancherProjectsOptions {
   const exclude = values.exclude as readonly string[] | undefined;
   return {
     clusterId: String(values["cluster-id"] ?? "local"),
-    move: oneOf("--move", values.move ?? "own", ["always", "own", "never"]),
-    unlabelled: oneOf("--unlabelled", values.unlabelled ?? "keep", ["keep", "unassign"]),
+    move: MOVES.find((each) => each === values.move) ?? "own",
+    unlabelled: UNLABELLED.find((each) => each === values.unlabelled) ?? "keep",
     normalise: values["normalise-names"] === true,
     ...(exclude ? { exclude } : {}),
   };
-}
-
-function oneOf<const Choice extends string>(option: string, value: unknown, choices: readonly Choice[]): Choice {
-  const choice = choices.find((each) => each === value);
-  if (choice === undefined) throw new UsageError(`${option} ${String(value)}: expected ${choices.join(", ")}`);
-  return choice;
 }
 
 /** What is there already stays as it is. */

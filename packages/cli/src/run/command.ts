@@ -1,4 +1,5 @@
 import type { Command } from "../command.js";
+import { outputOption } from "../objects/options.js";
 import { readyMadeOperators } from "../operators/ready-made.js";
 
 export const runCommand: Command = {
@@ -26,12 +27,7 @@ export const runCommand: Command = {
       default: ":8081",
     },
     "leader-elect": { type: "boolean", description: "lets one of several processes work, chosen by a Lease" },
-    output: {
-      type: "string",
-      short: "o",
-      placeholder: "FORMAT",
-      description: "says what runs where as json or yaml, for scripts",
-    },
+    output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
     ...Object.assign({}, ...readyMadeOperators.map(({ options }) => options)),
   },
   examples: [

@@ -1,4 +1,5 @@
 import type { Command } from "../command.js";
+import { outputOption } from "../objects/options.js";
 
 export const upCommand: Command = {
   name: "up",
@@ -18,12 +19,7 @@ export const upCommand: Command = {
       description: "keeps everything here between runs",
       default: ".setpoint",
     },
-    output: {
-      type: "string",
-      short: "o",
-      placeholder: "FORMAT",
-      description: "says what runs where as json or yaml, for scripts",
-    },
+    output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
   },
   examples: [
     { text: "everything, kept in .setpoint/", command: "setpoint up" },

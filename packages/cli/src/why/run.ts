@@ -3,14 +3,14 @@ import type { CommandContext } from "../command.js";
 import { UsageError } from "../command.js";
 import { connectTo } from "../objects/connection.js";
 import { kindAndName } from "../objects/find-kind.js";
-import { formatted, parseFormat } from "../objects/output.js";
+import { formatted, outputFormat } from "../objects/output.js";
 import { nowText, runText } from "./run-text.js";
 import { localSource, podSources, type TimelineSource } from "./timeline-source.js";
 
 /** `setpoint why`: resolves to the exit code. */
 export async function runWhy(context: CommandContext): Promise<number> {
   const { values, positionals, stdout, stderr, signal } = context;
-  const format = parseFormat(values.output);
+  const format = outputFormat(values.output);
   const last = Number(values.last);
   if (!Number.isInteger(last) || last < 1) throw new UsageError(`--last ${String(values.last)}: expected 1 or more`);
   const { kind, name } = kindAndName(positionals);
