@@ -24,6 +24,15 @@ export function compare(metric, unit, oursRounds, peer, theirsRounds) {
   return { metric, unit, ours: rounded(ours), peer, theirs: rounded(theirs), ratio: rounded(ours / theirs) };
 }
 
+/**
+ * As {@link compare}, of rates: the more the better, so that the ratio is theirs over ours.
+ * @returns {Row}
+ */
+export function compareRates(metric, unit, oursRounds, peer, theirsRounds) {
+  const row = compare(metric, unit, oursRounds, peer, theirsRounds);
+  return { ...row, ratio: rounded(median(theirsRounds) / median(oursRounds)) };
+}
+
 export function printJson(rows) {
   console.log(JSON.stringify(rows, null, 2));
 }
