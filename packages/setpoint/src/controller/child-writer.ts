@@ -137,7 +137,28 @@ export class ChildWriter {
     const key = keyFor(kind, name, namespace);
     // Some subresources answer with another kind (scale): that is no state of the object.
     if (answer.kind === kind.kind) source.peek(namespace ?? "")?.observe(answer);
-    this.#record("patch", source, key, patchedPaths(patch), answer);
+    const record = this.#record("patch", source, key, patchedPaths(patch), answer);
+    this.#run.contents.set(record, JSON.stringify(patch));
+    return answer;
+  }
+
+  /** What a subresource answers is no state of the object: that comes with the watch. */
+  async createSubresource(
+    kind: Kind,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options: { readonly namespace?: string } = {},
+  ): Promise<unknown> {
+    const source = this.#sources.of(kind);
+    const namespace = this.#namespaceOf(kind, options.namespace);
+    this.#run.assertMayWrite();
+    const answer = await source.cluster.client.createSubresource(kind, name, subresource, body, {
+      ...(namespace ? { namespace } : {}),
+      fieldManager: this.#options.fieldManager,
+      signal: this.#run.signal,
+    });
+    this.#record("create", source, keyFor(kind, name, namespace), [subresource], undefined);
     return answer;
   }
 
@@ -167,7 +188,10 @@ export class ChildWriter {
     this.#options.applied.forget(source.id, key);
     this.#record("delete", source, key, [], answer);
     const informer = source.peek(namespace ?? "");
-    if (answer?.metadata.deletionTimestamp && answer.metadata.finalizers?.length) informer?.observe(answer);
+    // A finalizer, or the grace of a pod, keeps the object for now: the answer is its newest state.
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer?.metadata ?? {};
+    const stays = deletionTimestamp && (finalizers.length > 0 || deletionGracePeriodSeconds > 0);
+    if (answer && stays) informer?.observe(answer);
     else if (known) await informer?.observeDelete(key, known.metadata.uid, signal);
   }
 
@@ -261,16 +285,18 @@ export class ChildWriter {
     paths: readonly string[],
     answer: KubeObject | undefined,
     rival?: string,
-  ): void {
+  ): WriteRecord {
     const resourceVersion = answer?.metadata?.resourceVersion;
-    this.#run.writes.push({
+    const record: WriteRecord = {
       verb,
       kind: source.id,
       key,
       paths,
       ...(resourceVersion ? { resourceVersion } : {}),
       ...(rival ? { rival } : {}),
-    });
+    };
+    this.#run.writes.push(record);
+    return record;
   }
 }
 

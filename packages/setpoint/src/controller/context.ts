@@ -2,7 +2,7 @@ import type { DeleteOptions, Patch } from "../client/client.js";
 import type { Duration } from "../clock/duration.js";
 import type { NewCondition } from "../kinds/condition.js";
 import type { Kind, ObjectOf } from "../kinds/kind.js";
-import type { DeepPartial, KubeObject, NewObject } from "../kinds/object.js";
+import type { DeepPartial, JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import type { Action, Cause } from "./cause.js";
 import type { Logger } from "./logger.js";
 import type { Outcome } from "./outcome.js";
@@ -79,6 +79,14 @@ export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
     patch: Patch,
     options?: { readonly namespace?: string; readonly subresource?: string },
   ): Promise<ObjectOf<K>>;
+  /** POSTs to a subresource (`binding`, `eviction`, `token`). */
+  createSubresource<K extends Known>(
+    kind: K,
+    name: string,
+    subresource: string,
+    body: JsonObject,
+    options?: { readonly namespace?: string },
+  ): Promise<unknown>;
   /** Deletes an object; one that is not there is as good as deleted. */
   delete<K extends Known>(
     kind: K,

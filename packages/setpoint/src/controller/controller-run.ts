@@ -346,7 +346,8 @@ export class ControllerRun implements AsyncDisposable {
         this.#report(outcome.error, object, key, attempt, isParked);
       this.#schedule(item, outcome, attempt, isParked);
       const { generation } = object.metadata;
-      const loop = this.#hotLoops.observe(key, generation, run.writes, this.#environment.clock.monotonic());
+      const nowMs = this.#environment.clock.monotonic();
+      const loop = this.#hotLoops.observe(key, generation, run.writes, nowMs, run.contents);
       if (loop) this.#damp(key, object, loop);
     }
     if (hung) void hung.finally(giveBack);

@@ -6,9 +6,13 @@ import type { KubeObject } from "../kinds/object.js";
 import type { BackoffOptions } from "../queue/backoff.js";
 import type { ReconcileContext } from "./context.js";
 import { checkFinalizerName } from "./finalizer.js";
+import type { MetricSource } from "./metric-source.js";
 import type { Outcome } from "./outcome.js";
 
-/** A kind with the part of it that is cached; {@link scoped} makes one. */
+/** What a controller may do to objects that it does not own; `status` patches the status subresource. */
+export type WriteVerb = "create" | "update" | "patch" | "delete" | "status";
+
+/** A kind with the part of it that is cached, and what is done to it; {@link scoped} makes one. */
 export interface ScopedKind<K extends Kind = Kind> {
   readonly kind: K;
   /** `"all"`, or these namespaces. Defaults to those that the controller watches. */
@@ -17,6 +21,8 @@ export interface ScopedKind<K extends Kind = Kind> {
   readonly fieldSelector?: string;
   /** Where its objects live; the manager's own cluster where left out. */
   readonly cluster?: string;
+  /** What is written of a kind that is not owned, so that RBAC allows for it. */
+  readonly writes?: readonly WriteVerb[];
   /** For look-ups with `ctx.byIndex`, by name. */
   readonly indexes?: Readonly<Record<string, (object: never) => readonly string[]>>;
 }
@@ -25,7 +31,10 @@ export interface ScopedKind<K extends Kind = Kind> {
  * A kind in a scope, with typed indexes.
  *
  * ```ts
- * uses: [scoped(ConfigMap, { namespaces: "all", indexes: { team: (map) => [map.data?.team ?? ""] } })],
+ * uses: [
+ *   scoped(ConfigMap, { namespaces: "all", indexes: { team: (map) => [map.data?.team ?? ""] } }),
+ *   scoped(Namespace, { writes: ["patch"] }),
+ * ],
  * ```
  */
 export function scoped<K extends Kind>(
@@ -108,6 +117,8 @@ export interface ControllerOptions<
   readonly owns?: Owns;
   /** Kinds that it reads. */
   readonly uses?: Uses;
+  /** What it writes of its own kind by `ctx`, besides status and finalizer, so that RBAC allows for it. */
+  readonly writes?: readonly WriteVerb[];
   readonly watches?: readonly WatchDeclaration[];
   readonly triggers?: readonly Trigger[];
   /** The namespaces that it watches; all where left out. */
@@ -115,9 +126,20 @@ export interface ControllerOptions<
   readonly labelSelector?: string;
   readonly when?: Predicate<T>;
   /** Brings the world to what the object says. Called again and again: must be idempotent. */
-  reconcile(object: T, ctx: ReconcileContext<T, KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>): ReconcileResult;
+  reconcile(
+    object: T,
+    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
+  ): ReconcileResult;
   /** Undoes what lies outside before the object goes; holds a finalizer for it. Owned children go by themselves. */
-  finalize?(object: T, ctx: ReconcileContext<T, KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>): ReconcileResult;
+  finalize?(
+    object: T,
+    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
+  ): ReconcileResult;
+  /**
+   * Looks after an object to its end without holding it: called in place of `reconcile` while the object is being deleted
+   * and somebody else's finalizer, or a grace period, keeps it. Its status is still written. Left out: nothing is done then.
+   */
+  deleting?(object: T, ctx: ReconcileContext<T, KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>): ReconcileResult;
   /** Defaults to `setpoint.dev/NAME`. */
   readonly finalizer?: string;
   /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */
@@ -134,6 +156,8 @@ export interface ControllerOptions<
   readonly resync?: Duration;
   /** Told of every failed run, retries included. Must not throw. */
   readonly onError?: (error: unknown, run: FailedRun) => void;
+  /** Counters and gauges of its own. */
+  readonly metrics?: readonly MetricSource[];
 }
 
 /** A controller as declared: plain data, checked. `ControllerRun` brings it to life. */
@@ -143,6 +167,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   readonly owns: readonly ScopedKind[];
   readonly uses: readonly ScopedKind[];
+  readonly writes: readonly WriteVerb[];
   readonly watches: readonly WatchDeclaration[];
   readonly triggers: readonly Trigger[];
   readonly namespaces: readonly string[] | undefined;
@@ -150,6 +175,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly when: Predicate<T>;
   reconcile(object: T, ctx: ReconcileContext<T>): unknown;
   readonly finalize: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
+  readonly deleting: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
   readonly finalizer: string;
   readonly fieldManager: string;
   readonly concurrency: number;
@@ -158,6 +184,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly timeoutMs: number;
   readonly resyncMs: number | undefined;
   readonly onError: ((error: unknown, run: FailedRun) => void) | undefined;
+  readonly metrics: readonly MetricSource[];
 }
 
 /**
@@ -201,6 +228,7 @@ export function controller<
     kind,
     owns,
     uses,
+    writes: options.writes ?? [],
     watches: options.watches ?? [],
     triggers: options.triggers ?? [],
     namespaces: options.namespaces,
@@ -208,6 +236,7 @@ export function controller<
     when: options.when ?? {},
     reconcile: options.reconcile as Controller<T>["reconcile"],
     finalize: options.finalize as Controller<T>["finalize"],
+    deleting: options.deleting as Controller<T>["deleting"],
     finalizer,
     fieldManager: options.fieldManager ?? `setpoint-${name}`,
     concurrency,
@@ -221,6 +250,7 @@ export function controller<
     timeoutMs: parseDuration(options.timeout ?? "5m", `controller ${name}: timeout`),
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `controller ${name}: resync`),
     onError: options.onError,
+    metrics: options.metrics ?? [],
   };
 }
 

@@ -30,6 +30,19 @@ describe("HotLoopDetector", () => {
     }
   });
 
+  it("takes values that move for progress, unless there is no end of them", () => {
+    const detector = new HotLoopDetector();
+    const observed = (run: number, content: string) => {
+      const patch = write("spec.replicas", "patch");
+      return detector.observe("team/a", 1, [patch], run * 100, new Map([[patch, content]]));
+    };
+    for (let run = 0; run < 99; run++) expect(observed(run, `replicas ${run}`)).toBeUndefined();
+    expect(observed(99, "replicas 99")?.count).toBe(100);
+    detector.forget("team/a");
+    const flapping = Array.from({ length: 20 }, (_, run) => observed(run, `replicas ${run % 2}`));
+    expect(flapping.findIndex((loop) => loop !== undefined)).toBe(18);
+  });
+
   it("lets a status follow the world more often", () => {
     const detector = new HotLoopDetector();
     const found = Array.from({ length: 30 }, (_, run) =>

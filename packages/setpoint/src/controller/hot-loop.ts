@@ -4,6 +4,8 @@ const WINDOW_MS = 60_000;
 /** So many equal writes within the window, with an unchanged object, are a loop. Statuses follow the world: they may more. */
 const MAX_WRITES = 10;
 const MAX_STATUS_WRITES = 30;
+/** Values that move each time are a count or a rollout, unless there is no end of them. */
+const MOVING_FACTOR = 10;
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
@@ -15,10 +17,16 @@ export interface HotLoop {
   readonly delayMs: number;
 }
 
+interface TalliedWrite {
+  readonly timeMs: number;
+  /** What was written, where that is known: nothing else is known to be a different write. */
+  readonly content: string | undefined;
+}
+
 interface Tally {
   readonly generation: number | undefined;
-  /** Times of equal writes, oldest first. */
-  readonly times: Map<string, number[]>;
+  /** Writes of the same fields, oldest first. */
+  readonly times: Map<string, readonly TalliedWrite[]>;
   delayMs: number;
 }
 
@@ -38,6 +46,7 @@ export class HotLoopDetector {
     generation: number | undefined,
     writes: readonly WriteRecord[],
     nowMs: number,
+    contents: ReadonlyMap<WriteRecord, string> = new Map(),
   ): HotLoop | undefined {
     if (writes.length === 0) return undefined;
     let tally = this.#tallies.get(key);
@@ -46,10 +55,12 @@ export class HotLoopDetector {
     let hottest: { readonly write: WriteRecord; readonly count: number } | undefined;
     for (const write of writes) {
       const id = `${write.verb} ${write.kind} ${write.key} ${write.paths.join(" ")}`;
-      const times = (tally.times.get(id) ?? []).filter((timeMs) => timeMs > nowMs - WINDOW_MS);
-      tally.times.set(id, [...times, nowMs]);
-      const count = times.length + 1;
-      const limit = write.verb === "status" ? MAX_STATUS_WRITES : MAX_WRITES;
+      const content = contents.get(write);
+      const recent = (tally.times.get(id) ?? []).filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
+      tally.times.set(id, [...recent, { timeMs: nowMs, content }]);
+      const limit = limitOf(write);
+      const mayMove = recent.length + 1 < limit * MOVING_FACTOR;
+      const count = (mayMove ? recent.filter((earlier) => earlier.content === content) : recent).length + 1;
       if (count >= limit / 2) this.#suspects.add(`${write.kind} ${write.key}`);
       else this.#suspects.delete(`${write.kind} ${write.key}`);
       if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
@@ -65,4 +76,8 @@ export class HotLoopDetector {
   forget(key: string): void {
     this.#tallies.delete(key);
   }
+}
+
+function limitOf({ verb }: WriteRecord): number {
+  return verb === "status" ? MAX_STATUS_WRITES : MAX_WRITES;
 }

@@ -86,6 +86,7 @@ function objectAccess(reader: ObjectReader, writer: ChildWriter): ObjectAccess<K
       writer.apply(kind, desired as JsonObject, options),
     create: (kind: Kind, object: NewObject<KubeObject>) => writer.create(kind, object),
     patch: writer.patch.bind(writer),
+    createSubresource: writer.createSubresource.bind(writer),
     delete: writer.delete.bind(writer),
     prune: (...kinds: readonly Kind[]) => writer.prune(kinds),
   };

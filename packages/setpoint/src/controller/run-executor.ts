@@ -111,7 +111,7 @@ export class RunExecutor {
     }
     let outcome = await work;
     run.end(outcome.type !== "retry");
-    if (!object.metadata.deletionTimestamp || outcome.type !== "done") {
+    if (!object.metadata.deletionTimestamp || outcome.type !== "done" || this.#isDeletedByOthers(object)) {
       outcome = await this.#writeStatus(run, request, draft, outcome);
     }
     return { run, outcome, isAborted };
@@ -136,6 +136,13 @@ export class RunExecutor {
       () => true,
       () => false,
     );
+  }
+
+  /** Being deleted, held by others alone, and looked after to its end. */
+  #isDeletedByOthers(object: KubeObject): boolean {
+    const { finalize, finalizer, deleting } = this.#parts.controller;
+    if (!object.metadata.deletionTimestamp || !deleting) return false;
+    return !finalize || !hasFinalizer(object, finalizer);
   }
 
   /** The run itself. Never rejects. */
@@ -166,6 +173,9 @@ export class RunExecutor {
     const { controller, primary } = this.#parts;
     const { object } = request;
     const { uid } = object.metadata;
+    if (this.#isDeletedByOthers(object)) {
+      return asOutcome(await controller.deleting!(object, this.#context(run, request, draft)));
+    }
     if (!controller.finalize || !hasFinalizer(object, controller.finalizer)) return done();
     if (!this.#finalized.has(uid)) {
       const outcome = asOutcome(await controller.finalize(object, this.#context(run, request, draft)));
@@ -229,7 +239,9 @@ export class RunExecutor {
         if (!written) return;
         const { before, answer, paths } = written;
         const { resourceVersion } = answer.metadata;
-        run.writes.push({ verb: "status", kind: primary.id, key: run.key, paths, resourceVersion });
+        const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
+        run.writes.push(record);
+        run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
         ownWrites.note(primary.id, run.key, run.key, before, answer, (state) => withoutPath(state, ["status"]));
         primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
       });

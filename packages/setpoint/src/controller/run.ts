@@ -30,6 +30,8 @@ export class Run {
   readonly signal: AbortSignal;
   readonly reads = new Set<string>();
   readonly writes: WriteRecord[] = [];
+  /** What patches and statuses wrote, to tell a loop from progress; never leaves the run. */
+  readonly contents = new Map<WriteRecord, string>();
   readonly effects: string[] = [];
   /** The owned objects that this run stated, by source and key. */
   readonly stated = new Set<string>();

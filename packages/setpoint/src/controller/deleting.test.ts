@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { Pod } from "../kinds/builtin/v1.js";
+import { controller } from "./controller.js";
+import { World } from "./world.testing.js";
+
+const pod = (name: string) => ({
+  metadata: { name, namespace: "team" },
+  spec: { containers: [{ name: "a", image: "nginx" }], nodeName: "node-1" },
+});
+
+describe("deleting", () => {
+  it("looks after an object in its grace period, status included, until it is gone", async () => {
+    await using world = await World.create();
+    const seen: string[] = [];
+    const pods = controller(Pod, {
+      uses: [Pod],
+      reconcile: (each) => void seen.push(`reconcile ${each.metadata.name}`),
+      async deleting(each, ctx) {
+        seen.push(`deleting ${each.status?.message ?? ""}`);
+        if (each.status?.message) return ctx.delete(Pod, each.metadata.name, { gracePeriodSeconds: 0 });
+        ctx.status({ message: "last words" });
+        return ctx.requeueAfter("1s");
+      },
+    });
+    await world.run(pods);
+    await world.client.create(Pod, pod("a"));
+    await world.clock.advance(0);
+    await world.client.delete(Pod, "a", { namespace: "team" });
+    await world.clock.advance(2_000);
+    expect(seen).toEqual(["reconcile a", "deleting ", "deleting last words"]);
+    expect(await world.client.find(Pod, "a", { namespace: "team" })).toBeUndefined();
+  });
+
+  it("is the state that a delete leaves behind: nobody waits for the end of the grace", async () => {
+    await using world = await World.create();
+    const marks: (string | undefined)[] = [];
+    const startedMs = world.clock.monotonic();
+    const pods = controller(Pod, {
+      uses: [Pod],
+      async reconcile(each, ctx) {
+        await ctx.delete(Pod, each.metadata.name);
+        const known = await ctx.find(Pod, each.metadata.name);
+        marks.push(known?.metadata.deletionTimestamp && `after ${world.clock.monotonic() - startedMs} ms`);
+      },
+    });
+    await world.run(pods);
+    await world.client.create(Pod, pod("a"));
+    await world.clock.advance(0);
+    expect(marks).toEqual(["after 0 ms"]);
+  });
+
+  it("posts to subresources of the kinds that are declared", async () => {
+    await using world = await World.create();
+    const pods = controller(Pod, {
+      uses: [Pod],
+      async reconcile({ metadata: { name }, spec }, ctx) {
+        if (spec.nodeName) return;
+        await ctx.createSubresource(Pod, name, "binding", { target: { kind: "Node", name: "node-2" } });
+      },
+    });
+    await world.run(pods);
+    const { spec, metadata } = pod("a");
+    await world.client.create(Pod, { metadata, spec: { containers: spec.containers } });
+    await world.clock.advance(0);
+    expect((await world.client.get(Pod, "a", { namespace: "team" })).spec.nodeName).toBe("node-2");
+    expect(world.runs()[0]?.writes[0]).toMatchObject({ verb: "create", key: "team/a", paths: ["binding"] });
+  });
+});
