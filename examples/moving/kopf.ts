@@ -1,0 +1,30 @@
+/** Handlers of kopf, here: create and update are one reconcile, delete is finalize, a timer is requeueAfter. */
+import { controller, resource, run } from "setpoint";
+import { PersistentVolumeClaim } from "setpoint/kinds/v1";
+import { z } from "zod";
+
+export const EphemeralVolume = resource("zalando.org/v1/EphemeralVolume", {
+  spec: z.object({ size: z.string() }),
+  status: z.object({ checked: z.int().optional(), problem: z.string().optional() }),
+});
+
+export const volumes = (log: (line: string) => void) =>
+  controller(EphemeralVolume, {
+    owns: [PersistentVolumeClaim],
+    async reconcile(volume, ctx) {
+      // @kopf.on.create, @kopf.on.update, @kopf.on.resume: the same code for all of them
+      if (!/^\d+(Mi|Gi)$/.test(volume.spec.size)) {
+        ctx.status({ problem: `spec.size: ${volume.spec.size} is no size` });
+        return ctx.terminal(new Error("spec.size")); // raise kopf.PermanentError
+      }
+      await ctx.apply(PersistentVolumeClaim, {
+        metadata: { name: volume.metadata.name },
+        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: volume.spec.size } } },
+      });
+      ctx.status({ checked: (volume.status?.checked ?? 0) + 1 });
+      return ctx.requeueAfter("60s"); // @kopf.timer(interval=60)
+    },
+    finalize: (volume) => log(`${volume.metadata.name} is gone`), // @kopf.on.delete
+  });
+
+if (process.argv[1] === import.meta.filename) await run(volumes(console.log));
