@@ -167,6 +167,7 @@ function messageOf({ request, status, body, text, contentType }: ErrorAnswer): s
   return `${words}${first}${causes.map((cause) => `\n  ${cause.field}: ${cause.message}`).join("")}`;
 }
 
+/** Whether an error is an answer of the API server; with a code, whether it is that one. */
 export function isApiError(error: unknown, code?: ApiErrorCode): error is ApiError {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
@@ -175,13 +176,19 @@ export function isApiError(error: unknown, code?: ApiErrorCode): error is ApiErr
 export const isNotFound = (error: unknown): error is ApiError => isApiError(error, "API_NOT_FOUND");
 /** The path leads nowhere: the kind is not installed, or not in this version. */
 export const isNotServed = (error: unknown): error is ApiError => isApiError(error, "API_NOT_SERVED");
+/** The object was changed since it was read (409, `Conflict`): read it again and decide anew. */
 export const isConflict = (error: unknown): error is ApiError => isApiError(error, "API_CONFLICT");
+/** A create met an object of that name (409, `AlreadyExists`). */
 export const isAlreadyExists = (error: unknown): error is ApiError => isApiError(error, "API_ALREADY_EXISTS");
+/** The user may not do this (403), or an admission webhook denied it. */
 export const isForbidden = (error: unknown): error is ApiError => isApiError(error, "API_FORBIDDEN");
+/** The credentials are not accepted (401), renewed ones neither. */
 export const isUnauthorized = (error: unknown): error is ApiError => isApiError(error, "API_UNAUTHORIZED");
+/** The server refused the object (422); `fieldErrors` lists what is wrong with it. */
 export const isInvalid = (error: unknown): error is ApiError => isApiError(error, "API_INVALID");
 /** 410: the resourceVersion or the continue token is too old. */
 export const isExpired = (error: unknown): error is ApiError => isApiError(error, "API_EXPIRED");
+/** The server asked for patience (429) and the retries are used up; or an eviction would break a disruption budget. */
 export const isTooManyRequests = (error: unknown): error is ApiError => isApiError(error, "API_TOO_MANY_REQUESTS");
 
 /** The server has not yet seen the resourceVersion asked for; it says so in one of three ways. */

@@ -13,6 +13,7 @@ export type CredentialHeaders = Readonly<Record<string, string | readonly string
 
 export const anonymous: Credentials = { headers: () => ({}) };
 
+/** Credentials of a token that never changes. */
 export function bearerToken(token: string): Credentials {
   return { headers: () => ({ authorization: `Bearer ${token}` }) };
 }

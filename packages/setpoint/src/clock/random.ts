@@ -6,6 +6,7 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
+/** Chance as the machine gives it; tests take `seededRandom`. */
 export const systemRandom: Random = { next: () => Math.random(), bytes: pooledBytes() };
 
 /** Asking the system costs 15 µs however little is asked for: it is asked for many bytes at once, each given out once. */

@@ -10,6 +10,7 @@ export interface Logger {
   with(fields: LogFields): Logger;
 }
 
+/** Says nothing. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -22,10 +22,12 @@ const DEFAULT_RECHECK: Duration = "5m";
 
 const TYPES: readonly unknown[] = ["done", "requeueAfter", "waitFor", "retry", "terminal"] satisfies Outcome["type"][];
 
+/** The world is as it should be: nothing is left to do until something changes. */
 export function done(): Outcome {
   return { type: "done" };
 }
 
+/** Looks again after so long, whatever happens meanwhile. Throws `DURATION_INVALID` for a duration that is none. */
 export function requeueAfter(after: Duration): Outcome {
   return { type: "requeueAfter", afterMs: parseDuration(after, "requeueAfter") };
 }
@@ -36,11 +38,13 @@ export function waitFor(reason: string, options: { message?: string; recheck?: D
   return { type: "waitFor", reason, message: options.message ?? "", recheckMs };
 }
 
+/** It failed: looks again after the key's back-off, or after the time given. */
 export function retry(error: unknown, options: { after?: Duration } = {}): Outcome {
   const { after } = options;
   return { type: "retry", error, ...(after === undefined ? {} : { afterMs: parseDuration(after, "after") }) };
 }
 
+/** It failed, and trying again will not help until the object, or something that was read, changes. */
 export function terminal(error: unknown): Outcome {
   return { type: "terminal", error };
 }

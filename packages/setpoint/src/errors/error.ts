@@ -29,6 +29,7 @@ export class SetpointError<Code extends string = string> extends Error {
   }
 }
 
+/** Whether an error is one of the registry; with a code, whether it is that one. */
 export function isSetpointError<Code extends string>(error: unknown, code?: Code): error is SetpointError<Code> {
   return error instanceof SetpointError && (code === undefined || error.code === code);
 }

@@ -42,10 +42,12 @@ export function setCondition(
   return conditions.map((existing) => (existing === current ? next : existing));
 }
 
+/** The condition of a type, if there is one. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
+/** Whether the condition of a type is there and `True`. */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === "True";
 }

@@ -21,6 +21,7 @@ export function parseFieldSelector(selector: FieldSelectorLike): readonly FieldR
   });
 }
 
+/** As a query parameter takes it: `metadata.name=web,status.phase!=Failed`. */
 export function formatFieldSelector(selector: FieldSelectorLike): string {
   return parseFieldSelector(selector)
     .map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, "\\$&")}`)

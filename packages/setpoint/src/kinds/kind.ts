@@ -43,6 +43,7 @@ export function keyOf(object: Pick<KubeObject, "metadata">): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
+/** Namespace and name of a key; the namespace is empty for objects without one. */
 export function parseKey(key: string): ObjectKey {
   const slash = key.indexOf("/");
   return slash < 0 ? { namespace: "", name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };

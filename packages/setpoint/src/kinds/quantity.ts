@@ -164,6 +164,7 @@ export function addQuantities(left: QuantityLike, right: QuantityLike): Quantity
   return { mantissa: x + y, exponent, format: a.mantissa === 0n ? b.format : a.format };
 }
 
+/** `a - b`, exact, in the format of `a`. */
 export function subtractQuantities(left: QuantityLike, right: QuantityLike): Quantity {
   const { mantissa, exponent, format } = parseQuantity(right);
   return addQuantities(left, { mantissa: -mantissa, exponent, format });
