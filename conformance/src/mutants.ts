@@ -3,10 +3,30 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { type Mutant, mutants } from "./mutant-list.js";
 
-/** Below this many of the mutants noticed, the suite is not worth its name. */
-const NEEDED = 27;
+const HELP = `Breaks behaviours of the control plane one by one and looks whether the conformance suite notices.
+
+  npm run conformance:mutants                      all, with answers of a real server that is started for it
+  npm run conformance:mutants -- --against FILE    with the answers that \`npm run conformance -- --record FILE\` kept
+  npm run conformance:mutants -- --every 3         the first, the fourth, …
+`;
+
+/** Below this share of the mutants noticed, the suite is not worth its name: 27 of 30. */
+const NEEDED = 0.9;
+
+const { values: options } = parseArgs({
+  options: {
+    against: { type: "string" },
+    every: { type: "string", default: "1" },
+    help: { type: "boolean", short: "h" },
+  },
+});
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const suite = join(root, "conformance/dist/run.js");
@@ -33,7 +53,7 @@ function workshop(): string {
 }
 
 /** Breaks one behaviour, runs the suite against the kept answers of the real server, and mends it again. */
-function isNoticed(folder: string, { file, find, replace }: Mutant, transcripts: string): boolean {
+function isNoticed(folder: string, { area, file, find, replace }: Mutant, transcripts: string): boolean {
   const path = join(folder, "packages/control-plane/src", file);
   const source = readFileSync(path, "utf8");
   if (source.split(find).length !== 2) throw new Error(`${file}: expected once: ${find}`);
@@ -43,31 +63,38 @@ function isNoticed(folder: string, { file, find, replace }: Mutant, transcripts:
   );
   try {
     execFileSync(process.execPath, ["tools/build/bundle.mjs", "packages/control-plane"], { cwd: folder });
-    const bin = join(folder, "packages/setpoint/bin/setpoint.js");
-    return (
-      spawnSync(process.execPath, [suite, "--against", transcripts, "--bin", bin], { timeout: 400_000 }).status !== 0
-    );
+    return !passes(folder, transcripts, `${area}: `) || !passes(folder, transcripts, "");
   } finally {
     writeFileSync(path, source);
   }
 }
 
+/** Whether the cases named so agree with the kept answers; what controllers never do is waited for only shortly. */
+function passes(folder: string, transcripts: string, only: string): boolean {
+  const bin = join(folder, "packages/setpoint/bin/setpoint.js");
+  const args = ["--against", transcripts, "--bin", bin, "--only", only, "--patience", "8"];
+  return spawnSync(process.execPath, [suite, ...args], { timeout: 400_000 }).status === 0;
+}
+
 const folder = workshop();
-const transcripts = process.argv[2] ?? join(folder, "transcripts.json");
 try {
-  if (process.argv[2] === undefined) {
+  const transcripts = options.against ?? join(folder, "transcripts.json");
+  if (options.against === undefined) {
     const recorded = spawnSync(process.execPath, [suite, "--record", transcripts], { encoding: "utf8" });
     if (recorded.status !== 0)
       throw new Error(`the suite must pass before it is tried:\n${recorded.stdout.slice(-2000)}`);
   }
+  if (!passes(folder, transcripts, ""))
+    throw new Error("the suite must agree with the kept answers before it is tried");
+  const tried = mutants.filter((_, index) => index % Number(options.every) === 0);
   let noticed = 0;
-  for (const mutant of mutants) {
+  for (const mutant of tried) {
     const seen = isNoticed(folder, mutant, transcripts);
     if (seen) noticed++;
-    console.log(`${seen ? "noticed" : "MISSED "}  ${mutant.behaviour}`);
+    console.log(`${seen ? "noticed" : "MISSED "}  ${mutant.area}: ${mutant.behaviour}`);
   }
-  console.log(`${noticed} of ${mutants.length} broken behaviours noticed, ${NEEDED} needed`);
-  process.exitCode = noticed >= NEEDED ? 0 : 1;
+  console.log(`${noticed} of ${tried.length} broken behaviours noticed; nine in ten are needed`);
+  process.exitCode = noticed >= tried.length * NEEDED ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

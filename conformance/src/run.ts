@@ -18,6 +18,7 @@ const HELP = `Runs the conformance suite on a real kube-apiserver and on the emb
   npm run conformance -- --record FILE         also keeps the real server's transcripts
   npm run conformance -- --against FILE        compares with kept transcripts instead of starting a real server
   npm run conformance -- --bin FILE            takes another build of the control plane
+  npm run conformance -- --patience SECONDS    how long a case waits for what controllers do; 150 unless told
   npm run conformance -- --seed N [--seed M]   random cases with these seeds instead of new ones
   npm run conformance -- --accept              lists the cases that differ now as gaps in differences.json
   npm run conformance -- --self                compares two runs of the real server: finds cases that do not repeat
@@ -29,6 +30,7 @@ const { values: options } = parseArgs({
     record: { type: "string" },
     against: { type: "string" },
     bin: { type: "string" },
+    patience: { type: "string", default: "150" },
     seed: { type: "string", multiple: true },
     self: { type: "boolean" },
     accept: { type: "boolean" },
@@ -36,13 +38,14 @@ const { values: options } = parseArgs({
   },
 });
 
+const patienceMs = Number(options.patience) * 1000;
 const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 async function realTranscripts(cases: Parameters<typeof runCases>[0]): Promise<Transcripts> {
   if (options.against) return new Map(JSON.parse(readFileSync(options.against, "utf8")) as [string, readonly Step[]][]);
   await using target = await startReal();
   using wire = new Wire(target.endpoint);
-  const transcripts = await runCases(cases, wire, 16);
+  const transcripts = await runCases(cases, wire, { concurrency: 16, patienceMs });
   if (options.record) {
     mkdirSync(dirname(options.record), { recursive: true });
     writeFileSync(options.record, JSON.stringify([...transcripts]));
@@ -53,7 +56,7 @@ async function realTranscripts(cases: Parameters<typeof runCases>[0]): Promise<T
 async function ourTranscripts(cases: Parameters<typeof runCases>[0]): Promise<Transcripts> {
   await using target = await (options.self ? startReal() : startOurs(options.bin));
   using wire = new Wire(target.endpoint);
-  return await runCases(cases, wire, 8);
+  return await runCases(cases, wire, { concurrency: 8, patienceMs });
 }
 
 async function main(): Promise<number> {

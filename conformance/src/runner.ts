@@ -10,17 +10,27 @@ export type Transcripts = ReadonlyMap<string, readonly Step[]>;
 
 export const titleOf = (each: Case): string => `${each.area}: ${each.name}`;
 
+export interface RunOptions {
+  /** How many cases run at once. */
+  readonly concurrency: number;
+  /** How long a case waits for what controllers do in their own time. */
+  readonly patienceMs: number;
+}
+
 /** Runs the cases on one server, several at once; those that must be alone come last, one by one. */
-export async function runCases(cases: readonly Case[], wire: Wire, concurrency: number): Promise<Transcripts> {
+export async function runCases(cases: readonly Case[], wire: Wire, options: RunOptions): Promise<Transcripts> {
   await using hooks = await WebhookServer.start();
   const transcripts = new Map<string, readonly Step[]>();
+  const run = async (each: Case): Promise<void> => {
+    const session = new Session(wire, idOf(each), hooks, options.patienceMs);
+    transcripts.set(titleOf(each), await runCase(each, session));
+  };
   const queue = cases.filter((each) => !each.alone);
   const work = async (): Promise<void> => {
-    for (let each = queue.shift(); each; each = queue.shift())
-      transcripts.set(titleOf(each), await runCase(each, wire, hooks));
+    for (let each = queue.shift(); each; each = queue.shift()) await run(each);
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
-  for (const each of cases.filter((one) => one.alone)) transcripts.set(titleOf(each), await runCase(each, wire, hooks));
+  await Promise.all(Array.from({ length: options.concurrency }, work));
+  for (const each of cases.filter((one) => one.alone)) await run(each);
   return transcripts;
 }
 
@@ -32,17 +42,15 @@ function idOf(each: Case): string {
 }
 
 /** A thrown error ends a case early and stands in its transcript, so that it shows as a difference. */
-async function runCase(each: Case, wire: Wire, hooks: WebhookServer): Promise<readonly Step[]> {
-  const id = idOf(each);
-  const session = new Session(wire, id, hooks);
-  await session.post("/api/v1/namespaces", { metadata: { name: id } }, { silent: true });
+async function runCase(each: Case, session: Session): Promise<readonly Step[]> {
+  await session.post("/api/v1/namespaces", { metadata: { name: session.namespace } }, { silent: true });
   await furnished(session);
   try {
     await each.run(session);
   } catch (error) {
     session.note("threw", error instanceof Error ? error.message : String(error));
   }
-  await session.delete(`/api/v1/namespaces/${id}`, undefined, { silent: true });
+  await session.delete(`/api/v1/namespaces/${session.namespace}`, undefined, { silent: true });
   return session.transcript();
 }
 

@@ -28,11 +28,13 @@ export class Session {
   /** Where the case's webhooks are served. */
   readonly hooks: WebhookServer;
   readonly #wire: Wire;
+  readonly #patienceMs: number;
   readonly #steps: Step[] = [];
   readonly #normaliser = new Normaliser();
 
-  constructor(wire: Wire, id: string, hooks: WebhookServer) {
+  constructor(wire: Wire, id: string, hooks: WebhookServer, patienceMs: number) {
     this.#wire = wire;
+    this.#patienceMs = patienceMs;
     this.hooks = hooks;
     this.namespace = id;
     this.group = `${id}.example.com`;
@@ -80,8 +82,8 @@ export class Session {
   }
 
   /** Asks again and again until `isDone`, then records the last answer alone. For what a controller does in its own time. */
-  async eventually(path: string, isDone: (reply: Reply) => boolean, timeoutMs = 150_000): Promise<Reply> {
-    const deadline = Date.now() + timeoutMs;
+  async eventually(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
+    const deadline = Date.now() + this.#patienceMs;
     let reply = await this.get(path, { silent: true });
     while (!isDone(reply) && Date.now() < deadline) {
       await systemClock.sleep(50);
