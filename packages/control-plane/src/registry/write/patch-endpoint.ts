@@ -16,6 +16,7 @@ import { presentObject } from "../read/read-endpoints.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, invalid, StatusError, unsupportedMediaType } from "../status-error.js";
 import { completed, defaulted, unknownConversion } from "./decoded-object.js";
+import { withEmptyParts } from "./empty-metadata.js";
 import { asJson, ownershipContext, tracked } from "./field-ownership.js";
 import { laidOut } from "./object-layout.js";
 import { invalidPatch, invalidStrategicPatch } from "./patch-error.js";
@@ -183,7 +184,8 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
 
 /** What is applied to a custom resource keeps its nulls, which the schema then judges; only metadata is always tidied. */
 function unpruned(definition: ResourceDefinition, applied: JsonObject, { metadata }: KubeObject): KubeObject {
-  return defaulted(definition, { ...applied, metadata } as unknown as KubeObject);
+  const object = defaulted(definition, { ...applied, metadata } as unknown as KubeObject);
+  return withEmptyParts(object, applied);
 }
 
 /** The real server means to warn too, but its text has two lines, which no header carries. */

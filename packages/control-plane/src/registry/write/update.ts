@@ -13,6 +13,7 @@ import { badRequest, conflict, invalid, notFound, unexpected } from "../status-e
 import { admit, validateAdmission } from "./admission-chain.js";
 import { metadataErrors, preparedForCreate, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
+import { withEmptyParts } from "./empty-metadata.js";
 import { asJson, withoutIdleTimes } from "./field-ownership.js";
 import { laidOut } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
@@ -77,13 +78,14 @@ async function createMissing(
   const admitted = (await admit(environment, request, "CREATE", name, complete, undefined))!;
   const prepared = await preparedForCreate(environment, request, admitted);
   if (request.isDryRun) return { object: encoded(prepared), isCreated: true };
+  const untidied = withEmptyParts(prepared, asJson(object));
   const stored = await environment.storage.commit({
     resource: definition.storageId,
     key: storageKey(namespace, name),
     expected: undefined,
-    object: await toStored(definition, prepared, signal),
+    object: await toStored(definition, untidied, signal),
   });
-  if (isStorageVersion(definition)) markCurrent(stored, definition);
+  if (untidied === prepared && isStorageVersion(definition)) markCurrent(stored, definition);
   return { object: await served(stored, definition, signal), isCreated: true };
 }
 
@@ -112,14 +114,17 @@ async function replace(
     await environment.storage.commit({ resource: head.resource, key: head.key, expected: head, object: undefined });
     return { object: encoded(settled), isCreated: false };
   }
-  if (deepEqual(asJson(settled), asJson(old))) return { object: current, isCreated: false };
+  const untidied = withEmptyParts(settled, asJson(admitted));
+  const atStorageVersion = await toStored(definition, untidied, signal);
+  const isNoOp = deepEqual(asJson(untidied), asJson(old)) && deepEqual(asJson(atStorageVersion), asJson(head.object));
+  if (isNoOp) return { object: current, isCreated: false };
   const stored = await environment.storage.commit({
     resource: head.resource,
     key: head.key,
     expected: head,
-    object: await toStored(definition, settled, signal),
+    object: atStorageVersion,
   });
-  if (isStorageVersion(definition)) markCurrent(stored, definition);
+  if (untidied === settled && isStorageVersion(definition)) markCurrent(stored, definition);
   return { object: await served(stored, definition, signal), isCreated: false };
 }
 
