@@ -1,4 +1,4 @@
-import { type Controller, controller, isApiError, scoped, writing } from "setpoint";
+import { type Controller, controller, isApiError, scoped } from "setpoint";
 import { Namespace } from "setpoint/kinds/v1";
 import { type AssignmentOptions, DEFAULT_OPTIONS, decide, isOurs, ownerOf } from "./assignment.js";
 import { Project } from "./project.js";
@@ -25,7 +25,8 @@ export function rancherProjects(options: RancherProjectsOptions = {}): Controlle
   });
   return controller(Namespace, {
     name: "rancher-projects",
-    uses: [projects, writing(Namespace, ["patch"])],
+    uses: [projects],
+    writes: ["patch"],
     when: { changed: ["metadata.labels", "metadata.annotations", "metadata.deletionTimestamp"] },
     async reconcile(namespace, ctx) {
       if (!isOurs(namespace, settings.exclude)) return;

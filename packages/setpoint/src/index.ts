@@ -10,9 +10,10 @@ export {
   type Validator,
   validating,
 } from "./app/admission.js";
-export { type App, type AppOptions, type AppRole, app } from "./app/app.js";
+export { type App, type AppOptions, type AppRole, app, type GivenUpKind } from "./app/app.js";
 export { type BookkeepingOptions, bookkeeping } from "./app/bookkeeping.js";
 export type { Converter } from "./app/conversion-review.js";
+export type { HealthCheck } from "./app/health-check.js";
 export {
   type AppManifest,
   checkManifest,
@@ -23,7 +24,7 @@ export {
   manifestOf,
   validateManifest,
 } from "./app/manifest.js";
-export { type AppProvider, formatManifest, provideApp, readManifest } from "./app/provider.js";
+export { type AppProvider, type ConfigSchema, formatManifest, provideApp, readManifest } from "./app/provider.js";
 export { RefusedError } from "./app/refused-error.js";
 export {
   kindRoute,
@@ -34,7 +35,7 @@ export {
   type RouteResult,
   versionRoute,
 } from "./app/route.js";
-export { type GroupMember, RunnableGroup, type RunnableGroupOptions } from "./app/runnable-group.js";
+export { type Runnable, RunnableGroup, type RunnableGroupOptions } from "./app/runnable-group.js";
 export { serveWebhooks } from "./app/serve-webhooks.js";
 export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./app/typed-store.js";
 export type { WebAnswer } from "./app/web-message.js";
@@ -109,6 +110,7 @@ export {
   scoped,
   type Trigger,
   type WatchDeclaration,
+  type WriteVerb,
 } from "./controller/controller.js";
 export { type ControllerPhase, ControllerRun, type ControllerStatus } from "./controller/controller-run.js";
 export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./controller/directives.js";
@@ -117,6 +119,7 @@ export type { EventRecorder, ObjectEvent } from "./controller/event-recorder.js"
 export { type Fence, openFence } from "./controller/fence.js";
 export { sweepFinalizers } from "./controller/finalizer.js";
 export { type LogFields, type Logger, silentLogger } from "./controller/logger.js";
+export type { Labels, MetricSource, MetricValue } from "./controller/metric-source.js";
 export { done, type Outcome, requeueAfter, retry, terminal, waitFor } from "./controller/outcome.js";
 export { OWNER_ANNOTATION } from "./controller/ownership.js";
 export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./controller/timeline.js";
@@ -210,31 +213,32 @@ export type { StructuralSchema } from "./kinds/structural-schema.js";
 export { formatMicroTime, formatTime, parseTime } from "./kinds/time.js";
 export { type KindOptions, kind, untypedKind } from "./kinds/untyped-kind.js";
 export type { FieldProblem } from "./kinds/validation.js";
+export type { AppHosting } from "./manager/app-host.js";
+export { type Configuration, type ConfigurationSources, readConfiguration } from "./manager/configuration.js";
 export type { EndpointAnswer, EndpointRequest } from "./manager/endpoint-server.js";
+export type { EndpointOptions, ListenAddress } from "./manager/endpoints.js";
 export { EventWriter, type EventWriterOptions } from "./manager/event-writer.js";
-export type { HealthCheck } from "./manager/health.js";
 export { type JsonLoggerOptions, jsonLogger, type LogLevel } from "./manager/json-logger.js";
 export { LeaderElector, type LeaderElectorOptions } from "./manager/leader-elector.js";
-export { type ListenAddress, Manager, type ManagerOptions, type Runnable, type Workload } from "./manager/manager.js";
+export { Manager, type ManagerOptions } from "./manager/manager.js";
 export {
   type Collector,
   type Counter,
   type Gauge,
   type Histogram,
-  type Labels,
   MetricRegistry,
 } from "./manager/metric-registry.js";
+export type { Part, Workload } from "./manager/part.js";
+export { type PreflightFinding, type PreflightOptions, preflight } from "./manager/preflight.js";
 export {
   type RbacManifestOptions,
   type RbacOptions,
   type RbacRule,
   rbacManifests,
   rbacRules,
-  type WriteVerb,
-  type WrittenKind,
-  writing,
 } from "./manager/rbac.js";
-export { parseAddress, type RunOptions, run } from "./manager/run.js";
+export { type RunOptions, type Runs, run } from "./manager/run.js";
+export { parseAddress } from "./manager/settings.js";
 export type { BackoffOptions } from "./queue/backoff.js";
 export type { MergeCauses, WorkItem } from "./queue/key-queue.js";
 export { type MetricDefinition, type QueueObserver, queueMetrics } from "./queue/queue-metrics.js";

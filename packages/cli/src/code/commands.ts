@@ -63,7 +63,7 @@ export const rbacCommand: Command = {
     },
   ],
   notes: [
-    'A controller that writes kinds which it does not own says so: uses: [writing(Namespace, ["patch"])].',
+    'A controller that writes kinds which it does not own says so: uses: [scoped(Namespace, { writes: ["patch"] })].',
     "",
     EXIT_CODES,
   ],

@@ -46,7 +46,7 @@ it("names each permission that its account lacks, and starts all the same", asyn
 it("refuses operators and values that there are not", async () => {
   expect(await runMain(["run", "nobody"])).toMatchObject({ code: 2, err: expect.stringContaining("rancher-projects") });
   const moved = await runMain(["run", "rancher-projects", "--move", "sometimes"]);
-  expect(moved).toMatchObject({ code: 2, err: expect.stringContaining("always, own, never") });
+  expect(moved).toMatchObject({ code: 2, err: expect.stringContaining("always, own or never") });
   expect(await runMain(["run", "rancher-projects"], { env: {} })).toMatchObject({
     code: 1,
     err: expect.stringContaining("CLUSTER_NOT_CHOSEN"),

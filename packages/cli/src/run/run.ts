@@ -1,8 +1,7 @@
-import { connect, isSetpointError, type ListenAddress, parseAddress, run } from "setpoint";
+import { connect, type ListenAddress, type PreflightFinding, parseAddress, preflight, run } from "setpoint";
 import { type CommandContext, UsageError } from "../command.js";
 import { readyMadeOperators } from "../operators/ready-made.js";
 import { printed } from "../printed.js";
-import { missingPermissions } from "./preflight.js";
 
 /** Runs one ready-made operator until the signal; resolves to the exit code. */
 export async function runOperator({
@@ -23,9 +22,8 @@ export async function runOperator({
   const health = address("--health-probe-bind-address", values["health-probe-bind-address"]);
   const metrics = address("--metrics-bind-address", values["metrics-bind-address"]);
   const leaderElection = values["leader-elect"] ? { name: operator.name, namespace: client.namespace } : undefined;
-  await reportPermissions(operator.name, stderr, () =>
-    missingPermissions(workloads, { client, clusters: clusters ?? {}, ...(leaderElection ? { leaderElection } : {}) }),
-  );
+  const needs = { client, clusters: clusters ?? {}, ...(leaderElection ? { leaderElection } : {}) };
+  report(operator.name, stderr, await preflight(workloads, needs));
   const running = await printed(values.output, { operator: operator.name, server: client.server, health, metrics });
   if (running !== undefined) stdout(running);
   await run(workloads, {
@@ -33,6 +31,7 @@ export async function runOperator({
     client,
     env,
     signal,
+    preflight: false,
     ...(clusters ? { clusters } : {}),
     ...(health ? { health } : {}),
     ...(metrics ? { metrics } : {}),
@@ -42,19 +41,9 @@ export async function runOperator({
 }
 
 /** The operator starts all the same: what is granted, or comes up, later is picked up. */
-async function reportPermissions(
-  operator: string,
-  stderr: CommandContext["stderr"],
-  check: () => Promise<readonly string[]>,
-): Promise<void> {
-  try {
-    const missing = await check();
-    for (const permission of missing) stderr(`setpoint run: this account may not ${permission}`);
-    if (missing.length > 0) stderr(`Grant what \`setpoint rbac ${operator}\` prints.`);
-  } catch (error) {
-    if (!isSetpointError(error)) throw error;
-    stderr(`setpoint run: permissions could not be checked: ${error.message} [${error.code}]`);
-  }
+function report(operator: string, stderr: CommandContext["stderr"], findings: readonly PreflightFinding[]): void {
+  for (const { message } of findings) stderr(`setpoint run: ${message}`);
+  if (findings.some(({ type }) => type === "permission")) stderr(`Grant what \`setpoint rbac ${operator}\` prints.`);
 }
 
 function address(option: string, value: unknown): ListenAddress | undefined {

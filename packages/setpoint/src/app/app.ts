@@ -1,4 +1,5 @@
 import type { Controller } from "../controller/controller.js";
+import type { MetricSource } from "../controller/metric-source.js";
 import type { Watcher } from "../controller/watcher.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
@@ -6,7 +7,9 @@ import type { KubeObject } from "../kinds/object.js";
 import type { Resource } from "../kinds/resource.js";
 import { type Mutator, operationsOf, type Validator } from "./admission.js";
 import type { Converter } from "./conversion-review.js";
+import type { HealthCheck } from "./health-check.js";
 import { type Route, routeId } from "./route.js";
+import type { Runnable } from "./runnable-group.js";
 
 // biome-ignore-start lint/suspicious/noExplicitAny: kinds differ from one to the next
 type AnyResource = Resource<any>;
@@ -18,6 +21,12 @@ type AnyWatcher = Watcher<any>;
 export interface AppRole {
   readonly title?: string;
   readonly kinds: readonly { readonly kind: string; readonly verbs: readonly string[] }[];
+}
+
+/** A kind that an app has given up, and the finalizer that it held on its objects. */
+export interface GivenUpKind {
+  readonly kind: Kind;
+  readonly finalizer: string;
 }
 
 export interface AppOptions {
@@ -35,12 +44,20 @@ export interface AppOptions {
   /** Beside those of kinds whose versions say `up` and `down`: for definitions that somebody else installs. */
   readonly convert?: readonly Converter[];
   readonly routes?: readonly Route[];
+  /** Kinds that it held by a finalizer and no longer does: the finalizer is taken off all objects when it starts. */
+  readonly givenUp?: readonly GivenUpKind[];
+  /** What else it does while it leads. */
+  readonly runnables?: readonly Runnable[];
+  /** Counters and gauges of its own. */
+  readonly metrics?: readonly MetricSource[];
+  /** What must be so for it to do its work; shows in `/readyz`. */
+  readonly checks?: readonly HealthCheck[];
   readonly roles?: Readonly<Record<string, AppRole>>;
   /** Which roles each group of users has. */
   readonly roleBindings?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** An app as declared: plain data, checked. Its workloads go to a manager, the rest to a webhook server. */
+/** An app as declared: plain data, checked. `run` or a manager brings all of it to life. */
 export interface App {
   readonly type: "app";
   readonly name: string;
@@ -53,6 +70,10 @@ export interface App {
   readonly mutators: readonly Mutator[];
   readonly converters: readonly Converter[];
   readonly routes: readonly Route[];
+  readonly givenUp: readonly GivenUpKind[];
+  readonly runnables: readonly Runnable[];
+  readonly metrics: readonly MetricSource[];
+  readonly checks: readonly HealthCheck[];
   readonly roles: Readonly<Record<string, AppRole>>;
   readonly roleBindings: Readonly<Record<string, readonly string[]>>;
 }
@@ -68,7 +89,7 @@ export interface App {
  *   validate: [validating(Order, { create: checkStock })],
  *   routes: [kindRoute(Order, { path: "total", handle: total })],
  * });
- * await run(shop.workloads);
+ * await run(shop);
  * ```
  */
 export function app(options: AppOptions): App {
@@ -85,6 +106,10 @@ export function app(options: AppOptions): App {
     mutators: options.mutate ?? [],
     converters: [...kinds.filter(hasConversion).map(converterOf), ...(options.convert ?? [])],
     routes: options.routes ?? [],
+    givenUp: options.givenUp ?? [],
+    runnables: options.runnables ?? [],
+    metrics: options.metrics ?? [],
+    checks: options.checks ?? [],
     roles: options.roles ?? {},
     roleBindings: options.roleBindings ?? {},
   };
@@ -96,6 +121,11 @@ export function app(options: AppOptions): App {
   ];
   if (problems.length === 0) return made;
   throw new SetpointError("APP_INVALID", `app ${options.name}: ${problems.join("; ")}`);
+}
+
+/** Whether an API server or a user calls it, so that it needs a server of its own. */
+export function isServed({ validators, mutators, converters, routes }: App): boolean {
+  return validators.length + mutators.length + converters.length + routes.length > 0;
 }
 
 /** Whether the versions of a kind need more than another apiVersion. */
@@ -134,7 +164,8 @@ function workloadProblems(app: App): readonly string[] {
     if (!knows(app, kind))
       problems.push(`${type} ${name} is of ${kindId(kind)}, which is in neither kinds nor unmanaged`);
   }
-  for (const twice of duplicates(app.workloads.map(({ type, name }) => `${type} ${name}`))) {
+  const runnables = app.runnables.map(({ name }) => `runnable ${name}`);
+  for (const twice of duplicates([...app.workloads.map(({ type, name }) => `${type} ${name}`), ...runnables])) {
     problems.push(`there are two of ${twice}: give one another name`);
   }
   return problems;

@@ -1,20 +1,61 @@
 import { SetpointError } from "../errors/error.js";
+import type { StandardIssue } from "../kinds/json-schema.js";
 import type { App } from "./app.js";
 import { type AppManifest, checkManifest } from "./manifest.js";
 
-/** Makes an app from a configuration of its own, and says what it should be. */
+/**
+ * Makes an app from a configuration of its own, and says what it should be. `run` takes the configuration from the
+ * `apps` of its file, by the provider's name.
+ *
+ * ```ts
+ * const shopProvider: AppProvider<{ region: string }> = {
+ *   name: "shop",
+ *   manifest: { file: "shop.yaml" },
+ *   config: z.object({ region: z.string() }),
+ *   create: ({ region }) => app({ name: "shop", kinds: [Order], reconcilers: [ordersIn(region)] }),
+ * };
+ * await run(shopProvider, { config: "operator.yaml" });
+ * ```
+ */
 export interface AppProvider<Config = undefined> {
   readonly name: string;
+  /** What the configuration must be: a schema of any library that follows Standard Schema. */
+  readonly config?: ConfigSchema<Config>;
   /** Where the app is described: an object, JSON or YAML text, or a file with either. Left out, code alone says it. */
   readonly manifest?: AppManifest | string | { readonly file: string };
   create(config: Config): App | Promise<App>;
 }
 
-/** The provider's app, checked against its manifest. Rejects with `MANIFEST_INVALID` or `MANIFEST_MISMATCH`. */
+/** What {@link AppProvider} needs of a schema library. */
+export interface ConfigSchema<Config> {
+  readonly "~standard": {
+    readonly validate: (value: unknown) => ConfigResult<Config> | Promise<ConfigResult<Config>>;
+  };
+}
+
+type ConfigResult<Config> =
+  | { readonly value: Config; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/**
+ * The provider's app, checked against its manifest. Rejects with `CONFIGURATION_INVALID`, which names each field,
+ * `MANIFEST_INVALID` or `MANIFEST_MISMATCH`.
+ */
 export async function provideApp<Config>(provider: AppProvider<Config>, config: Config): Promise<App> {
-  const app = await provider.create(config);
+  const app = await provider.create(await checked(provider, config));
   if (provider.manifest !== undefined) checkManifest(app, await readManifest(provider.manifest));
   return app;
+}
+
+async function checked<Config>({ name, config: schema }: AppProvider<Config>, config: Config): Promise<Config> {
+  if (!schema) return config;
+  const result = await schema["~standard"].validate(config);
+  if (!result.issues) return result.value;
+  const problems = result.issues.map(({ message, path = [] }) => {
+    const steps = path.map((step) => String(typeof step === "object" ? step.key : step));
+    return `${["apps", name, ...steps].join(".")}: ${message}`;
+  });
+  throw new SetpointError("CONFIGURATION_INVALID", problems.join("; "));
 }
 
 /** A manifest from wherever it is. Rejects with `MANIFEST_INVALID` for what is none; the message names the file. */

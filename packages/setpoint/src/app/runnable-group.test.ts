@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../clock/virtual-clock.js";
-import { type GroupMember, RunnableGroup } from "./runnable-group.js";
+import { type Runnable, RunnableGroup } from "./runnable-group.js";
 
 /** Runs until it is told to end, or to fail. */
 function member(name: string) {
   let fail!: (error: Error) => void;
   const log: string[] = [];
-  const runnable: GroupMember = {
+  const runnable: Runnable = {
     name,
     run: (signal) =>
       new Promise((resolve, reject) => {

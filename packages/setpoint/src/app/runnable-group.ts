@@ -3,15 +3,15 @@ import { type Duration, parseDuration } from "../clock/duration.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 
-/** Something that runs until its signal is aborted. */
-export interface GroupMember {
+/** Something that runs until its signal is aborted: a feed, a poller, a server. */
+export interface Runnable {
   readonly name: string;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface RunnableGroupOptions {
   readonly name: string;
-  readonly members?: readonly GroupMember[];
+  readonly members?: readonly Runnable[];
   /** Whether the failure of one ends all. Yes, unless given. */
   readonly onError?: (error: unknown, member: string) => boolean | Promise<boolean>;
   /** How long the others may take to end. For ever, unless given. */
@@ -20,7 +20,7 @@ export interface RunnableGroupOptions {
 }
 
 interface Live {
-  readonly member: GroupMember;
+  readonly member: Runnable;
   readonly stop: AbortController;
   ended: Promise<void> | undefined;
 }
@@ -51,7 +51,7 @@ export class RunnableGroup {
   }
 
   /** Starts at once where the group already runs. Throws `RUNNABLE_INVALID` where the name is taken. */
-  add(member: GroupMember): void {
+  add(member: Runnable): void {
     if (this.#members.has(member.name)) throw this.#invalid(`it has a ${member.name} already`);
     const live: Live = { member, stop: new AbortController(), ended: undefined };
     this.#members.set(member.name, live);

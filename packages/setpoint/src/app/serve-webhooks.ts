@@ -6,7 +6,6 @@ import type { WebhookServer, WebhookServerOptions } from "./webhook-server.js";
  *
  * ```ts
  * await using webhooks = await serveWebhooks({ apps: [shop], client });
- * await run(shop.workloads, { client });
  * ```
  */
 export async function serveWebhooks(options: WebhookServerOptions): Promise<WebhookServer> {

@@ -30,10 +30,7 @@ export function webhookPath(app: App, review: "validate" | "mutate" | "convert")
  */
 export async function installApp(client: Client, app: App, options: InstallOptions): Promise<void> {
   const { target, caBundle, clock } = options;
-  for (const kind of app.kinds) {
-    const conversionWebhook = { ...target(webhookPath(app, "convert")), caBundle };
-    await installCrd(client, kind.crd(hasConversion(kind) ? { conversionWebhook } : {}), { clock });
-  }
+  await installKinds(client, app, { clock, conversionWebhook: { ...target(webhookPath(app, "convert")), caBundle } });
   for (const [kind, review, handlers] of configurationsOf(app)) {
     if (handlers.length === 0) {
       await uninstall(client, kind, app);
@@ -50,6 +47,21 @@ export async function installApp(client: Client, app: App, options: InstallOptio
       },
       { fieldManager: `setpoint-${app.name}`, force: true },
     );
+  }
+}
+
+/** Tells the API server of an app's kinds. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`. */
+export async function installKinds(
+  client: Client,
+  app: App,
+  {
+    clock,
+    conversionWebhook,
+  }: { readonly clock: Clock; readonly conversionWebhook?: WebhookTarget & { readonly caBundle: string } },
+): Promise<void> {
+  for (const kind of app.kinds) {
+    const crd = kind.crd(conversionWebhook && hasConversion(kind) ? { conversionWebhook } : {});
+    await installCrd(client, crd, { clock });
   }
 }
 

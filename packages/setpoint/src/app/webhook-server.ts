@@ -26,11 +26,14 @@ const MAX_BODY_BYTES = 8 * 2 ** 20;
 const GRACE_MS = 5_000;
 
 export interface WebhookServerOptions extends WebhookPlace {
+  /** More by {@link WebhookServer.add}. */
   readonly apps: readonly App[];
   /** Of the API server that is to call. */
   readonly client: Client;
   /** Defaults to 0, any free one, on a laptop, and to 9443 behind a Service or a URL. */
   readonly port?: number;
+  /** False: kinds and webhooks were installed by somebody else, who trusts the certificate in the Service's Secret. */
+  readonly install?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
@@ -46,9 +49,10 @@ export interface WebhookServerOptions extends WebhookPlace {
  * Custom routes are open to this machine; from elsewhere a bearer token is asked for, and the cluster's RBAC whether its
  * user may: verb, resource and subresource as for any object.
  *
+ * A manager serves those of its apps by itself; this is for processes that have none.
+ *
  * ```ts
  * await using webhooks = await serveWebhooks({ apps: [shop], client });
- * await run(shop.workloads, { client });
  * ```
  */
 export class WebhookServer implements AsyncDisposable {
@@ -59,10 +63,12 @@ export class WebhookServer implements AsyncDisposable {
   readonly #guard: RouteGuard;
   readonly #log: Logger;
   readonly #inFlight = new Set<Promise<void>>();
+  readonly #apps = new Set<App>();
   #installing: Promise<void> = Promise.resolve();
 
   private constructor(options: WebhookServerOptions, address: WebhookAddress, certificate: ServingCertificate) {
     this.#options = options;
+    for (const app of options.apps) this.#apps.add(app);
     this.#address = address;
     this.#certificate = certificate;
     this.#log = options.log ?? silentLogger;
@@ -112,16 +118,30 @@ export class WebhookServer implements AsyncDisposable {
     return this.#certificate.caBundle;
   }
 
+  /** Serves one more app, and installs it. Rejects with the API server's error; the app is then not served. */
+  async add(app: App): Promise<void> {
+    this.#apps.add(app);
+    try {
+      await this.#install([app]);
+    } catch (error) {
+      this.#apps.delete(app);
+      throw error;
+    }
+  }
+
+  /** Serves an app no longer; its webhooks are uninstalled first, so that no write waits for them. Its kinds stay. */
+  async remove(app: App): Promise<void> {
+    if (!this.#apps.has(app)) return;
+    await this.#uninstall(app);
+    this.#apps.delete(app);
+  }
+
   /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#certificate[Symbol.dispose]();
     await this.#installing.catch(() => {});
     if (this.#address.isLocal && this.#server.listening) {
-      for (const app of this.#options.apps) {
-        await uninstallWebhooks(this.#options.client, app).catch((error: unknown) =>
-          this.#log.warn("could not uninstall webhooks", { app: app.name, error }),
-        );
-      }
+      for (const app of this.#apps) await this.#uninstall(app);
     }
     if (!this.#server.listening) return;
     const closed = new Promise((resolve) => this.#server.close(resolve));
@@ -153,13 +173,24 @@ export class WebhookServer implements AsyncDisposable {
     this.#log.info("serving webhooks", { host, port: this.port });
   }
 
-  #install(): Promise<void> {
-    const { apps, client, clock = systemClock } = this.#options;
+  #install(apps: Iterable<App> = this.#apps): Promise<void> {
+    const { client, clock = systemClock, install = true } = this.#options;
+    if (!install) return this.#installing;
     const target = (path: string) => this.#address.target(path, this.port);
-    this.#installing = this.#installing.then(async () => {
-      for (const app of apps) await installApp(client, app, { target, caBundle: this.caBundle, clock });
-    });
-    return this.#installing;
+    const installing = this.#installing
+      .catch(() => {})
+      .then(async () => {
+        for (const app of apps) await installApp(client, app, { target, caBundle: this.caBundle, clock });
+      });
+    this.#installing = installing;
+    return installing;
+  }
+
+  async #uninstall(app: App): Promise<void> {
+    if (this.#options.install === false) return;
+    await uninstallWebhooks(this.#options.client, app).catch((error: unknown) =>
+      this.#log.warn("could not uninstall webhooks", { app: app.name, error }),
+    );
   }
 
   #secureContext(): { cert: string; key: string } {
@@ -189,14 +220,13 @@ export class WebhookServer implements AsyncDisposable {
     const url = new URL(incoming.url ?? "/", "https://webhooks");
     const { method = "GET", headers } = incoming;
     const request: WebRequest = { method, path: url.pathname, query: url.searchParams, headers, body, signal };
-    const { apps } = this.#options;
-    for (const app of apps) {
+    for (const app of this.#apps) {
       if (request.path === webhookPath(app, "validate")) return validateReview(app.validators, request);
       if (request.path === webhookPath(app, "mutate")) return mutateReview(app.mutators, request);
       if (request.path === webhookPath(app, "convert")) return convertReview(app.converters, request);
     }
     if (!request.path.startsWith("/apis/")) return textAnswer(404, "not found");
-    const routes = apps.flatMap((app) => app.routes);
+    const routes = [...this.#apps].flatMap((app) => app.routes);
     const refusal = isLoopback(incoming.socket.remoteAddress ?? "") ? undefined : await this.#guard(routes, request);
     return refusal ?? routeAnswer(routes, request);
   }

@@ -105,6 +105,7 @@ export class ControllerRun implements AsyncDisposable {
       { kind, ...(labelSelector ? { labelSelector } : {}), ...(namespaces ? {} : { namespaces: "all" }) },
       { cluster: environment.cluster, namespaces, resyncMs, onEvent: (...event) => this.#router.onPrimary(...event) },
     );
+    this.#sources.set("", new Map([[kindId(kind), this.#primary]]));
     for (const use of controller.uses) this.#declare(use, undefined);
     for (const use of controller.owns) this.#declare(use, controller.fieldManager);
     for (const watch of controller.watches) {
@@ -243,7 +244,8 @@ export class ControllerRun implements AsyncDisposable {
   }
 
   *#declared(): Iterable<KindSource> {
-    for (const sources of this.#sources.values()) yield* sources.values();
+    for (const sources of this.#sources.values())
+      for (const source of sources.values()) if (source !== this.#primary) yield source;
   }
 
   #enqueue(key: string, cause: Cause, priority: Priority): void {

@@ -94,7 +94,8 @@ export interface FailedRun {
 }
 
 /** What a reconciler returns; nothing is as good as `done`. */
-export type ReconcileResult = Promise<Outcome | undefined> | Promise<void> | Outcome | undefined | void;
+// biome-ignore lint/suspicious/noConfusingVoidType: what a function without a result returns
+export type ReconcileResult = Promise<Outcome | undefined | void> | Outcome | undefined | void;
 
 /** A kind as controllers declare it: in their own scope, or in one that is stated. */
 export type KindUse = Kind | ScopedKind;

@@ -5,6 +5,7 @@ import type { KubeObject } from "../kinds/object.js";
 import type { RetryPolicy } from "./controller.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { Logger } from "./logger.js";
+import type { MetricSource } from "./metric-source.js";
 
 /** One thing that the watch showed of an object. */
 export type WatchStep<T extends KubeObject = KubeObject> =
@@ -51,6 +52,8 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly concurrency?: number;
   readonly resync?: Duration;
   readonly onError?: (error: unknown, step: FailedStep) => void;
+  /** Counters and gauges of its own. */
+  readonly metrics?: readonly MetricSource[];
 }
 
 export interface FailedStep {
@@ -81,6 +84,7 @@ export interface Watcher<T extends KubeObject = KubeObject> {
   };
   readonly maxAttempts: number;
   readonly resyncMs: number | undefined;
+  readonly metrics: readonly MetricSource[];
 }
 
 /**
@@ -122,6 +126,7 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
     },
     maxAttempts: retry.attempts ?? 12,
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `watcher ${name}: resync`),
+    metrics: options.metrics ?? [],
   };
 }
 

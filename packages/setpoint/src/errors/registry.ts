@@ -303,6 +303,10 @@ export const errorRegistry = defineErrors({
     summary: "This process no longer holds the lease that lets it write.",
     cure: "Another process leads now, or the API server was out of reach for the length of the lease. Let it restart.",
   },
+  CONFIGURATION_INVALID: {
+    summary: "A flag, an environment variable or a field of the configuration file cannot be read.",
+    cure: "The message names it and what is expected; docs/controllers.md lists them all.",
+  },
   METRIC_CONFLICT: {
     summary: "Two metrics of different types have one name.",
     cure: "Give the metric another name.",

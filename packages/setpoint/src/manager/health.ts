@@ -1,13 +1,7 @@
+import type { HealthCheck } from "../app/health-check.js";
 import type { ControllerStatus } from "../controller/controller-run.js";
 import type { InformerStatus } from "../informer/informer.js";
 import type { EndpointAnswer } from "./endpoint-server.js";
-
-/** One thing that must be so for the process to do its work. */
-export interface HealthCheck {
-  readonly name: string;
-  /** Throws, or gives the reason why not; computed each time it is asked for. */
-  check(): string | undefined | Promise<string | undefined>;
-}
 
 type NamedInformer = InformerStatus & { readonly kind: string };
 

@@ -61,6 +61,12 @@ export class LeaderElector implements AsyncDisposable {
     }
   }
 
+  /** Which Lease it is about. */
+  get lease(): { readonly namespace: string; readonly name: string } {
+    const { namespace, name } = this.#options;
+    return { namespace, name };
+  }
+
   /** Aborted once this process no longer leads after it did. */
   get lost(): AbortSignal {
     return this.#lost.signal;

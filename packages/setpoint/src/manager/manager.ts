@@ -1,42 +1,30 @@
+import type { App } from "../app/app.js";
+import type { HealthCheck } from "../app/health-check.js";
+import { type Runnable, RunnableGroup } from "../app/runnable-group.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
-import type { Controller } from "../controller/controller.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment } from "../controller/environment.js";
 import { openFence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
+import type { MetricSource } from "../controller/metric-source.js";
 import { Timeline } from "../controller/timeline.js";
-import type { Watcher } from "../controller/watcher.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
-import { loopbackOnly, reviewedAccess } from "./access-guard.js";
+import { AppHost, type AppHosting } from "./app-host.js";
 import { collectState, controllerMetrics } from "./controller-metrics.js";
-import { EndpointServer } from "./endpoint-server.js";
+import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
-import { controllerTrouble, type HealthCheck, healthAnswer } from "./health.js";
+import { controllerTrouble } from "./health.js";
 import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
-import { timelineEndpoint } from "./timeline-endpoint.js";
+import type { Part, Workload } from "./part.js";
+import { type PreflightFinding, preflight } from "./preflight.js";
 
-/** What a manager runs: controllers and watchers of any kinds. */
-// biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
-export type Workload = Controller<any> | Watcher<any>;
-
-/** Something else that lives as long as the manager leads: ends when the signal is aborted. */
-export interface Runnable {
-  readonly name: string;
-  run(signal: AbortSignal): Promise<void>;
-}
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface ManagerOptions {
+export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
   readonly name?: string;
   readonly client: Client;
@@ -49,36 +37,35 @@ export interface ManagerOptions {
   readonly leaderElection?: Partial<
     Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "leaseMs" | "renewMs" | "retryMs">
   >;
-  /** `/livez`, `/readyz` and `/healthz`. Not served where left out. */
-  readonly health?: ListenAddress;
-  /** `/metrics` and `/timeline`. Not served where left out. */
-  readonly metrics?: ListenAddress;
-  /** Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`. */
-  readonly metricsAccess?: "loopback" | "rbac";
+  /** Where the API server reaches the webhooks of apps, and whether they are installed. */
+  readonly webhooks?: AppHosting;
   /** How long runs may take to end on a stop. Defaults to 30 s. */
   readonly graceMs?: number;
+  /** Where metrics are counted; for what else is to show there. Defaults to one of its own. */
+  readonly metricRegistry?: MetricRegistry;
+  /** What else must be so for the process to be ready. */
   readonly checks?: readonly HealthCheck[];
-}
-
-interface Live {
-  readonly workload: Workload;
-  readonly run: ControllerRun | WatcherRun;
+  /** Whether the failure of a runnable ends the manager. Yes, unless given. */
+  readonly onError?: (error: unknown, runnable: string) => boolean | Promise<boolean>;
+  /** Whether to ask at the start what is not served or not allowed, and to log it. Yes, unless given. */
+  readonly preflight?: boolean;
 }
 
 /**
- * One process of control loops: shared caches, one lease, health, metrics, and an orderly end.
+ * One process of control loops: shared caches, one lease, apps with their webhooks and routes, health, metrics, and an
+ * orderly end.
  *
  * ```ts
  * await using manager = new Manager({ client: await connect() });
- * manager.add(websites);
+ * await manager.add(websites);
  * await manager.start();
  * ```
  *
  * Guarantees: with leader election no reconcile starts before the lease is held, and none writes after it is lost; a
- * standby keeps its caches warm. `stop` takes no more work, lets runs end, then releases the lease.
+ * standby keeps its caches warm and answers webhooks. `stop` takes no more work, lets runs end, then releases the lease.
  */
 export class Manager implements AsyncDisposable {
-  readonly metrics = new MetricRegistry();
+  readonly metrics: MetricRegistry;
   readonly timeline = new Timeline();
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
@@ -88,20 +75,21 @@ export class Manager implements AsyncDisposable {
   readonly #clusters: Readonly<Record<string, Cluster>>;
   readonly #events: EventWriter;
   readonly #elector: LeaderElector | undefined;
-  readonly #live = new Map<string, Live>();
-  readonly #runnables = new Map<
-    string,
-    { readonly runnable: Runnable; stop: AbortController; ended?: Promise<void> }
-  >();
-  readonly #servers: EndpointServer[] = [];
+  readonly #endpoints = new Endpoints();
+  readonly #apps: AppHost;
+  readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
+  readonly #sources = new Map<object, readonly Disposable[]>();
+  readonly #runnables: RunnableGroup;
   readonly #stopping = new AbortController();
+  readonly #failed = new AbortController();
+  #hasStarted = false;
   #isLeading = false;
-  #healthUrl: string | undefined;
-  #metricsUrl: string | undefined;
+  #running: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.metrics = options.metricRegistry ?? new MetricRegistry();
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     const name = options.name ?? "setpoint";
@@ -111,12 +99,17 @@ export class Manager implements AsyncDisposable {
     this.#clusters = Object.fromEntries(
       Object.entries(options.clusters ?? {}).map(([key, each]) => [key, this.#clusterOf(each)]),
     );
-    this.#events = new EventWriter({
-      client,
+    const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
+    this.#events = new EventWriter({ ...common, component: name });
+    this.#apps = new AppHost({ ...common, ...options.webhooks });
+    this.#runnables = new RunnableGroup({
+      name,
       clock: this.#clock,
-      random: this.#random,
-      component: name,
-      log: this.#log,
+      exitWait: options.graceMs ?? 30_000,
+      onError: (error, runnable) => {
+        this.#log.error("a runnable failed", { runnable, error });
+        return options.onError?.(error, runnable) ?? true;
+      },
     });
     const { leaderElection } = options;
     this.#elector =
@@ -126,89 +119,123 @@ export class Manager implements AsyncDisposable {
         name,
         identity: `${process.env.HOSTNAME ?? "local"}_${Buffer.from(this.#random.bytes(6)).toString("hex")}`,
         ...leaderElection,
-        client,
-        clock: this.#clock,
-        random: this.#random,
-        log: this.#log,
+        ...common,
       });
     collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers);
   }
 
   /** Where health is served, once it is. */
   get healthUrl(): string | undefined {
-    return this.#healthUrl;
+    return this.#endpoints.healthUrl;
   }
 
   /** Where metrics and timeline are served, once they are. */
   get metricsUrl(): string | undefined {
-    return this.#metricsUrl;
+    return this.#endpoints.metricsUrl;
+  }
+
+  /** Where webhooks and custom routes are served, once they are. */
+  get webhookPort(): number | undefined {
+    return this.#apps.port;
   }
 
   get informers(): Informers {
     return this.#cluster.informers;
   }
 
-  /** Aborted when the process should end: it was stopped, or the lease is lost. */
+  /** Aborted when the process should end: it was stopped, a runnable failed, or the lease is lost. */
   get ended(): AbortSignal {
-    return this.#elector ? AbortSignal.any([this.#stopping.signal, this.#elector.lost]) : this.#stopping.signal;
+    const { signal } = this.#stopping;
+    return AbortSignal.any([signal, this.#failed.signal, ...(this.#elector ? [this.#elector.lost] : [])]);
   }
 
-  /** Why this process no longer leads, once it does not. */
-  get lostLease(): Error | undefined {
-    return this.#elector?.lost.aborted ? (this.#elector.lost.reason as Error) : undefined;
+  /** Why the process should end, where it is not its own will: the failed runnable's error, or `LEASE_LOST`. */
+  get failure(): unknown {
+    const signals = [this.#failed.signal, ...(this.#elector ? [this.#elector.lost] : [])];
+    return signals.find(({ aborted }) => aborted)?.reason;
   }
 
   get isLeading(): boolean {
     return this.#isLeading && (this.#elector?.isLeading ?? true);
   }
 
-  /** Adds a controller or watcher; it starts at once where the manager already works. Its name must be free. */
-  add(workload: Workload): void {
-    const id = `${workload.type} ${workload.name}`;
-    if (this.#live.has(id)) throw new TypeError(`the manager has a ${id} already`);
+  /**
+   * Adds a controller, a watcher, or an app with all that is its; it starts at once where the manager already works.
+   * Throws where a name is taken. Resolves when an app's webhooks are installed, rejects where they could not be.
+   */
+  add(part: Part): Promise<void> {
+    if (part.type === "app") return this.#addApp(part);
+    const id = idOf(part);
+    if (this.#workloads.has(id)) throw new TypeError(`the manager has a ${id} already`);
     const run =
-      workload.type === "controller"
-        ? new ControllerRun(workload, this.#environment())
-        : new WatcherRun(workload, this.#environment());
-    this.#live.set(id, { workload, run });
+      part.type === "controller"
+        ? new ControllerRun(part, this.#environment())
+        : new WatcherRun(part, this.#environment());
+    this.#workloads.set(id, { workload: part, run });
+    this.#collect(part, part.metrics);
     if (this.#isLeading) this.#startRun(run);
+    else if (this.#hasStarted && run instanceof ControllerRun) run.warmUp();
+    return Promise.resolve();
   }
 
-  /** Stops and takes away a controller or watcher. One that is not there is as good as removed. */
-  async remove(workload: Workload): Promise<void> {
-    const id = `${workload.type} ${workload.name}`;
-    const live = this.#live.get(id);
-    this.#live.delete(id);
+  /** Stops and takes away a part. One that is not there is as good as removed. */
+  async remove(part: Part): Promise<void> {
+    this.#stopCollecting(part);
+    if (part.type === "app") {
+      await this.#apps.remove(part);
+      await Promise.all([
+        ...part.workloads.map((workload) => this.remove(workload)),
+        ...part.runnables.map(({ name }) => this.removeRunnable(`${part.name}/${name}`)),
+      ]);
+      return;
+    }
+    const live = this.#workloads.get(idOf(part));
+    this.#workloads.delete(idOf(part));
     await live?.run.stop(this.#options.graceMs);
   }
 
+  /** Adds something that runs while the manager leads. What it throws ends the manager, unless `onError` says no. */
   addRunnable(runnable: Runnable): void {
-    const entry = { runnable, stop: new AbortController() };
-    this.#runnables.set(runnable.name, entry);
-    if (this.#isLeading) this.#startRunnable(entry);
+    this.#runnables.add(runnable);
   }
 
   async removeRunnable(name: string): Promise<void> {
-    const entry = this.#runnables.get(name);
-    this.#runnables.delete(name);
-    entry?.stop.abort();
-    await entry?.ended;
+    await this.#runnables.remove(name);
   }
 
   /**
-   * Serves the endpoints, waits for the lease where there is one, then starts everything. Resolves when the work began;
-   * informers may still be filling (`/readyz` tells).
+   * Serves the endpoints and webhooks, waits for the lease where there is one, then starts everything. Resolves when the
+   * work began; informers may still be filling (`/readyz` tells).
    */
   async start(): Promise<void> {
+    this.#hasStarted = true;
     await this.#serve();
+    await this.#apps.start();
+    if (this.#options.preflight ?? true) void this.#logPreflight();
     if (this.#elector) {
       for (const run of this.#controllerRuns()) run.warmUp();
       this.#log.info("waiting for the lease");
       await this.#elector.acquire(this.#stopping.signal);
     }
     this.#isLeading = true;
-    for (const { run } of this.#live.values()) this.#startRun(run);
-    for (const entry of this.#runnables.values()) this.#startRunnable(entry);
+    for (const { run } of this.#workloads.values()) this.#startRun(run);
+    this.#running = this.#runnables.run(this.#stopping.signal).catch((error: unknown) => this.#failed.abort(error));
+    for (const app of this.#apps.apps) this.#sweep(app);
+  }
+
+  /** What stands against running here: kinds that are not served, verbs that are not allowed. */
+  preflight(): Promise<readonly PreflightFinding[]> {
+    const { client, clusters = {}, metricsAccess, webhooks = {} } = this.#options;
+    const parts = [...this.#apps.apps, ...[...this.#workloads.values()].map(({ workload }) => workload)];
+    return preflight([...new Set(parts)], {
+      client,
+      clusters,
+      reviewsAccess: metricsAccess === "rbac",
+      installs: webhooks.install ?? true,
+      ...(webhooks.service ? { service: webhooks.service } : {}),
+      ...(this.#elector ? { leaderElection: this.#elector.lease } : {}),
+      signal: this.#stopping.signal,
+    });
   }
 
   /** Why the process is not ready; empty where it is. */
@@ -229,44 +256,67 @@ export class Manager implements AsyncDisposable {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    for (const { stop } of this.#runnables.values()) stop.abort();
-    await Promise.all([...this.#live.values()].map(({ run }) => run.stop(this.#options.graceMs)));
-    await Promise.all([...this.#runnables.values()].map(({ ended }) => ended));
+    await this.#apps[Symbol.asyncDispose]();
+    await Promise.all([...this.#workloads.values()].map(({ run }) => run.stop(this.#options.graceMs)));
+    await this.#running;
     await this.#events[Symbol.asyncDispose]();
     await this.#elector?.release();
     const clusters = [this.#cluster, ...Object.values(this.#clusters)];
     await Promise.all(clusters.map(({ informers }) => informers[Symbol.asyncDispose]()));
-    await Promise.all(this.#servers.map((server) => server[Symbol.asyncDispose]()));
+    await this.#endpoints[Symbol.asyncDispose]();
     this.#log.info("stopped");
   }
 
   async #serve(): Promise<void> {
-    const { health, metrics, client, metricsAccess, checks = [] } = this.#options;
-    if (health) {
-      const server = this.#server();
-      server.route("/livez", () => healthAnswer([{ name: "ping", check: () => undefined }]));
-      server.route("/healthz", () => healthAnswer([{ name: "ping", check: () => undefined }]));
-      server.route("/readyz", () =>
-        healthAnswer([{ name: "controllers", check: () => this.trouble().join("; ") || undefined }, ...checks]),
-      );
-      this.#healthUrl = await server.listen(health.host, health.port);
-      this.#log.info("serving health", { url: this.#healthUrl });
+    const { metrics, timeline } = this;
+    const readiness = (): readonly HealthCheck[] => [
+      { name: "controllers", check: () => this.trouble().join("; ") || undefined },
+      ...this.#apps.apps.flatMap(({ checks }) => checks),
+      ...(this.#options.checks ?? []),
+    ];
+    const { client } = this.#options;
+    await this.#endpoints.serve(this.#options, { client, clock: this.#clock, metrics, timeline, readiness });
+    const { healthUrl, metricsUrl } = this.#endpoints;
+    if (healthUrl || metricsUrl) this.#log.info("serving", { health: healthUrl, metrics: metricsUrl });
+  }
+
+  async #addApp(app: App): Promise<void> {
+    const taken = app.workloads.map(idOf).find((id) => this.#workloads.has(id));
+    if (taken) throw new TypeError(`app ${app.name}: the manager has a ${taken} already`);
+    await this.#apps.add(app);
+    this.#collect(app, app.metrics);
+    for (const workload of app.workloads) void this.add(workload);
+    for (const runnable of app.runnables) {
+      this.addRunnable({ name: `${app.name}/${runnable.name}`, run: (signal) => runnable.run(signal) });
     }
-    if (metrics) {
-      const guard = metricsAccess === "rbac" ? reviewedAccess(client) : loopbackOnly;
-      const server = this.#server();
-      const type = "text/plain; version=0.0.4; charset=utf-8";
-      server.route("/metrics", () => ({ status: 200, type, body: this.metrics.exposition() }), guard);
-      server.route("/timeline", timelineEndpoint(this.timeline), guard);
-      this.#metricsUrl = await server.listen(metrics.host, metrics.port);
-      this.#log.info("serving metrics and timeline", { url: this.#metricsUrl });
+    if (this.#isLeading) this.#sweep(app);
+  }
+
+  /** Lets go of the objects of kinds that an app has given up. */
+  #sweep(app: App): void {
+    void this.#apps.sweep(app, this.#stopping.signal).catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
+    });
+  }
+
+  async #logPreflight(): Promise<void> {
+    try {
+      for (const { type, message } of await this.preflight()) this.#log.warn(`preflight: ${message}`, { type });
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#log.warn("preflight failed", { error });
     }
   }
 
-  #server(): EndpointServer {
-    const server = new EndpointServer();
-    this.#servers.push(server);
-    return server;
+  #collect(part: object, sources: readonly MetricSource[]): void {
+    this.#sources.set(
+      part,
+      sources.map((source) => this.metrics.collect(source, () => source.collect())),
+    );
+  }
+
+  #stopCollecting(part: object): void {
+    for (const source of this.#sources.get(part) ?? []) source[Symbol.dispose]();
+    this.#sources.delete(part);
   }
 
   #clusterOf(client: Client): Cluster {
@@ -293,13 +343,11 @@ export class Manager implements AsyncDisposable {
     });
   }
 
-  #startRunnable(entry: { readonly runnable: Runnable; stop: AbortController; ended?: Promise<void> }): void {
-    entry.ended = entry.runnable.run(entry.stop.signal).catch((error: unknown) => {
-      if (!entry.stop.signal.aborted) this.#log.error("a runnable failed", { runnable: entry.runnable.name, error });
-    });
-  }
-
   *#controllerRuns(): Iterable<ControllerRun> {
-    for (const { run } of this.#live.values()) if (run instanceof ControllerRun) yield run;
+    for (const { run } of this.#workloads.values()) if (run instanceof ControllerRun) yield run;
   }
+}
+
+function idOf({ type, name }: Workload): string {
+  return `${type} ${name}`;
 }

@@ -1,7 +1,6 @@
+import type { Labels, MetricValue } from "../controller/metric-source.js";
 import { SetpointError } from "../errors/error.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
-
-export type Labels = Readonly<Record<string, string>>;
 
 /** Seconds, from five milliseconds to a hundred: what both a cached read and a slow reconcile fall into. */
 export const LATENCY_BUCKETS: readonly number[] = [
@@ -25,7 +24,7 @@ export interface Histogram {
 }
 
 /** Gives values when they are asked for; for what is known elsewhere (queue depths, cache sizes). */
-export type Collector = () => Iterable<{ readonly labels: Labels; readonly value: number }>;
+export type Collector = () => Iterable<MetricValue>;
 
 interface Series {
   readonly labels: Labels;
@@ -83,8 +82,7 @@ export class MetricRegistry {
       lines.push(`# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`, `# TYPE ${name} ${type}`);
       for (const each of series.values())
         lines.push(...(type === "histogram" ? histogramLines(name, each) : [line(name, each.labels, each.value)]));
-      for (const collector of collectors)
-        for (const each of collector()) lines.push(line(name, each.labels, each.value));
+      for (const { labels, value } of bounded(collectors)) lines.push(line(name, labels, value));
     }
     return `${lines.join("\n")}\n`;
   }
@@ -106,7 +104,7 @@ function seriesOf(metric: Metric, labels: Labels): Series {
   const known = metric.series.get(key);
   if (known) return known;
   if (metric.series.size >= MAX_SERIES) {
-    const overflow = Object.fromEntries(Object.keys(labels).map((name) => [name, OVERFLOW]));
+    const overflow = overflowOf(labels);
     if (key !== JSON.stringify(overflow)) return seriesOf(metric, overflow);
   }
   const isHistogram = metric.definition.type === "histogram";
@@ -118,6 +116,25 @@ function seriesOf(metric: Metric, labels: Labels): Series {
   };
   metric.series.set(key, series);
   return series;
+}
+
+/** What all collectors of a metric give: one value for each set of labels, those beyond the bound counted together. */
+function bounded(collectors: Iterable<Collector>): Iterable<MetricValue> {
+  const values = new Map<string, MetricValue>();
+  for (const collector of collectors) {
+    for (const each of collector()) {
+      const key = JSON.stringify(each.labels);
+      const isOver = values.size >= MAX_SERIES && !values.has(key);
+      const labels = isOver ? overflowOf(each.labels) : each.labels;
+      const id = isOver ? JSON.stringify(labels) : key;
+      values.set(id, { labels, value: (values.get(id)?.value ?? 0) + each.value });
+    }
+  }
+  return values.values();
+}
+
+function overflowOf(labels: Labels): Labels {
+  return Object.fromEntries(Object.keys(labels).map((name) => [name, OVERFLOW]));
 }
 
 function histogramLines(name: string, { labels, value, count, buckets = [] }: Series): readonly string[] {

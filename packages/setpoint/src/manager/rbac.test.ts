@@ -5,7 +5,7 @@ import { watcher } from "../controller/watcher.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
 import { resource } from "../kinds/resource.js";
-import { type RbacRule, rbacManifests, rbacRules, writing } from "./rbac.js";
+import { type RbacRule, rbacManifests, rbacRules } from "./rbac.js";
 
 const Website = resource("web.example.com/v1/Website", { spec: z.object({}), status: z.object({ ready: z.int() }) });
 const Plain = resource("web.example.com/v1/Plain", { spec: z.object({}) });
@@ -59,7 +59,10 @@ describe("the rules of workloads", () => {
 
   it("allow for what a controller says that it writes, and keep clusters apart", () => {
     const one = controller(Plain, {
-      uses: [writing(Namespace, ["patch", "status"]), scoped(Secret, { namespaces: "all", cluster: "edge" })],
+      uses: [
+        scoped(Namespace, { writes: ["patch", "status"] }),
+        scoped(Secret, { namespaces: "all", cluster: "edge" }),
+      ],
       reconcile,
     });
     expect(short(rbacRules([one]))).toEqual([

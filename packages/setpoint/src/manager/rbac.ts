@@ -1,30 +1,8 @@
-import type { Controller, ScopedKind } from "../controller/controller.js";
-import type { Kind } from "../kinds/kind.js";
+import { type App, isServed } from "../app/app.js";
+import type { Controller, ScopedKind, WriteVerb } from "../controller/controller.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
-import type { Workload } from "./manager.js";
-
-/** What a controller may do to a kind that it does not own; `status` patches the status subresource. */
-export type WriteVerb = "create" | "update" | "patch" | "delete" | "status";
-
-/** A kind of `uses` that is also written; {@link writing} makes one. */
-export interface WrittenKind<K extends Kind = Kind> extends ScopedKind<K> {
-  readonly writes: readonly WriteVerb[];
-}
-
-/**
- * Declares that a controller writes objects of a kind that it does not own, so that RBAC allows for it.
- *
- * ```ts
- * uses: [writing(Namespace, ["patch"])],
- * ```
- */
-export function writing<K extends Kind>(
-  kind: K,
-  writes: readonly WriteVerb[],
-  scope: Omit<ScopedKind<K>, "kind"> = {},
-): WrittenKind<K> {
-  return { kind, writes, ...scope };
-}
+import { appsOf, type Part, type Workload, workloadsOf } from "./part.js";
 
 /** One rule of a Role or ClusterRole, with the place that it holds in. */
 export interface RbacRule {
@@ -43,52 +21,101 @@ export interface RbacOptions {
   readonly leaderElection?: { readonly name: string; readonly namespace: string };
   /** Whether the manager asks the API server who may see metrics: `metricsAccess: "rbac"`. */
   readonly reviewsAccess?: boolean;
+  /** Whether somebody else installs the kinds and webhooks of apps: `install: false`. */
+  readonly installs?: boolean;
+  /** The Service before the webhooks of apps, whose certificate is kept in a Secret. */
+  readonly service?: { readonly namespace: string; readonly name: string };
 }
 
 const READ = ["get", "list", "watch"];
 const VERB_ORDER = [...READ, "create", "update", "patch", "delete"];
 
 /**
- * The least that these workloads need: reading the kinds that they declare, in the namespaces that they declare; writing
- * what they own or say that they write; the status of kinds that have one; finalizers where they hold any; events; the
- * Lease. Pure: the same workloads always give the same rules, in the same order.
+ * The least that these parts need: reading the kinds that they declare, in the namespaces that they declare; writing what
+ * they own or say that they write; the status of kinds that have one; finalizers where they hold any; events; installing
+ * the kinds and webhooks of apps; the Lease. Pure: the same parts always give the same rules, in the same order.
  */
-export function rbacRules(workloads: readonly Workload[], options: RbacOptions = {}): readonly RbacRule[] {
-  const rules = workloads.flatMap((workload) =>
-    workload.type === "controller"
-      ? controllerRules(workload)
-      : [
-          ...inScope({ kind: workload.kind }, workload.options.namespaces, READ),
-          ...(workload.finalizer ? inScope({ kind: workload.kind }, workload.options.namespaces, ["patch"]) : []),
-        ],
-  );
-  const own = merged(rules);
+export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): readonly RbacRule[] {
+  const apps = appsOf(parts);
+  const own = merged([
+    ...workloadsOf(parts).flatMap(workloadRules),
+    ...apps.flatMap(({ givenUp }) => givenUp.flatMap(({ kind }) => inScope({ kind }, undefined, ["list", "patch"]))),
+  ]);
   if (options.leaderElection) own.push(...leaseRules(options.leaderElection));
-  if (options.reviewsAccess) {
+  if (options.installs ?? true) own.push(...apps.flatMap(installRules));
+  if (options.service && apps.some(isServed)) own.push(...certificateRules(options.service));
+  if (options.reviewsAccess || apps.some(({ routes }) => routes.length > 0)) {
     own.push({ apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] });
     own.push({ apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] });
   }
   return own;
 }
 
+/** Every kind that these parts declare in a cluster (the own where left out), each once. */
+export function declaredKinds(parts: readonly Part[], cluster?: string): readonly Kind[] {
+  const uses = workloadsOf(parts).flatMap((workload): readonly ScopedKind[] =>
+    workload.type === "controller"
+      ? [{ kind: workload.kind }, ...workload.owns, ...workload.uses, ...workload.watches]
+      : [{ kind: workload.kind }],
+  );
+  const kinds = uses.filter((use) => use.cluster === cluster).map(({ kind }) => kind);
+  return [...new Map(kinds.map((kind) => [kindId(kind), kind])).values()];
+}
+
+function workloadRules(workload: Workload): RbacRule[] {
+  if (workload.type === "controller") return controllerRules(workload);
+  const { kind, options, finalizer } = workload;
+  return inScope({ kind }, options.namespaces, finalizer ? [...READ, "patch"] : READ);
+}
+
+/** The definitions of its kinds, and its webhooks, each by its name; a name cannot be asked for at creation. */
+function installRules(app: App): readonly RbacRule[] {
+  const rules = (group: string, resource: string, resourceNames: readonly string[], verbs: readonly string[]) => {
+    const rule = { apiGroups: [group], resources: [resource] };
+    return resourceNames.length === 0
+      ? []
+      : [
+          { ...rule, verbs: ["create"] },
+          { ...rule, resourceNames, verbs },
+        ];
+  };
+  const definitions = app.kinds.map(({ plural, group }) => `${plural}.${group}`);
+  const webhooks = (resource: string, isNeeded: boolean): readonly RbacRule[] =>
+    rules("admissionregistration.k8s.io", resource, isNeeded ? [app.name] : [], ["patch", "delete"]);
+  return [
+    ...rules("apiextensions.k8s.io", "customresourcedefinitions", definitions, ["get", "update"]),
+    ...webhooks("validatingwebhookconfigurations", app.validators.length > 0),
+    ...webhooks("mutatingwebhookconfigurations", app.mutators.length > 0),
+  ];
+}
+
+function certificateRules({ namespace, name }: NonNullable<RbacOptions["service"]>): readonly RbacRule[] {
+  const secrets = { namespace, apiGroups: [""], resources: ["secrets"] };
+  return [
+    { ...secrets, verbs: ["create"] },
+    { ...secrets, resourceNames: [`${name}-webhook-certificate`], verbs: ["get", "update"] },
+  ];
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
 function controllerRules(controller: Controller<any>): RbacRule[] {
-  const { kind, namespaces, owns, uses, watches, finalize } = controller;
-  const self: ScopedKind = { kind };
-  const rules = inScope(self, namespaces, READ);
+  const { kind, namespaces, owns, uses, watches, finalize, writes } = controller;
+  const self: ScopedKind = { kind, writes };
+  const rules = [...inScope(self, namespaces, READ), ...writeRules(self, namespaces)];
   if (finalize) rules.push(...inScope(self, namespaces, ["patch"]));
   if (hasStatus(kind)) rules.push(...inScope(self, namespaces, ["patch"], "status"));
   // Owner references that block the owner's deletion ask for this where that admission plug-in is on.
   if (owns.length > 0) rules.push(...inScope(self, namespaces, ["update"], "finalizers"));
   for (const use of owns) rules.push(...inScope(use, namespaces, [...READ, "create", "patch", "delete"]));
   for (const use of [...uses, ...watches]) rules.push(...inScope(use, namespaces, READ));
-  for (const use of uses) {
-    for (const verb of writesOf(use)) {
-      const isStatus = verb === "status";
-      rules.push(...inScope(use, namespaces, [isStatus ? "patch" : verb], isStatus ? "status" : undefined));
-    }
-  }
+  for (const use of uses) rules.push(...writeRules(use, namespaces));
   return [...rules, ...eventRules(kind, namespaces)];
+}
+
+function writeRules(use: ScopedKind, namespaces: readonly string[] | undefined): RbacRule[] {
+  const rulesOf = (verb: WriteVerb): RbacRule[] =>
+    verb === "status" ? inScope(use, namespaces, ["patch"], "status") : inScope(use, namespaces, [verb]);
+  return (use.writes ?? []).flatMap(rulesOf);
 }
 
 /** Events of objects without a namespace go to `default`. */
@@ -140,10 +167,6 @@ function isCovered(rule: RbacRule, byPlace: ReadonlyMap<string, RbacRule>): bool
   if (rule.namespace === undefined) return false;
   const everywhere = byPlace.get(JSON.stringify([rule.cluster, undefined, rule.apiGroups, rule.resources]));
   return everywhere !== undefined && rule.verbs.every((verb) => everywhere.verbs.includes(verb));
-}
-
-function writesOf(use: ScopedKind): readonly WriteVerb[] {
-  return "writes" in use ? (use as WrittenKind).writes : [];
 }
 
 /** Kinds of `resource(…)` say whether they have a status; of others nobody is assumed to write it. */

@@ -1,9 +1,18 @@
+import { type AppProvider, provideApp } from "../app/provider.js";
 import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Logger } from "../controller/logger.js";
-import { jsonLogger, type LogLevel } from "./json-logger.js";
-import { type ListenAddress, Manager, type ManagerOptions, type Workload } from "./manager.js";
+import { type ConfigurationSources, readConfiguration } from "./configuration.js";
+import { requestMetrics } from "./controller-metrics.js";
+import { jsonLogger } from "./json-logger.js";
+import { Manager, type ManagerOptions } from "./manager.js";
+import { MetricRegistry } from "./metric-registry.js";
+import type { Part } from "./part.js";
+
+/** What {@link run} takes: loops, apps, and providers that make apps of their configuration. */
+// biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
+export type Runs = Part | AppProvider<any>;
 
 export interface RunOptions extends Omit<ManagerOptions, "client"> {
   /** Defaults to one for the cluster that {@link connect} finds. */
@@ -11,43 +20,91 @@ export interface RunOptions extends Omit<ManagerOptions, "client"> {
   readonly connect?: ConnectOptions;
   /** Ends the run, besides SIGINT and SIGTERM. */
   readonly signal?: AbortSignal;
-  /** Defaults to the process's. See {@link run} for the variables. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Defaults to the process's. See {@link readConfiguration} for what is read of it. */
+  readonly env?: ConfigurationSources["env"];
+  /** Flags to take notice of: `process.argv.slice(2)`. None where left out. */
+  readonly args?: ConfigurationSources["args"];
+  /** A configuration file; `SETPOINT_CONFIG` and the flag `--config` name one as well. */
+  readonly config?: string;
 }
 
 /**
- * Runs controllers and watchers until the process is told to end: connects, elects a leader where asked to, serves
- * health and metrics, and stops in order on SIGINT and SIGTERM.
+ * Runs controllers, watchers and apps until the process is told to end: reads its configuration, connects, elects a
+ * leader where asked to, serves health, metrics, webhooks and routes, and stops in order on SIGINT and SIGTERM.
  *
- * Environment: `SETPOINT_LOG_LEVEL`, `SETPOINT_HEALTH` and `SETPOINT_METRICS` (`host:port`), `SETPOINT_METRICS_ACCESS`
- * (`loopback` or `rbac`), `SETPOINT_LEADER_ELECTION` (`true`). What the options say wins.
- *
- * Rejects with `CLUSTER_NOT_CHOSEN` where no cluster was named, and with `LEASE_LOST` where another process took over.
+ * Rejects with `CLUSTER_NOT_CHOSEN` where no cluster was named, `CONFIGURATION_INVALID` for what cannot be read,
+ * `LEASE_LOST` where another process took over, and with the error of a runnable that failed.
  *
  * ```ts
- * await run([websites], { health: { host: "0.0.0.0", port: 8081 } });
+ * await run(websites);
+ * await run([shop, billing], { args: process.argv.slice(2), health: { host: "0.0.0.0", port: 8081 } });
  * ```
  */
-export async function run(workloads: Workload | readonly Workload[], options: RunOptions = {}): Promise<void> {
+export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}): Promise<void> {
   const env = options.env ?? process.env;
-  const log = options.log ?? defaultLogger(env);
-  const client = options.client ?? (await connect({ onWarning: (warning) => log.warn(warning), ...options.connect }));
-  const manager = new Manager({ ...fromEnvironment(env), ...options, log, client });
-  for (const workload of Array.isArray(workloads) ? workloads : [workloads as Workload]) manager.add(workload);
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  process.once("SIGINT", end);
-  process.once("SIGTERM", end);
-  const signal = AbortSignal.any([ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])]);
+  const { args = [], config } = options;
+  const configuration = await readConfiguration({ args, env, ...(config ? { file: config } : {}) });
+  const log = options.log ?? jsonLogger({ clock: systemClock, level: configuration.logLevel ?? "info" });
+  const parts = await partsOf(runs, configuration.apps);
+  const metricRegistry = new MetricRegistry();
+  const client =
+    options.client ??
+    (await connect({
+      env,
+      onWarning: (warning) => log.warn(warning),
+      observer: requestMetrics(metricRegistry),
+      ...configuration.connect,
+      ...options.connect,
+    }));
+  const manager = new Manager({ metricRegistry, ...configuration.manager, ...options, log, client });
+  using ending = new ProcessEnd(log);
+  const signals = [ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])];
   try {
-    await untilAborted(manager, signal);
+    for (const part of parts) await manager.add(part);
+    await untilAborted(manager, AbortSignal.any(signals));
   } finally {
-    process.off("SIGINT", end);
-    process.off("SIGTERM", end);
     await manager.stop();
     if (!options.client) await client[Symbol.asyncDispose]();
   }
-  if (manager.lostLease) throw manager.lostLease;
+  if (manager.failure !== undefined) throw manager.failure;
+}
+
+async function partsOf(
+  runs: Runs | readonly Runs[],
+  configurations: Readonly<Record<string, unknown>>,
+): Promise<readonly Part[]> {
+  const all = (Array.isArray(runs) ? runs : [runs]) as readonly Runs[];
+  return Promise.all(all.map((one) => ("create" in one ? provideApp(one, configurations[one.name]) : one)));
+}
+
+/** When a process is told to end, and what would otherwise end it without a word. */
+class ProcessEnd implements Disposable {
+  readonly #ending = new AbortController();
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+    process.once("SIGINT", this.#end);
+    process.once("SIGTERM", this.#end);
+    process.on("unhandledRejection", this.#unhandled);
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.#end);
+    process.off("SIGTERM", this.#end);
+    process.off("unhandledRejection", this.#unhandled);
+  }
+
+  readonly #end = (): void => this.#ending.abort();
+
+  /** A promise that a reconciler did not wait for must not take the others down with it. */
+  readonly #unhandled = (error: unknown): void => {
+    this.#log.error("a promise was rejected that nobody waits for: await it, or catch its error", { error });
+  };
 }
 
 async function untilAborted(manager: Manager, signal: AbortSignal): Promise<void> {
@@ -59,26 +116,4 @@ async function untilAborted(manager: Manager, signal: AbortSignal): Promise<void
     if (!signal.aborted) throw error;
   });
   await Promise.race([aborted, starting.then(() => aborted)]);
-}
-
-function defaultLogger(env: NonNullable<RunOptions["env"]>): Logger {
-  return jsonLogger({ clock: systemClock, level: (env.SETPOINT_LOG_LEVEL as LogLevel | undefined) ?? "info" });
-}
-
-function fromEnvironment(env: NonNullable<RunOptions["env"]>): Partial<ManagerOptions> {
-  const [health, metrics] = [parseAddress(env.SETPOINT_HEALTH), parseAddress(env.SETPOINT_METRICS)];
-  return {
-    ...(health ? { health } : {}),
-    ...(metrics ? { metrics } : {}),
-    ...(env.SETPOINT_METRICS_ACCESS === "rbac" ? { metricsAccess: "rbac" as const } : {}),
-    ...(env.SETPOINT_LEADER_ELECTION === "true" ? { leaderElection: {} } : {}),
-  };
-}
-
-/** `host:port`, `[::1]:port` or `:port` for all addresses; undefined where nothing is given. */
-export function parseAddress(text: string | undefined): ListenAddress | undefined {
-  if (!text) return undefined;
-  const match = /^(?:\[(.+)\]|([^:]*)):(\d+)$/.exec(text);
-  if (!match || Number(match[3]) > 65_535) throw new TypeError(`"${text}" is not an address: write host:port`);
-  return { host: match[1] ?? (match[2] || "0.0.0.0"), port: Number(match[3]) };
 }

@@ -3,7 +3,8 @@ import type { Client } from "../client/client.js";
 import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
 import { seededRandom } from "../clock/random.js";
 import type { VirtualClock } from "../clock/virtual-clock.js";
-import { Manager, type ManagerOptions, type Workload } from "../manager/manager.js";
+import { Manager, type ManagerOptions } from "../manager/manager.js";
+import type { Part } from "../manager/part.js";
 
 /** A request that the operator under test sent. */
 export interface SentRequest {
@@ -37,7 +38,7 @@ export class OperatorProcess implements AsyncDisposable {
     clock: VirtualClock,
     seed: number,
     faults: Set<RequestFault>,
-    workloads: readonly Workload[],
+    workloads: readonly Part[],
     options: Partial<ManagerOptions>,
   ) {
     this.#transport = transport;
@@ -48,7 +49,7 @@ export class OperatorProcess implements AsyncDisposable {
     const counted: Transport = { request: (request) => this.#send(request), [Symbol.asyncDispose]: async () => {} };
     this.client = createClient({ transport: counted, server: "in-process", clock, random: seededRandom(seed) });
     this.manager = new Manager({ ...options, client: this.client, clock, random: seededRandom(seed + 1) });
-    for (const workload of workloads) this.manager.add(workload);
+    for (const workload of workloads) void this.manager.add(workload);
   }
 
   /** Requests that change something, as `PATCH /api/v1/…`, without their queries; events are left out. */

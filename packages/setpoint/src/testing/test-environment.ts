@@ -8,7 +8,8 @@ import { SetpointError } from "../errors/error.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Namespace } from "../kinds/builtin/v1.js";
 import type { NewObject } from "../kinds/object.js";
-import type { ManagerOptions, Workload } from "../manager/manager.js";
+import type { ManagerOptions } from "../manager/manager.js";
+import type { Part } from "../manager/part.js";
 import { OperatorProcess, type RequestFault } from "./operator-process.js";
 
 /** What this package knows of the embedded control plane, which is built on it and loaded when asked for. */
@@ -21,7 +22,7 @@ type StartControlPlane = (options: { clock: Clock; random: Random }) => Promise<
 
 export interface TestEnvironmentOptions {
   /** Started with the environment; more by `start`. */
-  readonly workloads?: readonly Workload[];
+  readonly workloads?: readonly Part[];
   /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
   readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
   readonly namespaces?: readonly string[];
@@ -82,7 +83,7 @@ export class TestEnvironment implements AsyncDisposable {
   }
 
   /** Starts another process; with no workloads given, one with those of the options: a restart. */
-  async start(workloads: readonly Workload[] = this.#options.workloads ?? []): Promise<OperatorProcess> {
+  async start(workloads: readonly Part[] = this.#options.workloads ?? []): Promise<OperatorProcess> {
     const seed = (this.#options.seed ?? 1) * 1000 + this.#processes.length * 10;
     const manager = this.#options.manager ?? {};
     const process = new OperatorProcess(this.#plane.transport, this.clock, seed, this.#faults, workloads, manager);

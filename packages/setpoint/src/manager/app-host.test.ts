@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import { app } from "../app/app.js";
+import { OldOrder, Order, orders, Shop } from "../app/app.testing.js";
+import { manifestOf } from "../app/manifest.js";
+import type { AppProvider } from "../app/provider.js";
+import { createClient } from "../client/api-client.js";
+import type { Client } from "../client/client.js";
+import type { Transport } from "../client/transport.js";
+import { systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { controller } from "../controller/controller.js";
+import type { Logger } from "../controller/logger.js";
+import { watcher } from "../controller/watcher.js";
+import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
+import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { TestEnvironment } from "../testing/test-environment.js";
+import { Manager, type ManagerOptions } from "./manager.js";
+import { run } from "./run.js";
+
+/** TLS is checked against real time, whatever the control plane's clock says. */
+const real = { clock: systemClock, random: systemRandom };
+const here = { namespace: "default" };
+
+function managerOf(env: TestEnvironment, options: Partial<ManagerOptions> = {}): Manager {
+  return new Manager({ client: env.client, clock: env.clock, webhooks: real, ...options });
+}
+
+describe("an app in a manager", () => {
+  it("has its kinds installed, its webhooks and routes served, its loops, checks and metrics at work", async () => {
+    await using env = await TestEnvironment.create();
+    const seen: string[] = [];
+    const shop = app({
+      ...{ name: "shop", kinds: orders.kinds, validate: orders.validators, mutate: orders.mutators },
+      routes: orders.routes,
+      reconcilers: [controller(Order, { reconcile: ({ metadata }) => void seen.push(`reconcile ${metadata.name}`) })],
+      watchers: [watcher(Order, { add: ({ metadata }) => seen.push(`add ${metadata.name}`) })],
+      runnables: [{ name: "feed", run: async () => void seen.push("feed") }],
+      checks: [{ name: "stock", check: () => "empty shelves" }],
+      metrics: [
+        { name: "shop_open", type: "gauge", help: "Open.", collect: () => [{ labels: { door: "front" }, value: 1 }] },
+      ],
+    });
+    await using manager = managerOf(env, { health: { host: "127.0.0.1", port: 0 } });
+    await manager.add(shop);
+    await manager.start();
+    await env.client.create(Order, { metadata: { ...here, name: "a" }, spec: { item: "tea", count: 2 } });
+    const refused = env.client.create(Order, { metadata: { ...here, name: "b" }, spec: { item: "tea", count: 11 } });
+    await expect(refused).rejects.toMatchObject({ status: 409 });
+    expect((await env.client.get(OldOrder, "a", here)).spec).toEqual({ item: "tea", pieces: 2 });
+    await env.advance("1s");
+    expect(seen.toSorted()).toEqual(["add a", "feed", "reconcile a"]);
+    expect(manager.webhookPort).toBeGreaterThan(0);
+    expect(manager.metrics.exposition()).toContain('shop_open{door="front"} 1');
+    const ready = await fetch(`${manager.healthUrl}/readyz`);
+    expect(await ready.text()).toContain("[-]stock failed: empty shelves");
+    await manager.remove(shop);
+    expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+    expect(manager.metrics.exposition()).not.toContain("shop_open{");
+  });
+
+  it("is served and started also when it is added to a manager that runs, beside others", async () => {
+    await using env = await TestEnvironment.create();
+    const seen: string[] = [];
+    await using manager = managerOf(env);
+    await manager.start();
+    expect(manager.webhookPort).toBeUndefined();
+    await manager.add(orders);
+    const shops = app({
+      name: "shops",
+      kinds: [Shop],
+      reconcilers: [controller(Shop, { reconcile: ({ metadata }) => void seen.push(metadata.name) })],
+    });
+    await manager.add(shops);
+    await expect(manager.add(shops)).rejects.toThrow("already");
+    expect((await env.client.list(CustomResourceDefinition)).items.map(({ metadata }) => metadata.name)).toEqual([
+      "orders.shop.example.com",
+      "shops.shop.example.com",
+    ]);
+    const many = env.client.create(Order, { metadata: { ...here, name: "b" }, spec: { item: "tea", count: 11 } });
+    await expect(many).rejects.toMatchObject({ status: 409 });
+    await env.client.create(Shop, { metadata: { name: "corner" }, spec: { open: true } });
+    await env.advance("1s");
+    expect(seen).toEqual(["corner"]);
+  });
+
+  it("lets go of the objects of a kind that it has given up", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Shop] });
+    const finalizers = ["example.com/old", "example.com/another"];
+    await env.client.create(Shop, { metadata: { name: "corner", finalizers }, spec: { open: true } });
+    await using manager = managerOf(env);
+    await manager.add(app({ name: "shops", kinds: [Shop], givenUp: [{ kind: Shop, finalizer: "example.com/old" }] }));
+    await manager.start();
+    await env.idle();
+    expect((await env.client.get(Shop, "corner")).metadata.finalizers).toEqual(["example.com/another"]);
+  });
+
+  it("is not installed where somebody else does that", async () => {
+    await using env = await TestEnvironment.create();
+    await using manager = managerOf(env, { webhooks: { ...real, install: false } });
+    await manager.add(orders);
+    await manager.start();
+    expect(manager.webhookPort).toBeGreaterThan(0);
+    expect((await env.client.list(CustomResourceDefinition)).items).toEqual([]);
+    expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+  });
+});
+
+describe("runnables of a manager", () => {
+  const fails = { name: "feed", run: () => Promise.reject(new Error("no feed")) };
+
+  it("case 36: the failure of one ends the manager and is what run rejects with", async () => {
+    await using env = await TestEnvironment.create();
+    const shop = app({ name: "shop", kinds: [], runnables: [fails] });
+    await expect(run(shop, { client: env.client, clock: env.clock, env: {}, log: silent })).rejects.toThrow("no feed");
+  });
+
+  it("case 36: a forgiven failure leaves the others running", async () => {
+    await using env = await TestEnvironment.create();
+    const failed: string[] = [];
+    await using manager = managerOf(env, { onError: (error, name) => failed.push(`${name}: ${error}`) === 0 });
+    manager.addRunnable(fails);
+    await manager.start();
+    await env.idle();
+    expect(failed).toEqual(["feed: Error: no feed"]);
+    expect(manager.ended.aborted).toBe(false);
+  });
+
+  it("case 37: one that is added while running starts, one that is removed is ended alone", async () => {
+    await using env = await TestEnvironment.create();
+    await using manager = managerOf(env);
+    await manager.start();
+    const lives = new Map<string, boolean>();
+    const living = (name: string) => ({
+      name,
+      run: (signal: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          lives.set(name, true);
+          signal.addEventListener("abort", () => {
+            lives.set(name, false);
+            resolve();
+          });
+        }),
+    });
+    manager.addRunnable(living("a"));
+    manager.addRunnable(living("b"));
+    await env.idle();
+    await manager.removeRunnable("a");
+    expect(Object.fromEntries(lives)).toEqual({ a: false, b: true });
+  });
+});
+
+describe("run", () => {
+  it("makes apps of their providers, with their configuration and manifest", async () => {
+    await using env = await TestEnvironment.create();
+    const stop = new AbortController();
+    const provider: AppProvider<{ readonly region: string }> = {
+      name: "orders",
+      manifest: JSON.stringify(manifestOf(orders)),
+      create: (config) => {
+        given = config;
+        stop.abort();
+        return orders;
+      },
+    };
+    let given: unknown;
+    const options = { client: env.client, clock: env.clock, env: {}, log: silent, signal: stop.signal };
+    await run([provider], { ...options, webhooks: real });
+    expect(given).toBeUndefined();
+    const another = { ...provider, create: () => app({ name: "orders", kinds: [Shop] }) };
+    await expect(run(another, options)).rejects.toMatchObject({ code: "MANIFEST_MISMATCH" });
+  });
+});
+
+describe("preflight", () => {
+  it("names the kinds that are not served and the verbs that are not allowed, and runs what can run", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Shop] });
+    const lines: string[] = [];
+    const log: Logger = { ...silent, warn: (line: string) => void lines.push(line), with: () => log };
+    await using manager = managerOf(env, { client: weakClient(env), log });
+    await manager.add(controller(Order, { uses: [Shop], reconcile: () => undefined }));
+    await manager.start();
+    await env.advance("1s");
+    expect(lines).toContain(
+      "preflight: the server does not serve orders of shop.example.com/v1: install its CustomResourceDefinition",
+    );
+    expect(lines).toContain("preflight: this account may not list shops.shop.example.com");
+    expect(lines).toContain("preflight: this account may not create events");
+    expect(manager.trouble().join()).toContain("shop.example.com/v1/Order");
+  });
+});
+
+/** Acts as somebody whom nothing was granted. */
+function weakClient(env: TestEnvironment): Client {
+  const transport: Transport = {
+    request: (request) =>
+      env.client.raw({ ...request, headers: { ...request.headers, "impersonate-user": "weak" }, retry: false }),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return createClient({ transport, server: "in-process", clock: env.clock });
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };

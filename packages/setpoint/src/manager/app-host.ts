@@ -1,0 +1,91 @@
+import { type App, isServed } from "../app/app.js";
+import { serveWebhooks } from "../app/serve-webhooks.js";
+import { installKinds } from "../app/webhook-configuration.js";
+import type { WebhookServer, WebhookServerOptions } from "../app/webhook-server.js";
+import { isForbidden } from "../client/api-error.js";
+import { systemClock } from "../clock/system-clock.js";
+import { sweepFinalizers } from "../controller/finalizer.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
+
+/** Where the webhooks of apps are reached, and who installs what apps need. */
+export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client">>;
+
+/** The side of apps that API servers and users call: kinds, webhooks and routes, on one server for all. */
+export class AppHost implements AsyncDisposable {
+  readonly #options: Omit<WebhookServerOptions, "apps">;
+  readonly #log: Logger;
+  readonly #apps = new Set<App>();
+  #server: WebhookServer | undefined;
+  #hasStarted = false;
+
+  constructor(options: Omit<WebhookServerOptions, "apps">) {
+    this.#options = options;
+    this.#log = options.log ?? silentLogger;
+  }
+
+  get apps(): readonly App[] {
+    return [...this.#apps];
+  }
+
+  /** Where the webhooks are served, once they are. */
+  get port(): number | undefined {
+    return this.#server?.port;
+  }
+
+  /** Rejects as {@link serveWebhooks} does; the apps are then not served. */
+  async start(): Promise<void> {
+    this.#hasStarted = true;
+    await this.#host(this.apps);
+  }
+
+  /** Installed and served at once where the host has started. Throws where the name is taken. */
+  async add(app: App): Promise<void> {
+    if (this.apps.some(({ name }) => name === app.name)) throw new TypeError(`there is an app ${app.name} already`);
+    this.#apps.add(app);
+    if (!this.#hasStarted) return;
+    try {
+      await this.#host([app]);
+    } catch (error) {
+      this.#apps.delete(app);
+      throw error;
+    }
+  }
+
+  /** Its webhooks are uninstalled; its kinds stay, and their objects. */
+  async remove(app: App): Promise<void> {
+    this.#apps.delete(app);
+    await this.#server?.remove(app);
+  }
+
+  /** Takes the finalizers of kinds that the app has given up off their objects. */
+  async sweep({ name, givenUp }: App, signal: AbortSignal): Promise<void> {
+    for (const { kind, finalizer } of givenUp) {
+      const swept = await sweepFinalizers(this.#options.client, kind, finalizer, { signal });
+      if (swept.length > 0) this.#log.info("took a finalizer off", { app: name, finalizer, objects: swept.length });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  async #host(apps: readonly App[]): Promise<void> {
+    for (const app of apps) if (!isServed(app)) await this.#installKinds(app);
+    const served = apps.filter(isServed);
+    if (served.length === 0) return;
+    if (this.#server) for (const app of served) await this.#server.add(app);
+    else this.#server = await serveWebhooks({ ...this.#options, apps: served });
+  }
+
+  /** An account that may not install kinds may still work with them: the informers wait until somebody has. */
+  async #installKinds(app: App): Promise<void> {
+    const { client, clock = systemClock, install = true } = this.#options;
+    if (!install) return;
+    try {
+      await installKinds(client, app, { clock });
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.#log.warn("may not install the kinds of an app", { app: app.name, error });
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { app } from "../app/app.js";
+import { provideApp } from "../app/provider.js";
+import { readConfiguration } from "./configuration.js";
+import { parseAddress } from "./settings.js";
+
+const folder = mkdtempSync(join(tmpdir(), "setpoint-configuration-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const COMPLETE = `
+name: shop
+logLevel: warn
+health: ":8081"
+metrics: 127.0.0.1:9090
+grace: 10s
+leaderElection: { enabled: true, lease: 30s, renew: 20s }
+webhooks: { service: shop/hooks, port: 9443 }
+apps:
+  shop: { region: eu }
+`;
+
+describe("the configuration of a manager", () => {
+  it("comes from a file, YAML or JSON", async () => {
+    const { manager, logLevel, apps } = await readConfiguration({ file: file("complete.yaml", COMPLETE) });
+    expect(manager).toEqual({
+      name: "shop",
+      health: { host: "0.0.0.0", port: 8081 },
+      metrics: { host: "127.0.0.1", port: 9090 },
+      graceMs: 10_000,
+      leaderElection: { leaseMs: 30_000, renewMs: 20_000 },
+      webhooks: { service: { namespace: "shop", name: "hooks" }, port: 9443 },
+    });
+    expect([logLevel, apps]).toEqual(["warn", { shop: { region: "eu" } }]);
+    const json = await readConfiguration({ file: file("a.json", '{ "profiling": true }') });
+    expect(json.manager).toEqual({ profiling: true });
+  });
+
+  it("takes a flag over the environment, and that over the file", async () => {
+    const path = file("layers.yaml", "name: file\nmetrics: ':1'\nhealth: ':1'\n");
+    const env = { SETPOINT_CONFIG: path, SETPOINT_NAME: "variable", SETPOINT_METRICS: ":2" };
+    const args = ["--name=flag", "--leader-elect", "--leader-election-id", "lease"];
+    const { manager } = await readConfiguration({ args, env });
+    expect(manager).toMatchObject({ name: "flag", metrics: { port: 2 }, health: { port: 1 } });
+    expect(manager.leaderElection).toEqual({ name: "lease" });
+    const off = await readConfiguration({ args: ["--leader-elect=false", "--metrics-bind-address", "0"], env });
+    expect(off.manager.leaderElection).toBeUndefined();
+    expect(off.manager.metrics).toBeUndefined();
+  });
+
+  it.each<[string, Parameters<typeof readConfiguration>[0], string]>([
+    ["a flag", { args: ["--graceful-shutdown-timeout", "soon"] }, '--graceful-shutdown-timeout: "soon": a length'],
+    ["a flag that there is not", { args: ["--naem=a"] }, "--naem: there is no such flag; there are --config, --name"],
+    ["a flag without value", { args: ["--name"] }, "--name: a value is missing"],
+    ["a variable", { env: { SETPOINT_LEADER_ELECTION: "yes" } }, 'SETPOINT_LEADER_ELECTION: "yes": true or false'],
+    ["an address", { env: { SETPOINT_HEALTH: "8081" } }, 'SETPOINT_HEALTH: "8081": "8081" is not an address'],
+    ["a field", { file: file("a.yaml", "webhooks: { port: high }") }, 'a.yaml: webhooks.port: "high": a number'],
+    [
+      "an unknown field",
+      { file: file("b.yaml", "leaderElection: { laese: 1s }") },
+      "b.yaml: leaderElection.laese: there",
+    ],
+    ["a section that is none", { file: file("c.yaml", "apps: 3") }, "c.yaml: apps: fields with values"],
+    ["a file that is not there", { file: join(folder, "none.yaml") }, "none.yaml: ENOENT"],
+  ])("names %s that cannot be read", async (_what, sources, message) => {
+    await expect(readConfiguration(sources)).rejects.toMatchObject({
+      code: "CONFIGURATION_INVALID",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("of an app is checked by its provider's schema, each field by its name", async () => {
+    const config = z.object({ region: z.string(), size: z.int().default(3) });
+    let given: unknown;
+    const create = (value: z.output<typeof config>) => {
+      given = value;
+      return app({ name: "shop", kinds: [] });
+    };
+    const provider = { name: "shop", config, create };
+    await provideApp(provider, { region: "eu" } as z.output<typeof config>);
+    expect(given).toEqual({ region: "eu", size: 3 });
+    const wrong = provideApp(provider, { region: 1, size: "x" } as never);
+    await expect(wrong).rejects.toMatchObject({
+      message: expect.stringMatching(/apps\.shop\.region: .*; apps\.shop\.size: /),
+    });
+  });
+});
+
+it("reads addresses of both families", () => {
+  expect(parseAddress("[::1]:80")).toEqual({ host: "::1", port: 80 });
+  expect(parseAddress(":80")).toEqual({ host: "0.0.0.0", port: 80 });
+  expect(() => parseAddress("host:99999")).toThrow("not an address");
+});

@@ -1,0 +1,89 @@
+import type { HealthCheck } from "../app/health-check.js";
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import type { Timeline } from "../controller/timeline.js";
+import { loopbackOnly, reviewedAccess } from "./access-guard.js";
+import { EndpointServer } from "./endpoint-server.js";
+import { healthAnswer } from "./health.js";
+import type { MetricRegistry } from "./metric-registry.js";
+import { cpuProfileEndpoint, heapSnapshotEndpoint } from "./profiling.js";
+import { timelineEndpoint } from "./timeline-endpoint.js";
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a manager tells over HTTP, and whom. */
+export interface EndpointOptions {
+  /** `/livez`, `/readyz` and `/healthz`. Not served where left out. */
+  readonly health?: ListenAddress;
+  /** `/metrics` and `/timeline`. Not served where left out. */
+  readonly metrics?: ListenAddress;
+  /** Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`. */
+  readonly metricsAccess?: "loopback" | "rbac";
+  /** `/debug/profile` and `/debug/heap` beside the metrics, for the same callers. Off by default. */
+  readonly profiling?: boolean;
+}
+
+export interface EndpointSources {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly timeline: Timeline;
+  readonly readiness: () => readonly HealthCheck[];
+}
+
+/** The servers of a manager: health for everybody and without data; the rest guarded. */
+export class Endpoints implements AsyncDisposable {
+  readonly #servers: EndpointServer[] = [];
+  #healthUrl: string | undefined;
+  #metricsUrl: string | undefined;
+
+  get healthUrl(): string | undefined {
+    return this.#healthUrl;
+  }
+
+  get metricsUrl(): string | undefined {
+    return this.#metricsUrl;
+  }
+
+  /** Rejects with `ADDRESS_UNAVAILABLE`. */
+  async serve(options: EndpointOptions, sources: EndpointSources): Promise<void> {
+    const { health, metrics } = options;
+    if (health) {
+      const server = this.#server();
+      const alive: HealthCheck = { name: "ping", check: () => undefined };
+      server.route("/livez", () => healthAnswer([alive]));
+      server.route("/healthz", () => healthAnswer([alive]));
+      server.route("/readyz", () => healthAnswer(sources.readiness()));
+      this.#healthUrl = await server.listen(health.host, health.port);
+    }
+    if (metrics) {
+      const server = this.#server();
+      this.#guarded(server, options, sources);
+      this.#metricsUrl = await server.listen(metrics.host, metrics.port);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server[Symbol.asyncDispose]()));
+  }
+
+  #server(): EndpointServer {
+    const server = new EndpointServer();
+    this.#servers.push(server);
+    return server;
+  }
+
+  #guarded(server: EndpointServer, options: EndpointOptions, sources: EndpointSources): void {
+    const { client, clock, metrics, timeline } = sources;
+    const guard = options.metricsAccess === "rbac" ? reviewedAccess(client) : loopbackOnly;
+    const type = "text/plain; version=0.0.4; charset=utf-8";
+    server.route("/metrics", () => ({ status: 200, type, body: metrics.exposition() }), guard);
+    server.route("/timeline", timelineEndpoint(timeline), guard);
+    if (!options.profiling) return;
+    server.route("/debug/profile", cpuProfileEndpoint(clock), guard);
+    server.route("/debug/heap", heapSnapshotEndpoint(), guard);
+  }
+}

@@ -1,0 +1,131 @@
+import type { Client } from "../client/client.js";
+import { SelfSubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
+import type { Kind } from "../kinds/kind.js";
+import type { Part } from "./part.js";
+import { declaredKinds, type RbacOptions, type RbacRule, rbacRules } from "./rbac.js";
+
+/** Something that parts need and do not have. `message` names it. */
+export type PreflightFinding =
+  /** The server does not serve a kind that is declared: its definition is not installed, or in another version. */
+  | { readonly type: "kind"; readonly message: string; readonly kind: Kind; readonly cluster?: string }
+  /** This account may not do something. */
+  | { readonly type: "permission"; readonly message: string; readonly rule: RbacRule; readonly verb: string }
+  /** A server could not be asked. */
+  | { readonly type: "unknown"; readonly message: string; readonly cluster?: string; readonly cause: unknown };
+
+export interface PreflightOptions extends RbacOptions {
+  readonly client: Client;
+  readonly clusters?: Readonly<Record<string, Client>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Questions that a server is asked at a time. */
+const AT_ONCE = 8;
+
+/**
+ * What stands against running these parts here: kinds that are not served, verbs that are not allowed. Empty where all
+ * is well. Never rejects for what a server says: servers answer these questions to everybody.
+ *
+ * ```ts
+ * for (const { message } of await preflight([websites], { client })) console.error(message);
+ * ```
+ */
+export async function preflight(
+  parts: readonly Part[],
+  options: PreflightOptions,
+): Promise<readonly PreflightFinding[]> {
+  const rules = rbacRules(parts, options);
+  const names = new Set<string | undefined>([undefined, ...rules.map(({ cluster }) => cluster)]);
+  const findings = await Promise.all(
+    [...names].map(async (cluster) => {
+      const client = cluster === undefined ? options.client : options.clusters?.[cluster];
+      if (!client) return [];
+      try {
+        const own = rules.filter((rule) => rule.cluster === cluster);
+        const unserved = await unservedKinds(client, parts, cluster, options.signal);
+        return [...unserved, ...(await deniedVerbs(client, own, options.signal))];
+      } catch (cause) {
+        options.signal?.throwIfAborted();
+        return [unknown(cause, cluster)];
+      }
+    }),
+  );
+  return findings.flat();
+}
+
+async function unservedKinds(
+  client: Client,
+  parts: readonly Part[],
+  cluster: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly PreflightFinding[]> {
+  const discovery = await client.discover(signal ? { signal } : {});
+  const served = new Set(
+    discovery.groups.flatMap(({ name: group, versions }) =>
+      versions.flatMap(({ version, resources }) => resources.map(({ plural }) => `${group}/${version}/${plural}`)),
+    ),
+  );
+  return declaredKinds(parts, cluster)
+    .filter(({ group, version, plural }) => !served.has(`${group}/${version}/${plural}`))
+    .map((kind) => {
+      const message = `the server does not serve ${kind.plural} of ${kind.apiVersion}${inCluster(cluster)}: install its CustomResourceDefinition`;
+      return { type: "kind", message, kind, ...(cluster === undefined ? {} : { cluster }) };
+    });
+}
+
+async function deniedVerbs(
+  client: Client,
+  rules: readonly RbacRule[],
+  signal: AbortSignal | undefined,
+): Promise<readonly PreflightFinding[]> {
+  const questions = rules
+    .flatMap((rule) => rule.resourceNames?.map((name) => ({ ...rule, resourceNames: [name] })) ?? [rule])
+    .flatMap((rule) => rule.verbs.map((verb) => ({ rule, verb })));
+  const findings: PreflightFinding[] = [];
+  for (let at = 0; at < questions.length; at += AT_ONCE) {
+    const some = questions.slice(at, at + AT_ONCE);
+    const answers = await Promise.all(some.map(({ rule, verb }) => isAllowed(client, rule, verb, signal)));
+    for (const [index, { rule, verb }] of some.entries()) {
+      const message = `this account may not ${describe(rule, verb)}`;
+      if (!answers[index]) findings.push({ type: "permission", message, rule, verb });
+    }
+  }
+  return findings;
+}
+
+async function isAllowed(
+  client: Client,
+  rule: RbacRule,
+  verb: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const [resource = "", subresource] = rule.resources[0]!.split("/");
+  const resourceAttributes = {
+    verb,
+    group: rule.apiGroups[0]!,
+    resource,
+    ...(subresource ? { subresource } : {}),
+    ...(rule.namespace ? { namespace: rule.namespace } : {}),
+    ...(rule.resourceNames ? { name: rule.resourceNames[0]! } : {}),
+  };
+  const review = { metadata: {}, spec: { resourceAttributes } };
+  const { status } = await client.create(SelfSubjectAccessReview, review, signal ? { signal } : {});
+  return status?.allowed === true;
+}
+
+function unknown(cause: unknown, cluster: string | undefined): PreflightFinding {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `kinds and permissions could not be checked${inCluster(cluster)}: ${why}`;
+  return { type: "unknown", message, cause, ...(cluster === undefined ? {} : { cluster }) };
+}
+
+function describe({ cluster, namespace, apiGroups, resources, resourceNames }: RbacRule, verb: string): string {
+  const group = apiGroups[0] ? `.${apiGroups[0]}` : "";
+  const name = resourceNames ? ` ${resourceNames[0]}` : "";
+  const place = namespace ? ` in the namespace ${namespace}` : "";
+  return `${verb} ${resources[0]}${group}${name}${place}${inCluster(cluster)}`;
+}
+
+function inCluster(cluster: string | undefined): string {
+  return cluster === undefined ? "" : ` of the cluster ${cluster}`;
+}

@@ -1,0 +1,195 @@
+import { type Duration, parseDuration } from "../clock/duration.js";
+import type { ListenAddress } from "./endpoints.js";
+
+/** How the text or value of a setting is read. Throws an error whose message says what was expected. */
+type Reader<Value> = (value: unknown) => Value;
+
+/** One thing that can be configured: by its field in a file, by a flag, by an environment variable. */
+export interface Setting<Value = unknown> {
+  readonly flag: string;
+  readonly variable: string;
+  /** What `--help` calls the value; undefined for switches, which need none. */
+  readonly placeholder?: string;
+  readonly description: string;
+  readonly read: Reader<Value>;
+}
+
+const text: Reader<string> = (value) => {
+  if (typeof value !== "string" || value === "") throw new TypeError("a text is expected");
+  return value;
+};
+
+const toggle: Reader<boolean> = (value) => {
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw new TypeError("true or false is expected");
+};
+
+const duration: Reader<number> = (value) => {
+  try {
+    return parseDuration(value as Duration, "it");
+  } catch {
+    throw new TypeError("a length of time is expected: 250ms, 10s, 5m");
+  }
+};
+
+const port: Reader<number> = (value) => {
+  const number = typeof value === "number" ? value : /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new TypeError("a number from 0 to 65535 is expected");
+  return number;
+};
+
+/** `"0"` for nowhere: then undefined. */
+const address: Reader<ListenAddress | undefined> = (value) => {
+  if (value === "0" || value === 0) return undefined;
+  return parseAddress(text(value));
+};
+
+const service: Reader<{ readonly namespace: string; readonly name: string }> = (value) => {
+  const [namespace, name, more] = text(value).split("/");
+  if (!namespace || !name || more !== undefined) throw new TypeError("NAMESPACE/NAME is expected");
+  return { namespace, name };
+};
+
+function oneOf<const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> {
+  return (value) => {
+    const found = choices.find((choice) => choice === value);
+    if (found === undefined) throw new TypeError(`one of ${choices.join(", ")} is expected`);
+    return found;
+  };
+}
+
+function setting<Value>(
+  flag: string,
+  variable: string,
+  read: Reader<Value>,
+  description: string,
+  placeholder?: string,
+): Setting<Value> {
+  return { flag, variable, read, description, ...(placeholder ? { placeholder } : {}) };
+}
+
+/** Everything that can be configured, by its field. Flags are those of controller-runtime where it has one. */
+export const SETTINGS = {
+  name: setting("name", "SETPOINT_NAME", text, "of lease, events and logs", "NAME"),
+  kubeconfig: setting("kubeconfig", "SETPOINT_KUBECONFIG", text, "the cluster to work on", "FILE"),
+  context: setting("context", "SETPOINT_CONTEXT", text, "the kubeconfig's context to use", "NAME"),
+  logLevel: setting(
+    "log-level",
+    "SETPOINT_LOG_LEVEL",
+    oneOf("debug", "info", "warn", "error"),
+    "debug, info, warn or error",
+    "LEVEL",
+  ),
+  health: setting(
+    "health-probe-bind-address",
+    "SETPOINT_HEALTH",
+    address,
+    "serves /healthz, /livez and /readyz here; 0 for nowhere",
+    "HOST:PORT",
+  ),
+  metrics: setting(
+    "metrics-bind-address",
+    "SETPOINT_METRICS",
+    address,
+    "serves /metrics and /timeline here; 0 for nowhere",
+    "HOST:PORT",
+  ),
+  metricsAccess: setting(
+    "metrics-access",
+    "SETPOINT_METRICS_ACCESS",
+    oneOf("loopback", "rbac"),
+    "who sees metrics: loopback, or whoever the cluster's rbac allows",
+    "WHO",
+  ),
+  profiling: setting(
+    "profiling",
+    "SETPOINT_PROFILING",
+    toggle,
+    "serves /debug/profile and /debug/heap with the metrics",
+  ),
+  grace: setting(
+    "graceful-shutdown-timeout",
+    "SETPOINT_GRACE",
+    duration,
+    "how long runs may take to end on a stop",
+    "DURATION",
+  ),
+  preflight: setting("preflight", "SETPOINT_PREFLIGHT", toggle, "logs at the start what is not served or not allowed"),
+  "leaderElection.enabled": setting(
+    "leader-elect",
+    "SETPOINT_LEADER_ELECTION",
+    toggle,
+    "lets one of several processes work, chosen by a Lease",
+  ),
+  "leaderElection.name": setting(
+    "leader-election-id",
+    "SETPOINT_LEADER_ELECTION_NAME",
+    text,
+    "the name of the Lease",
+    "NAME",
+  ),
+  "leaderElection.namespace": setting(
+    "leader-election-namespace",
+    "SETPOINT_LEADER_ELECTION_NAMESPACE",
+    text,
+    "where the Lease is",
+    "NAME",
+  ),
+  "leaderElection.lease": setting(
+    "leader-election-lease-duration",
+    "SETPOINT_LEADER_ELECTION_LEASE",
+    duration,
+    "how long a Lease holds without renewal",
+    "DURATION",
+  ),
+  "leaderElection.renew": setting(
+    "leader-election-renew-deadline",
+    "SETPOINT_LEADER_ELECTION_RENEW",
+    duration,
+    "how long a leader tries to renew",
+    "DURATION",
+  ),
+  "leaderElection.retry": setting(
+    "leader-election-retry-period",
+    "SETPOINT_LEADER_ELECTION_RETRY",
+    duration,
+    "the pause between tries",
+    "DURATION",
+  ),
+  "webhooks.port": setting("webhook-port", "SETPOINT_WEBHOOK_PORT", port, "where webhooks and routes listen", "PORT"),
+  "webhooks.url": setting(
+    "webhook-url",
+    "SETPOINT_WEBHOOK_URL",
+    text,
+    "where a remote API server reaches the webhooks",
+    "URL",
+  ),
+  "webhooks.service": setting(
+    "webhook-service",
+    "SETPOINT_WEBHOOK_SERVICE",
+    service,
+    "the Service before the webhooks",
+    "NAMESPACE/NAME",
+  ),
+  "webhooks.install": setting(
+    "webhook-install",
+    "SETPOINT_WEBHOOK_INSTALL",
+    toggle,
+    "whether the kinds and webhooks of apps are installed by the process",
+  ),
+} as const;
+
+export type Field = keyof typeof SETTINGS;
+
+/** The settings that were given, each by its field. */
+export type Settings = { readonly [F in Field]?: ReturnType<(typeof SETTINGS)[F]["read"]> };
+
+/** `host:port`, `[::1]:port` or `:port` for all addresses; undefined where nothing is given. */
+export function parseAddress(text: string | undefined): ListenAddress | undefined {
+  if (!text) return undefined;
+  const match = /^(?:\[(.+)\]|([^:]*)):(\d+)$/.exec(text);
+  if (!match || Number(match[3]) > 65_535) throw new TypeError(`"${text}" is not an address: write host:port`);
+  return { host: match[1] ?? (match[2] || "0.0.0.0"), port: Number(match[3]) };
+}
