@@ -1,17 +1,21 @@
 import type { Message } from "../facts/message.js";
 import { StatusError } from "../registry/status-error.js";
+import { timestamp } from "../registry/write/object-layout.js";
 import { zeroStruct } from "../schema/go-struct.js";
 import { isArray, isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
 import { ConflictsError } from "./conflict.js";
+import { createdFields, outlineOf } from "./created-fields.js";
 import { difference, type FieldSet, isEmptySet, setOf, union } from "./field-set.js";
 import { allowedByLastApplied, syncLastApplied } from "./last-applied.js";
 import {
   compareTimes,
   decodeManagers,
   encodeManagers,
+  entryOf,
   isReset,
   isWrittenUnder,
+  type ManagedFieldsEntry,
   type Manager,
   type Managers,
   managerId,
@@ -67,6 +71,30 @@ const STRIPPED = setOf(
  * what it changed. `live` is undefined for a create. Never fails: where ownership cannot be told, there is none.
  */
 export function trackUpdate(context: WriteContext, live: JsonObject | undefined, object: JsonObject): JsonObject {
+  const isPlainCreate =
+    live === undefined && context.subresource === "" && metadataOf(object).managedFields === undefined;
+  return isPlainCreate ? trackCreate(context, object) : trackChange(context, live, object);
+}
+
+/** A create of which nobody said who owns it: all that it brings is its writer's, as it was for others of its outline. */
+function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
+  const type = typeAt(context, context.apiVersion);
+  if (type === undefined) return trackChange(context, undefined, object);
+  const outline = outlineOf(type, emptyObject(context), object);
+  if (outline === undefined) return trackChange(context, undefined, object);
+  const created = createdFields(type, context.message, context.resetFields?.(context.apiVersion));
+  const fields = created.get(outline);
+  if (fields !== undefined) {
+    const self = { ...managerOf(context, context.manager, false), fields };
+    return setManagedFields(object, [entryOf(self)] as unknown as Json);
+  }
+  const tracked = trackChange(context, undefined, object);
+  const entries = managedFieldsOf(tracked) as readonly ManagedFieldsEntry[] | undefined;
+  if (entries?.length === 1) created.keep(outline, entries[0]!.fieldsV1!);
+  return tracked;
+}
+
+function trackChange(context: WriteContext, live: JsonObject | undefined, object: JsonObject): JsonObject {
   const before = live ?? emptyObject(context);
   const after = setManagedFields(object, undefined);
   try {
@@ -251,7 +279,7 @@ function managerOf(context: WriteContext, name: string, isApplier: boolean): Omi
     isApplier,
     apiVersion: context.apiVersion,
     subresource: context.subresource,
-    time: `${new Date(context.nowMs).toISOString().slice(0, 19)}Z`,
+    time: timestamp(context.nowMs),
   };
 }
 

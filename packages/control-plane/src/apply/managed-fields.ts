@@ -93,8 +93,8 @@ export function encodeManagers(
   });
 }
 
-/** Fields are set one by one: this runs on every write, and conditional spreads are slow. */
-function entryOf(manager: Manager): ManagedFieldsEntry {
+/** A manager as it is written. Fields are set one by one: this runs on every write, and conditional spreads are slow. */
+export function entryOf(manager: Manager): ManagedFieldsEntry {
   const entry: { -readonly [Field in keyof ManagedFieldsEntry]: ManagedFieldsEntry[Field] } = {};
   if (manager.name !== "") entry.manager = manager.name;
   entry.operation = manager.isApplier ? "Apply" : "Update";

@@ -36,7 +36,7 @@ export function checkTypedUpdate(type: MergeType, object: JsonObject, checked: J
 }
 
 /** Whether a value has the shape that its type asks for, without saying where not. */
-function isTyped(type: MergeType, value: Json, allowDuplicates: boolean): boolean {
+export function isTyped(type: MergeType, value: Json, allowDuplicates: boolean): boolean {
   switch (partFor(type, value)) {
     case "scalar":
       return scalarProblem(type.scalar!, value) === undefined;

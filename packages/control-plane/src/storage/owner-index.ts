@@ -8,12 +8,13 @@ export class OwnerIndex {
   readonly #dependents = new Map<string, Set<StoredObject>>();
 
   restore(stored: StoredObject): void {
-    this.#add(stored);
+    this.#add(stored, ownersOf(stored));
   }
 
   publish({ type, current, previous }: Change): void {
     if (previous) this.#remove(previous);
-    if (type !== "deleted") this.#add(current);
+    // It was just made from an object, which is still there.
+    if (type !== "deleted") this.#add(current, current.object.metadata.ownerReferences ?? []);
   }
 
   /** As they are now: later changes do not disturb an iteration. */
@@ -21,8 +22,8 @@ export class OwnerIndex {
     return [...(this.#dependents.get(uid) ?? [])];
   }
 
-  #add(stored: StoredObject): void {
-    for (const { uid } of ownersOf(stored)) {
+  #add(stored: StoredObject, owners: readonly OwnerReference[]): void {
+    for (const { uid } of owners) {
       const dependents = this.#dependents.get(uid);
       if (dependents) dependents.add(stored);
       else this.#dependents.set(uid, new Set([stored]));

@@ -1,4 +1,6 @@
 import type { Facts, ResourceFacts } from "../../facts/facts.js";
+import type { Message } from "../../facts/message.js";
+import type { Schema } from "../../schema/schema.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
 import type { Strategy } from "../strategy.js";
@@ -34,6 +36,8 @@ function builtInDefinition(
   const { plural, kind } = resource;
   const known = facts.strategy(group, version, plural) ?? {};
   const conversion = conversionOf(facts, group, version, resource);
+  let schema: Schema | undefined;
+  let message: Message | undefined;
   let shape: ObjectShape | undefined;
   return {
     group,
@@ -59,10 +63,10 @@ function builtInDefinition(
     ...storageOf(group, version, plural),
     // Resolved at first use: a server that starts need not know every kind.
     get schema() {
-      return facts.schemaOf(group, version, kind);
+      return (schema ??= facts.schemaOf(group, version, kind));
     },
     get message() {
-      return facts.messageOf(apiVersionOf({ group, version }), kind);
+      return (message ??= facts.messageOf(apiVersionOf({ group, version }), kind));
     },
     get shape() {
       return (shape ??= builtInShape(facts, defaults, group, version, kind));

@@ -91,6 +91,7 @@ const LABEL_KEY_MESSAGE =
 
 /** A label key, an annotation key (in lower case) or a finalizer: `name` or `prefix.example.com/name`. */
 export function qualifiedName(value: string): readonly string[] {
+  if (value.length <= 63 && labelKeyPattern.test(value)) return [];
   const parts = value.split("/", 3);
   const form = regexComplaint(LABEL_KEY_MESSAGE, LABEL_KEY, "MyName", "my.name", "123-abc");
   if (parts.length > 2) {

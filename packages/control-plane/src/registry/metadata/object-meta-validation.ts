@@ -186,6 +186,7 @@ function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError
 
 /** A field manager, as a query parameter or in managedFields: short and printable. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
+  if (/^[ -~]{0,128}$/.test(manager)) return [];
   const errors: FieldError[] = [];
   if (Buffer.byteLength(manager) > FIELD_MANAGER_LIMIT) errors.push(tooLong(field, FIELD_MANAGER_LIMIT));
   let position = 0;

@@ -15,11 +15,14 @@ export interface WriteOptions {
   readonly force: boolean;
 }
 
+const DEFAULT_OPTIONS: WriteOptions = { isDryRun: false, fieldValidation: "Warn", fieldManager: "", force: false };
+
 export function parseWriteOptions(
   query: URLSearchParams,
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
   isApply = false,
 ): WriteOptions {
+  if (query.size === 0 && !isApply) return DEFAULT_OPTIONS;
   const dryRun = query.getAll("dryRun").filter((value) => value !== "");
   const fieldValidation = query.get("fieldValidation") ?? "";
   const fieldManager = query.get("fieldManager") ?? "";
@@ -49,6 +52,7 @@ export function managerOf(fieldManager: string, userAgent: string | undefined): 
   const agent = userAgent ?? "";
   const slash = agent.indexOf("/");
   const prefix = slash < 0 ? agent : agent.slice(0, slash);
+  if (/^[ -~]{0,128}$/.test(prefix)) return prefix;
   let printable = "";
   for (const character of prefix) if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) printable += character;
   while (Buffer.byteLength(printable) > 128) printable = printable.slice(0, -1);

@@ -64,6 +64,8 @@ export async function served(
   definition: ResourceDefinition,
   signal: AbortSignal,
 ): Promise<ServedObject> {
+  const ready = servedNow(stored, definition);
+  if (ready !== undefined) return ready;
   const [only] = await servedAll([stored], definition, signal);
   return only!;
 }

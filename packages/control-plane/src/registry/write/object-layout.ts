@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
+import { type JsonObject, type MutableJsonObject, setField } from "../../schema/json.js";
 
 /** An object under construction. */
 export type Draft = { -readonly [Field in keyof KubeObject]: KubeObject[Field] } & { [field: string]: unknown };
@@ -25,8 +26,13 @@ const META_FIELDS = [
  * being a fixed prefix. Metadata is reduced to what ObjectMeta has; empty parts are left out, as Go does.
  */
 export function laidOut(object: KubeObject, apiVersion: string, kind: string): Draft {
-  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-  return { kind, apiVersion, metadata: laidOutMetadata(metadata ?? {}), ...rest };
+  const metadata = laidOutMetadata(object.metadata ?? {}) as unknown as JsonObject;
+  const result: MutableJsonObject = { kind, apiVersion, metadata };
+  const given = object as unknown as JsonObject;
+  for (const field in given) {
+    if (field !== "kind" && field !== "apiVersion" && field !== "metadata") setField(result, field, given[field]!);
+  }
+  return result as unknown as Draft;
 }
 
 function laidOutMetadata(metadata: Partial<ObjectMeta>): ObjectMeta {
@@ -47,7 +53,12 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
+/** The last second that was asked for, and its text: thousands of writes share it. */
+let latest = { second: Number.NaN, text: "" };
+
 /** `2026-01-02T03:04:05Z`: Kubernetes keeps whole seconds. */
 export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1000);
+  if (second !== latest.second) latest = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  return latest.text;
 }

@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isObject, type JsonObject } from "../schema/json.js";
+import type { Schema } from "../schema/schema.js";
+import { outlineOf } from "./created-fields.js";
+import { trackUpdate, type WriteContext } from "./field-manager.js";
+import { mergeType } from "./merge-type.js";
+import { Dice, randomValue } from "./random-writes.js";
+
+const TEXT: Schema = { type: "string" };
+const TEXTS: Schema = { type: "object", additionalProperties: TEXT };
+
+const schemaOf = (): Schema => ({
+  type: "object",
+  properties: {
+    apiVersion: TEXT,
+    kind: TEXT,
+    metadata: { type: "object", properties: { name: TEXT, labels: TEXTS } },
+    spec: {
+      type: "object",
+      properties: {
+        count: { type: "integer" },
+        data: TEXTS,
+        tags: { type: "array", "x-kubernetes-list-type": "set", items: TEXT },
+        ports: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["port"],
+          items: { type: "object", properties: { port: { type: "integer" }, name: TEXT } },
+        },
+        args: { type: "array", items: TEXT },
+        whole: { ...TEXTS, "x-kubernetes-map-type": "atomic" },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      },
+    },
+    status: { type: "object", properties: { phase: TEXT } },
+  },
+});
+
+const contextOf = (schema: Schema): WriteContext => ({
+  apiVersion: "example.com/v1",
+  kind: "Thing",
+  subresource: "",
+  manager: "tester",
+  nowMs: 0,
+  message: undefined,
+  schemaOf: () => schema,
+});
+
+const thing = (content: JsonObject): JsonObject => ({
+  apiVersion: "example.com/v1",
+  kind: "Thing",
+  metadata: { name: "a" },
+  ...content,
+});
+
+describe("createdFields", () => {
+  it("gives the writer of a new object what it would own without the outlines of others", () => {
+    const shared = contextOf(schemaOf());
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const value = randomValue(new Dice(seed), schemaOf());
+        const object = thing(isObject(value) ? { spec: value.spec ?? {}, metadata: value.metadata ?? {} } : {});
+        // A schema of its own knows no outlines.
+        const alone = trackUpdate(contextOf(schemaOf()), undefined, object);
+        expect(trackUpdate(shared, undefined, object)).toEqual(alone);
+        expect(trackUpdate(shared, undefined, object)).toEqual(alone);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  const outline = (spec: JsonObject, empty: JsonObject = {}): string | undefined =>
+    outlineOf(mergeType(schemaOf()), empty, thing({ spec }));
+
+  it("does not tell values apart that nobody owns apart", () => {
+    expect(outline({ count: 1, args: ["a"] })).toBe(outline({ count: 2, args: ["b", "c"] }));
+  });
+
+  it("tells apart keys, names of items, emptiness, and what an empty struct has already", () => {
+    const outlines = [
+      outline({ data: { a: "1" } }),
+      outline({ data: { b: "1" } }),
+      outline({ data: { "1:a": "1" } }),
+      outline({ data: {} }),
+      outline({ tags: ["a"] }),
+      outline({ tags: ["b"] }),
+      outline({ ports: [{ port: 1 }] }),
+      outline({ ports: [{ port: 2 }] }),
+      outline({ ports: [{ port: 2, name: "a" }] }),
+      outline({ count: 0 }, { spec: { count: 0 } }),
+      outline({ count: 1 }, { spec: { count: 0 } }),
+      outline({ count: 1 }),
+    ];
+    expect(new Set(outlines).size).toBe(outlines.length);
+    expect(outlines).not.toContain(undefined);
+  });
+
+  it("leaves to the long way what is malformed, unusual or large", () => {
+    expect(outline({ count: "1" })).toBeUndefined();
+    expect(outline({ unknown: 1 })).toBeUndefined();
+    expect(outline({ data: null })).toBeUndefined();
+    expect(outline({ tags: ["a", "a"] })).toBeUndefined();
+    expect(outline({ ports: [{}] })).toBeUndefined();
+    const keys = Array.from({ length: 500 }, (_, at) => [`key-${at}`, ""]);
+    expect(outline({ data: Object.fromEntries(keys) })).toBeUndefined();
+  });
+});
