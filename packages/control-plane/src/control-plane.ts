@@ -2,6 +2,7 @@ import {
   type Client,
   type Clock,
   createClient,
+  type Logger,
   type Random,
   systemClock,
   systemRandom,
@@ -35,6 +36,7 @@ import { Registry } from "./registry/registry.js";
 import type { StorageLimits } from "./storage/memory-storage.js";
 import { openStorage } from "./storage/open-storage.js";
 import type { Storage } from "./storage/storage.js";
+import { chosenWorkloads, type WorkloadChoice } from "./workloads/workload-choice.js";
 
 export interface ControlPlaneOptions {
   /** Where objects and credentials are kept. Left out: all is in memory and gone with the control plane. */
@@ -51,6 +53,11 @@ export interface ControlPlaneOptions {
   readonly services?: ServiceResolver;
   /** How much of the past is remembered for watches and exact lists. */
   readonly limits?: Partial<StorageLimits>;
+  /**
+   * Controllers that bring Deployments, StatefulSets and the rest to life on simulated nodes: all, or those named.
+   * Defaults to none: an API server alone.
+   */
+  readonly workloads?: WorkloadChoice;
 }
 
 export interface ListenOptions {
@@ -153,6 +160,11 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const client = createClient({ transport, server: "in-process", clock, random });
   await credentials.kept;
   const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log, parts));
+  const names = chosenWorkloads(options.workloads);
+  if (names.length > 0) {
+    const { startWorkloads } = await import("./workloads/workloads.js");
+    keep(parts, await startWorkloads({ client, clock, random, names, log: errorLogger(log) }));
+  }
   return running({
     parts,
     storage,
@@ -161,6 +173,18 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     url: server?.url,
     kubeconfig: server && adminKubeconfig(server.url, credentials),
   });
+}
+
+/** What goes wrong in the plane's own controllers is told as all that no client is told. */
+function errorLogger(log: ErrorLog): Logger {
+  const logger: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (message, fields) => log(message, fields?.error),
+    with: () => logger,
+  };
+  return logger;
 }
 
 interface RunningParts extends Omit<ControlPlane, "revision" | "stop" | typeof Symbol.asyncDispose> {

@@ -1,3 +1,4 @@
 export { type ControlPlane, type ControlPlaneOptions, controlPlane, type ListenOptions } from "./control-plane.js";
 export { inProcessTransport } from "./http/in-process-transport.js";
 export { StorageFailure, type StorageFailureCode } from "./storage/storage-error.js";
+export { WORKLOAD_NAMES, type WorkloadChoice, type WorkloadName } from "./workloads/workload-choice.js";

@@ -18,7 +18,11 @@ interface EmbeddedControlPlane extends AsyncDisposable {
   readonly client: Client;
 }
 
-type StartControlPlane = (options: { clock: Clock; random: Random }) => Promise<EmbeddedControlPlane>;
+type StartControlPlane = (options: {
+  clock: Clock;
+  random: Random;
+  workloads?: boolean | Readonly<Record<string, boolean>>;
+}) => Promise<EmbeddedControlPlane>;
 
 export interface TestEnvironmentOptions {
   /** Started with the environment; more by `start`. */
@@ -26,6 +30,11 @@ export interface TestEnvironmentOptions {
   /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
   readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
   readonly namespaces?: readonly string[];
+  /**
+   * Brings children to life: Deployments, StatefulSets and their pods, on simulated nodes and on virtual time. `true`
+   * for all, or those named, such as `{ deployments: true }`. Defaults to none: an API server alone.
+   */
+  readonly simulate?: boolean | Readonly<Record<string, boolean>>;
   /** Of everything random. Defaults to 1; print it when it is new each run. */
   readonly seed?: number;
   readonly manager?: Partial<ManagerOptions>;
@@ -62,7 +71,11 @@ export class TestEnvironment implements AsyncDisposable {
   static async create(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
     const clock = new VirtualClock();
     const start = await loadControlPlane();
-    const plane = await start({ clock, random: seededRandom(options.seed ?? 1) });
+    const plane = await start({
+      clock,
+      random: seededRandom(options.seed ?? 1),
+      ...(options.simulate !== undefined && { workloads: options.simulate }),
+    });
     const env = new TestEnvironment(plane, clock, options);
     for (const name of options.namespaces ?? []) await env.client.create(Namespace, { metadata: { name } });
     for (const kind of options.kinds ?? []) {
@@ -114,7 +127,9 @@ export class TestEnvironment implements AsyncDisposable {
     const stopping = Promise.all(this.#processes.map((process) => process[Symbol.asyncDispose]()));
     await this.clock.advance(60_000);
     await stopping;
-    await this.#plane[Symbol.asyncDispose]();
+    const closing = this.#plane[Symbol.asyncDispose]();
+    await this.clock.advance(5_000);
+    await closing;
   }
 }
 

@@ -1,0 +1,97 @@
+import { type Client, type Controller, controller, formatTime, isAlreadyExists, scoped } from "setpoint";
+import { Node, Pod } from "setpoint/kinds/v1";
+import { isPodOver } from "../pod/pod-state.js";
+import { fnv1a } from "../template-hash.js";
+import type { WorkloadEnvironment } from "../workloads.js";
+import { evictedAtMs } from "./eviction.js";
+import { nodeStatus, nodeTaints } from "./node-life.js";
+import { isLost } from "./node-state.js";
+
+const BY_NODE = "node";
+const FIRST_NODE = "node-1";
+
+/** Gives a plane without nodes one, so that pods have a place to be. */
+export async function ensureNode(client: Client): Promise<void> {
+  const { items } = await client.list(Node, { limit: 1 });
+  if (items.length > 0) return;
+  const labels = { "kubernetes.io/hostname": FIRST_NODE, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" };
+  try {
+    await client.create(Node, { metadata: { name: FIRST_NODE, labels } });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Keeps every node ready, or lost where its annotation says so; its taints put pods out in their time. */
+export function nodeController({ clock }: WorkloadEnvironment): Controller<Node> {
+  return controller(Node, {
+    name: "nodes",
+    uses: [
+      Node,
+      scoped(Pod, { namespaces: "all", indexes: { [BY_NODE]: ({ spec }) => (spec.nodeName ? [spec.nodeName] : []) } }),
+    ],
+    fieldManager: "kubelet",
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    async reconcile(node, ctx) {
+      const nowMs = clock.now();
+      const { name } = node.metadata;
+      ctx.status(nodeStatus(node, addressOf(name), nowMs));
+      const taints = nodeTaints(node, nowMs);
+      if (JSON.stringify(taints) !== JSON.stringify(node.spec?.taints ?? [])) {
+        await ctx.patch(Node, name, {
+          type: "merge",
+          body: { spec: { taints: taints.map((taint) => ({ ...taint })) } },
+        });
+      }
+      const tainted = { ...node, spec: { ...node.spec, taints } };
+      const hasEffect = taints.some(({ effect }) => effect === "NoExecute");
+      if (!hasEffect && !isLost(node)) return;
+      let nextMs: number | undefined;
+      for (const pod of await ctx.byIndex(Pod, BY_NODE, name)) {
+        if (isPodOver(pod) || pod.metadata.deletionTimestamp) continue;
+        if (isLost(node)) await markUnready(pod, ctx.patch, nowMs);
+        const atMs = evictedAtMs(pod, tainted, nowMs);
+        if (atMs === undefined) continue;
+        if (atMs > nowMs) nextMs = Math.min(nextMs ?? atMs, atMs);
+        else await evict(pod, ctx, nowMs);
+      }
+      return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs - nowMs);
+    },
+  });
+}
+
+type Writes = Parameters<Parameters<typeof controller<Node, [typeof Node, typeof Pod]>>[1]["reconcile"]>[1];
+
+/** Nobody speaks for the pods of a lost node: they count as not ready. */
+async function markUnready(pod: Pod, patch: Writes["patch"], nowMs: number): Promise<void> {
+  const { conditions = [] } = pod.status ?? {};
+  if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;
+  const unready = conditions.map((condition) =>
+    condition.type === "Ready"
+      ? { ...condition, status: "False", lastTransitionTime: formatTime(nowMs) }
+      : { ...condition },
+  );
+  const { name, namespace = "" } = pod.metadata;
+  const body = { status: { conditions: unready } };
+  await patch(Pod, name, { type: "merge", body }, { namespace, subresource: "status" });
+}
+
+async function evict(pod: Pod, ctx: Writes, nowMs: number): Promise<void> {
+  const { name, namespace = "", uid } = pod.metadata;
+  const target = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "DeletionByTaintManager",
+    message: "Taint manager: deleting due to NoExecute taint",
+    lastTransitionTime: formatTime(nowMs),
+  };
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== target.type).map((each) => ({ ...each }));
+  const body = { status: { conditions: [...others, target] } };
+  await ctx.patch(Pod, name, { type: "merge", body }, { namespace, subresource: "status" });
+  await ctx.delete(Pod, name, { namespace, preconditions: { uid } });
+}
+
+function addressOf(name: string): string {
+  const hash = fnv1a(Buffer.from(name));
+  return `10.64.${(hash >>> 8) & 0xff}.${1 + ((hash & 0xff) % 254)}`;
+}

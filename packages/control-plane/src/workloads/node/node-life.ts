@@ -1,0 +1,83 @@
+import { formatTime } from "setpoint";
+import type { Node, NodeCondition, NodeStatus, Taint } from "setpoint/kinds/v1";
+import { isLost, NOT_READY_TAINT, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT } from "./node-state.js";
+
+const CAPACITY = { cpu: "32", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "1000" } as const;
+
+/** Conditions of a healthy node besides `Ready`: what they are called, why they are false. */
+const PRESSURES = [
+  ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+  ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+  ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+] as const;
+
+const SILENT = { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." } as const;
+const READY = { reason: "KubeletReady", message: "kubelet is posting ready status" } as const;
+
+/** The status of a simulated node: what it has, unless its author said so, and how it is. */
+export function nodeStatus(node: Node, address: string, nowMs: number): NodeStatus {
+  const { status = {}, metadata } = node;
+  const capacity = status.capacity ?? CAPACITY;
+  return {
+    ...status,
+    capacity,
+    allocatable: status.allocatable ?? capacity,
+    addresses: status.addresses ?? [
+      { type: "InternalIP", address },
+      { type: "Hostname", address: metadata.name },
+    ],
+    nodeInfo: status.nodeInfo?.kubeletVersion ? status.nodeInfo : nodeInfo(metadata.name, metadata.uid),
+    conditions: conditionsOf(node, nowMs),
+  };
+}
+
+function conditionsOf(node: Node, nowMs: number): readonly NodeCondition[] {
+  const known = node.status?.conditions ?? [];
+  const lost = isLost(node);
+  const condition = (type: string, state: string, why: { readonly reason: string; readonly message: string }) => {
+    const before = known.find((each) => each.type === type);
+    const isSame = before?.status === state;
+    const now = formatTime(nowMs);
+    const lastTransitionTime = isSame && before.lastTransitionTime ? before.lastTransitionTime : now;
+    const lastHeartbeatTime = (isSame || lost) && before?.lastHeartbeatTime ? before.lastHeartbeatTime : now;
+    return { type, status: state, ...why, lastTransitionTime, lastHeartbeatTime };
+  };
+  const own = [
+    ...PRESSURES.map(([type, reason, message]) =>
+      condition(type, lost ? "Unknown" : "False", lost ? SILENT : { reason, message }),
+    ),
+    condition("Ready", lost ? "Unknown" : "True", lost ? SILENT : READY),
+  ];
+  return [...own, ...known.filter(({ type }) => !own.some((each) => each.type === type))];
+}
+
+function nodeInfo(name: string, uid: string): NonNullable<NodeStatus["nodeInfo"]> {
+  return {
+    architecture: "amd64",
+    bootID: uid,
+    containerRuntimeVersion: "simulated://1",
+    kernelVersion: "simulated",
+    kubeProxyVersion: "",
+    kubeletVersion: "v1.36.3",
+    machineID: name,
+    operatingSystem: "linux",
+    osImage: "simulated",
+    systemUUID: uid,
+  };
+}
+
+/** The taints that a node's state gives it, beside those that others gave it. */
+export function nodeTaints(node: Node, nowMs: number): readonly Taint[] {
+  const { taints = [], unschedulable } = node.spec ?? {};
+  const own = [UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT, NOT_READY_TAINT];
+  const kept = (taint: Taint): Taint =>
+    taints.find(({ key, effect }) => key === taint.key && effect === taint.effect) ?? taint;
+  const others = taints.filter(({ key }) => !own.includes(key));
+  const wanted: Taint[] = [];
+  if (unschedulable) wanted.push({ key: UNSCHEDULABLE_TAINT, effect: "NoSchedule", timeAdded: formatTime(nowMs) });
+  if (isLost(node)) {
+    wanted.push({ key: UNREACHABLE_TAINT, effect: "NoSchedule", timeAdded: formatTime(nowMs) });
+    wanted.push({ key: UNREACHABLE_TAINT, effect: "NoExecute", timeAdded: formatTime(nowMs) });
+  }
+  return [...others, ...wanted.map(kept)];
+}

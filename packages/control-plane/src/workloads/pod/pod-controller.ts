@@ -1,0 +1,61 @@
+import { type Controller, controller, parseTime } from "setpoint";
+import { Node, Pod } from "setpoint/kinds/v1";
+import { isLost } from "../node/node-state.js";
+import { fnv1a } from "../template-hash.js";
+import type { WorkloadEnvironment } from "../workloads.js";
+import { type PodPlace, podStep } from "./pod-life.js";
+import { podScript } from "./pod-script.js";
+
+/** Plays the part of every node's kubelet: pods that are bound live, end and go as their scripts say. */
+export function podController({ clock }: WorkloadEnvironment): Controller<Pod> {
+  return controller(Pod, {
+    name: "pods",
+    uses: [Node, Pod],
+    fieldManager: "kubelet",
+    concurrency: 8,
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    when: { changed: ["spec", "status", "metadata.annotations", "metadata.deletionTimestamp"] },
+    async reconcile(pod, ctx) {
+      const { nodeName } = pod.spec;
+      if (!nodeName) return;
+      const node = await ctx.find(Node, nodeName);
+      if (!node || isLost(node)) return;
+      const nowMs = clock.now();
+      const { status, nextMs } = podStep(pod, podScript(pod), placeOf(pod, node), nowMs);
+      ctx.status(status);
+      if (status.phase === "Running" && pod.status?.phase === "Pending") {
+        for (const { name } of pod.spec.containers) ctx.event("Normal", "Started", `Container started: ${name}`);
+      }
+      for (const { name, state } of status.containerStatuses ?? []) {
+        const reason = state?.waiting?.reason;
+        const before = pod.status?.containerStatuses?.find((each) => each.name === name)?.state?.waiting?.reason;
+        if (reason === before || !reason) continue;
+        if (reason === "CrashLoopBackOff")
+          ctx.event("Warning", "BackOff", `Back-off restarting failed container ${name}`);
+        else if (reason.startsWith("Err")) ctx.event("Warning", "Failed", state?.waiting?.message ?? reason);
+      }
+      return nextMs === undefined ? undefined : ctx.requeueAfter(Math.max(0, nextMs - nowMs));
+    },
+    /** Containers get their time to stop; then the pod goes. A lost node stops nothing. */
+    async deleting(pod, ctx) {
+      const { nodeName = "" } = pod.spec;
+      const node = await ctx.find(Node, nodeName);
+      if (node && isLost(node)) return;
+      const { name, uid, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+      const graceMs = deletionGracePeriodSeconds * 1_000;
+      const deletedMs = parseTime(deletionTimestamp!) - graceMs;
+      const waitMs = deletedMs + Math.min(podScript(pod).stopAfterMs, graceMs) - clock.now();
+      if (waitMs > 0) return ctx.requeueAfter(waitMs);
+      if (graceMs > 0) await ctx.delete(Pod, name, { gracePeriodSeconds: 0, preconditions: { uid } });
+    },
+  });
+}
+
+/** Addresses that stay the same for a pod and are unlikely to meet. */
+function placeOf(pod: Pod, node: Node): PodPlace {
+  const hostIP = node.status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "10.0.0.1";
+  if (pod.spec.hostNetwork) return { hostIP, podIP: hostIP };
+  const hash = fnv1a(Buffer.from(pod.metadata.uid));
+  const octet = (shift: number): number => (hash >>> shift) & 0xff;
+  return { hostIP, podIP: `10.${128 + (octet(0) % 64)}.${octet(8)}.${1 + (octet(16) % 254)}` };
+}

@@ -1,0 +1,65 @@
+import { keyOf, quantityToNumber } from "setpoint";
+import type { Node, Pod } from "setpoint/kinds/v1";
+import { isPodOver } from "../pod/pod-state.js";
+import type { NodeLoad } from "./placement.js";
+
+type Requests = Readonly<Record<string, number>>;
+
+/** Keeps count of what is on each node, pod by pod, so that placing one does not look at all others. */
+export class NodeLoads {
+  /** By key: where a pod is counted. */
+  readonly #pods = new Map<string, { readonly node: string; readonly requests: Requests }>();
+  readonly #totals = new Map<string, { podCount: number; readonly requested: Record<string, number> }>();
+
+  /** Counts a pod as it now is. */
+  see(pod: Pod): void {
+    if (!pod.spec.nodeName || isPodOver(pod)) this.forget(keyOf(pod));
+    else this.assume(pod, pod.spec.nodeName);
+  }
+
+  /** Counts a pod on a node that it is about to be bound to. */
+  assume(pod: Pod, node: string): void {
+    const key = keyOf(pod);
+    this.forget(key);
+    const requests = podRequests(pod);
+    this.#pods.set(key, { node, requests });
+    this.#add(node, requests, 1);
+  }
+
+  forget(key: string): void {
+    const known = this.#pods.get(key);
+    if (!known) return;
+    this.#pods.delete(key);
+    this.#add(known.node, known.requests, -1);
+  }
+
+  of(node: Node): NodeLoad {
+    const { podCount = 0, requested = {} } = this.#totals.get(node.metadata.name) ?? {};
+    return { node, podCount, requested };
+  }
+
+  #add(node: string, requests: Requests, sign: 1 | -1): void {
+    const total = this.#totals.get(node) ?? { podCount: 0, requested: {} };
+    this.#totals.set(node, total);
+    total.podCount += sign;
+    for (const [resource, amount] of Object.entries(requests)) {
+      total.requested[resource] = (total.requested[resource] ?? 0) + sign * amount;
+    }
+  }
+}
+
+/** What a pod asks for: the sum of its containers, or what an init container needs, whichever is more. */
+export function podRequests({ spec }: Pod): Requests {
+  const total: Record<string, number> = {};
+  for (const { resources } of spec.containers) {
+    for (const [resource, amount] of Object.entries(resources?.requests ?? {})) {
+      total[resource] = (total[resource] ?? 0) + quantityToNumber(amount);
+    }
+  }
+  for (const { resources } of spec.initContainers ?? []) {
+    for (const [resource, amount] of Object.entries(resources?.requests ?? {})) {
+      total[resource] = Math.max(total[resource] ?? 0, quantityToNumber(amount));
+    }
+  }
+  return total;
+}

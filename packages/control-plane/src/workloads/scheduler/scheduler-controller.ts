@@ -1,0 +1,79 @@
+import { controller, formatTime, isConflict, isNotFound, keyOf, type Workload, watcher } from "setpoint";
+import { Node, Pod, type PodCondition } from "setpoint/kinds/v1";
+import type { WorkloadEnvironment } from "../workloads.js";
+import { NodeLoads } from "./node-loads.js";
+import { placePod } from "./placement.js";
+
+const NAME = "default-scheduler";
+
+/** Binds pods to nodes that can take them: selectors, required affinity, taints and requests; the emptiest node wins. */
+export function schedulerController({ clock }: WorkloadEnvironment): readonly Workload[] {
+  const loads = new NodeLoads();
+  const counting = watcher(Pod, {
+    name: "scheduler-loads",
+    concurrency: 1,
+    add: (pod) => loads.see(pod),
+    update: (_, pod) => loads.see(pod),
+    delete: (pod) => loads.forget(keyOf(pod)),
+  });
+  const binding = controller(Pod, {
+    name: "scheduler",
+    uses: [Node, Pod],
+    fieldManager: "kube-scheduler",
+    // One after the other: each placement counts with those before it.
+    concurrency: 1,
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    when: { matches: isWaiting },
+    async reconcile(pod, ctx) {
+      if (!isWaiting(pod)) return;
+      const nodes = await ctx.list(Node);
+      const placement = placePod(
+        pod,
+        nodes.map((node) => loads.of(node)),
+      );
+      const { name } = pod.metadata;
+      if (placement.type === "none") {
+        ctx.event("Warning", "FailedScheduling", placement.message);
+        const reason = { reason: "Unschedulable", message: placement.message };
+        ctx.status({ conditions: withUnscheduled(pod.status?.conditions ?? [], reason, clock.now()) });
+        return ctx.requeueAfter("10s");
+      }
+      loads.assume(pod, placement.name);
+      try {
+        await ctx.createSubresource(Pod, name, "binding", {
+          apiVersion: "v1",
+          kind: "Binding",
+          metadata: { name },
+          target: { kind: "Node", name: placement.name },
+        });
+      } catch (error) {
+        loads.forget(keyOf(pod));
+        if (isConflict(error) || isNotFound(error)) return;
+        throw error;
+      }
+      ctx.event("Normal", "Scheduled", `Successfully assigned ${keyOf(pod)} to ${placement.name}`);
+    },
+  });
+  return [counting, binding];
+}
+
+function isWaiting({ spec, metadata }: Pod): boolean {
+  const { nodeName, schedulerName = NAME, schedulingGates = [] } = spec;
+  return !nodeName && schedulerName === NAME && schedulingGates.length === 0 && !metadata.deletionTimestamp;
+}
+
+function withUnscheduled(
+  conditions: readonly PodCondition[],
+  why: Pick<PodCondition, "reason" | "message">,
+  nowMs: number,
+): readonly PodCondition[] {
+  const before = conditions.find(({ type }) => type === "PodScheduled");
+  const lastTransitionTime = before?.status === "False" ? before.lastTransitionTime : formatTime(nowMs);
+  const next: PodCondition = {
+    type: "PodScheduled",
+    status: "False",
+    ...why,
+    ...(lastTransitionTime && { lastTransitionTime }),
+  };
+  return [...conditions.filter((condition) => condition !== before), next];
+}

@@ -1,0 +1,47 @@
+import type { JsonValue } from "setpoint";
+
+const SAFE_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
+
+/**
+ * The hash of a pod template in the form of a label: FNV-1a over its canonical JSON and, after a collision, over their
+ * count; written with characters that spell no words. The real controller hashes a dump of its Go structs, so that its
+ * hashes look alike and differ.
+ */
+export function templateHash(template: unknown, collisionCount: number | undefined): string {
+  let hash = fnv1a(Buffer.from(canonicalJson(template as JsonValue)));
+  if (collisionCount !== undefined) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeUInt32LE(collisionCount);
+    hash = fnv1a(bytes, hash);
+  }
+  return safelyEncoded(String(hash));
+}
+
+/** Go's FNV-1a of 32 bits. */
+export function fnv1a(bytes: Uint8Array, from = 0x811c9dc5): number {
+  let hash = from;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash >>> 0;
+}
+
+/** Go's FNV-1 of 32 bits. */
+export function fnv1(bytes: Uint8Array, from = 0x811c9dc5): number {
+  let hash = from;
+  for (const byte of bytes) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0;
+  return hash >>> 0;
+}
+
+/** Each character by its code, among those that generated names consist of. */
+export function safelyEncoded(text: string): string {
+  return [...text].map((character) => SAFE_CHARACTERS[character.codePointAt(0)! % SAFE_CHARACTERS.length]).join("");
+}
+
+/** JSON with sorted keys: equal values give equal texts. */
+export function canonicalJson(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field as JsonValue)}`).join(",")}}`;
+}

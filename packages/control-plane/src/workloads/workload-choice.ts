@@ -1,0 +1,14 @@
+/** The controllers that can run in a control plane, in the order in which they start. */
+export const WORKLOAD_NAMES = ["nodes", "scheduler", "pods", "replicasets", "deployments"] as const;
+
+/** One of them: each can be switched off, so that another one, such as kube-controller-manager, does its work. */
+export type WorkloadName = (typeof WORKLOAD_NAMES)[number];
+
+/** All of them, none, or those that are true. */
+export type WorkloadChoice = boolean | Partial<Record<WorkloadName, boolean>>;
+
+/** The names that a choice stands for. */
+export function chosenWorkloads(choice: WorkloadChoice | undefined): readonly WorkloadName[] {
+  if (choice === undefined || choice === false) return [];
+  return choice === true ? WORKLOAD_NAMES : WORKLOAD_NAMES.filter((name) => choice[name] === true);
+}

@@ -1,0 +1,49 @@
+import { type Client, type Clock, type Logger, Manager, type Random, type Workload } from "setpoint";
+import { deploymentController } from "./deployment/deployment-controller.js";
+import { ensureNode, nodeController } from "./node/node-controller.js";
+import { podController } from "./pod/pod-controller.js";
+import { replicaSetController } from "./replica-set/replica-set-controller.js";
+import { schedulerController } from "./scheduler/scheduler-controller.js";
+import type { WorkloadName } from "./workload-choice.js";
+
+/** What the controllers need of the plane besides its API. */
+export interface WorkloadEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface WorkloadsOptions extends WorkloadEnvironment {
+  readonly client: Client;
+  readonly names: readonly WorkloadName[];
+  readonly log?: Logger;
+}
+
+const CONTROLLERS: Readonly<
+  Record<WorkloadName, (environment: WorkloadEnvironment) => Workload | readonly Workload[]>
+> = {
+  nodes: nodeController,
+  scheduler: schedulerController,
+  pods: podController,
+  replicasets: replicaSetController,
+  deployments: deploymentController,
+};
+
+/**
+ * Brings workloads to life: ordinary controllers on the plane's own client. Resolves when they have begun. With the
+ * simulated nodes, a plane without any gets one.
+ */
+export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDisposable> {
+  const { client, clock, random, names, log } = options;
+  const manager = new Manager({
+    name: "kube-controller-manager",
+    client,
+    clock,
+    random,
+    graceMs: 0,
+    ...(log && { log }),
+  });
+  for (const workload of names.flatMap((name) => CONTROLLERS[name]({ clock, random }))) manager.add(workload);
+  if (names.includes("nodes")) await ensureNode(client);
+  await manager.start();
+  return manager;
+}
