@@ -91,35 +91,40 @@ function compareItems(
   paths: string[],
 ): void {
   const items: readonly unknown[] = Array.isArray(current) ? current : [];
-  const unmatched = new Set(Object.keys(applied).filter((name) => name !== "."));
+  const unmatched = new Map(itemNames(applied).map((name) => [name, itemMatcher(name)]));
   desired.forEach((item, at) => {
-    const name = [...unmatched].find((candidate) => isItem(candidate, item));
     const itemPath = `${path}[${at}]`;
-    if (name === undefined) {
+    const match = [...unmatched].find(([, matches]) => matches(item));
+    if (!match) {
       paths.push(itemPath);
       return;
     }
+    const [name, matches] = match;
     unmatched.delete(name);
-    const existing = items.find((candidate) => isItem(name, candidate));
+    const existing = items.find(matches);
     if (existing === undefined) paths.push(itemPath);
     else compareNode(applied[name] as Fields, item, existing, itemPath, paths);
   });
-  for (const name of unmatched) paths.push(`${path}[${name.slice(2)}]`);
+  for (const name of unmatched.keys()) paths.push(`${path}[${name.slice(2)}]`);
+}
+
+function itemNames(applied: Fields): string[] {
+  return Object.keys(applied).filter((name) => name !== ".");
 }
 
 /**
- * Whether an item of a list is the one that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. Key fields that have a
- * default (`protocol`) may be left out.
+ * Tells the item of a list that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. Key fields that have a default
+ * (`protocol`) may be left out.
  */
-function isItem(name: string, item: unknown): boolean {
+function itemMatcher(name: string): (item: unknown) => boolean {
   const value: unknown = JSON.parse(name.slice(2));
-  if (name.startsWith("v:")) return isEqual(value, item);
-  if (!name.startsWith("k:") || !isRecord(item) || !isRecord(value)) return false;
+  if (name.startsWith("v:")) return (item) => isEqual(value, item);
+  if (!name.startsWith("k:") || !isRecord(value)) return () => false;
   const fields = Object.entries(value);
-  return (
+  return (item) =>
+    isRecord(item) &&
     fields.some(([field]) => item[field] !== undefined) &&
-    fields.every(([field, wanted]) => item[field] === undefined || isEqual(item[field], wanted))
-  );
+    fields.every(([field, wanted]) => item[field] === undefined || isEqual(item[field], wanted));
 }
 
 function extract(applied: Fields, current: unknown): unknown {
@@ -128,7 +133,7 @@ function extract(applied: Fields, current: unknown): unknown {
     if (name === ".") return null;
     if (name.startsWith("f:")) return extract(inner as Fields, isRecord(current) ? current[name.slice(2)] : undefined);
     const items: readonly unknown[] = Array.isArray(current) ? current : [];
-    const item = items.find((candidate) => isItem(name, candidate));
+    const item = items.find(itemMatcher(name));
     return item === undefined ? null : extract(inner as Fields, item);
   });
 }
@@ -137,9 +142,10 @@ function extract(applied: Fields, current: unknown): unknown {
 export function withoutApplied(applied: Fields, value: unknown): unknown {
   if (isLeaf(applied)) return undefined;
   if (Array.isArray(value)) {
+    const matchers = itemNames(applied).map((name) => [applied[name] as Fields, itemMatcher(name)] as const);
     return value.map((item: unknown) => {
-      const name = Object.keys(applied).find((candidate) => candidate !== "." && isItem(candidate, item));
-      return name === undefined ? item : withoutApplied(applied[name] as Fields, item);
+      const owned = matchers.find(([, matches]) => matches(item));
+      return owned ? withoutApplied(owned[0], item) : item;
     });
   }
   if (!isRecord(value)) return value;

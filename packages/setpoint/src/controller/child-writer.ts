@@ -52,6 +52,7 @@ export class ChildWriter {
 
   async apply(kind: Kind, stated: JsonObject, options: ApplyOptions = {}): Promise<KubeObject> {
     this.#run.assertOpen();
+    this.#run.learn(kind, stated);
     const child = this.#childOf(kind, stated);
     const { source, key } = child;
     const informer = await source.informer(child.namespace ?? "", this.#run.signal);
@@ -64,24 +65,29 @@ export class ChildWriter {
     const { fieldManager, applied } = this.#options;
     const entry = current && appliedEntry(current, fieldManager)?.fieldsV1;
     const desired = withoutYielded(child.desired, options.yields ?? [], current, entry);
-    if (current && entry && applied.isCurrent(source.id, key, desired, entry, current)) return current;
     const paths = current && entry ? differingPaths(entry, desired, current) : ["metadata"];
-    if (current && entry && paths.length === 0) {
-      applied.remember(source.id, key, desired, entry, current);
-      return current;
+    if (current && entry) {
+      const isEqual = paths.length === 0 || applied.isCurrent(source.id, key, desired, entry, current);
+      if (isEqual) return current;
     }
 
     const rival = await this.#options.rivalOf(source, key, paths, this.#run.signal);
     this.#run.assertMayWrite();
     return this.#options.ownWrites.during(source.id, key, async () => {
-      const answer = await source.cluster.client.apply(kind, desired, {
-        ...(child.namespace ? { namespace: child.namespace } : {}),
-        fieldManager,
-        force: true,
-        signal: this.#run.signal,
-      });
+      const answer = await this.#run.write("apply", source.id, key, () =>
+        source.cluster.client.apply(kind, desired, {
+          ...(child.namespace ? { namespace: child.namespace } : {}),
+          fieldManager,
+          force: true,
+          signal: this.#run.signal,
+        }),
+      );
       const answered = appliedEntry(answer, fieldManager)?.fieldsV1;
-      if (answered) applied.remember(source.id, key, desired, answered, answer);
+      if (answered && differingPaths(answered, desired, answer).length > 0) {
+        applied.remember(source.id, key, desired, answered, answer);
+      } else {
+        applied.forget(source.id, key);
+      }
       this.#observe(source, key, current, answer, (state) =>
         withoutApplied(answered ?? {}, withoutApplied(entry ?? {}, state)),
       );
@@ -102,13 +108,16 @@ export class ChildWriter {
       ...(mark.annotations ? { annotations: { ...object.metadata.annotations, ...mark.annotations } } : {}),
     };
     const { apiVersion, kind: kindName } = kind;
+    const whole = { ...object, apiVersion, kind: kindName, metadata };
+    const { signal } = this.#run;
+    const options = { fieldManager: this.#options.fieldManager, signal, ...(namespace ? { namespace } : {}) };
+    this.#run.learn(kind, object);
     this.#run.assertMayWrite();
     // A generated name is not known beforehand: the echo of such a create may cost a run that finds nothing to do.
-    return this.#options.ownWrites.during(source.id, keyFor(kind, metadata.name ?? "", namespace), async () => {
-      const answer = await source.cluster.client.create(
-        kind,
-        { ...object, apiVersion, kind: kindName, metadata },
-        { fieldManager: this.#options.fieldManager, signal: this.#run.signal, ...(namespace ? { namespace } : {}) },
+    const hoped = keyFor(kind, metadata.name ?? "", namespace);
+    return this.#options.ownWrites.during(source.id, hoped, async () => {
+      const answer = await this.#run.write("create", source.id, hoped, () =>
+        source.cluster.client.create(kind, whole, options),
       );
       const key = keyOf(answer);
       this.#run.stated.add(`${source.id} ${key}`);
@@ -127,16 +136,18 @@ export class ChildWriter {
   ): Promise<KubeObject> {
     const source = this.#sources.of(kind);
     const namespace = this.#namespaceOf(kind, options.namespace);
-    this.#run.assertMayWrite();
-    const answer = await source.cluster.client.patch(kind, name, patch, {
-      ...options,
-      ...(namespace ? { namespace } : {}),
-      fieldManager: this.#options.fieldManager,
-      signal: this.#run.signal,
-    });
     const key = keyFor(kind, name, namespace);
+    this.#run.assertMayWrite();
+    const answer = await this.#run.write("patch", source.id, key, () =>
+      source.cluster.client.patch(kind, name, patch, {
+        ...options,
+        ...(namespace ? { namespace } : {}),
+        fieldManager: this.#options.fieldManager,
+        signal: this.#run.signal,
+      }),
+    );
     // Some subresources answer with another kind (scale): that is no state of the object.
-    if (answer.kind === kind.kind) source.peek(namespace ?? "")?.observe(answer);
+    if (answer.kind === kind.kind) source.observe(answer);
     const record = this.#record("patch", source, key, patchedPaths(patch), answer);
     this.#run.contents.set(record, JSON.stringify(patch));
     return answer;
@@ -152,13 +163,16 @@ export class ChildWriter {
   ): Promise<unknown> {
     const source = this.#sources.of(kind);
     const namespace = this.#namespaceOf(kind, options.namespace);
+    const key = keyFor(kind, name, namespace);
     this.#run.assertMayWrite();
-    const answer = await source.cluster.client.createSubresource(kind, name, subresource, body, {
-      ...(namespace ? { namespace } : {}),
-      fieldManager: this.#options.fieldManager,
-      signal: this.#run.signal,
-    });
-    this.#record("create", source, keyFor(kind, name, namespace), [subresource], undefined);
+    const answer = await this.#run.write("create", source.id, key, () =>
+      source.cluster.client.createSubresource(kind, name, subresource, body, {
+        ...(namespace ? { namespace } : {}),
+        fieldManager: this.#options.fieldManager,
+        signal: this.#run.signal,
+      }),
+    );
+    this.#record("create", source, key, [subresource], undefined);
     return answer;
   }
 
@@ -175,24 +189,25 @@ export class ChildWriter {
     const known = source.peek(namespace ?? "")?.get(key);
     let answer: KubeObject | undefined;
     try {
-      answer = await source.cluster.client.delete(kind, name, {
-        propagation: "Background",
-        ...options,
-        ...(namespace ? { namespace } : {}),
-        signal,
-      });
+      answer = await this.#run.write("delete", source.id, key, () =>
+        source.cluster.client.delete(kind, name, {
+          propagation: "Background",
+          ...options,
+          ...(namespace ? { namespace } : {}),
+          signal,
+        }),
+      );
     } catch (error) {
       if (!isNotFound(error)) throw error;
       return;
     }
     this.#options.applied.forget(source.id, key);
     this.#record("delete", source, key, [], answer);
-    const informer = source.peek(namespace ?? "");
     // A finalizer, or the grace of a pod, keeps the object for now: the answer is its newest state.
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer?.metadata ?? {};
     const stays = deletionTimestamp && (finalizers.length > 0 || deletionGracePeriodSeconds > 0);
-    if (answer && stays) informer?.observe(answer);
-    else if (known) await informer?.observeDelete(key, known.metadata.uid, signal);
+    if (answer && stays) source.observe(answer);
+    else if (known) await source.observeDelete(key, known.metadata.uid, signal);
   }
 
   async prune(kinds: readonly Kind[]): Promise<readonly string[]> {
@@ -275,7 +290,7 @@ export class ChildWriter {
     others: (object: KubeObject) => unknown,
   ): void {
     this.#options.ownWrites.note(source.id, key, this.#run.key, before, answer, others);
-    source.peek(answer.metadata.namespace ?? "")?.observe(answer);
+    source.observe(answer);
   }
 
   #record(

@@ -17,7 +17,7 @@ import { editFinalizers, hasFinalizer } from "./finalizer.js";
 import type { KindSource } from "./kind-source.js";
 import { silentLogger } from "./logger.js";
 import type { Sources } from "./object-reader.js";
-import { done, isOutcome, type Outcome, retry, terminal, waitFor } from "./outcome.js";
+import { done, isOutcome, messageOf, type Outcome, retry, terminal, waitFor } from "./outcome.js";
 import type { OwnWrites } from "./own-writes.js";
 import { Run } from "./run.js";
 import { runContext, withGeneration } from "./run-context.js";
@@ -34,7 +34,7 @@ const STATUS_TIMEOUT_MS = 30_000;
 
 export interface ExecutorParts {
   readonly controller: Controller;
-  readonly environment: ControllerEnvironment;
+  readonly environment: MaskedEnvironment;
   readonly primary: KindSource;
   readonly dependencies: DependencyIndex;
   readonly ownWrites: OwnWrites;
@@ -53,6 +53,8 @@ export interface RunRequest {
   /** Whether a failure of this run would be the last of its retry policy. */
   readonly isLastAttempt: boolean;
   readonly state: Record<string, unknown>;
+  /** The states of objects that woke this run. */
+  readonly origins: readonly SpanOrigin[];
   readonly changedPaths: () => readonly string[];
   readonly signal: AbortSignal;
 }
@@ -89,7 +91,7 @@ export class RunExecutor {
 
   async execute(request: RunRequest): Promise<RunResult> {
     const { controller, environment, dependencies } = this.#parts;
-    const { clock, fence = openFence } = environment;
+    const { clock, fence = openFence, mask } = environment;
     using deadline = timeoutSignal(clock, controller.timeoutMs, request.signal, () => {
       const message = `${controller.name}: the run of ${request.key} took more than ${controller.timeoutMs / 1_000} s`;
       return new SetpointError("RECONCILE_TIMEOUT", message);
@@ -97,7 +99,9 @@ export class RunExecutor {
     const { signal } = deadline;
     const { id, key, object } = request;
     const { kind, name } = controller;
-    const run = new Run({ id, controller: name, kind, key, object, signal, fence, dependencies, clock });
+    const span = environment.traces?.reconcile(name, key, { "setpoint.run": id }, request.origins);
+    const run = new Run({ id, controller: name, kind, key, object, signal, fence, dependencies, clock, mask, span });
+    run.learn(kind, object);
     const draft = new StatusDraft();
     this.#loop.begin(run);
     const work = this.#work(run, request, draft).finally(() => this.#loop.end(run));
@@ -107,11 +111,12 @@ export class RunExecutor {
       run.end(false);
       const message = `${name}: the run of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
       const error = new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
+      span?.end("hung", message);
       return { run, outcome: retry(error), isAborted, hung: work };
     }
-    let outcome = await work;
+    let outcome = maskedOutcome(await work, mask);
     run.end(outcome.type !== "retry");
-    if (!object.metadata.deletionTimestamp || outcome.type !== "done" || this.#isDeletedByOthers(object)) {
+    if (run.endedByEffect === undefined && (!object.metadata.deletionTimestamp || outcome.type !== "done" || this.#isDeletedByOthers(object)) {
       outcome = await this.#writeStatus(run, request, draft, outcome);
     }
     return { run, outcome, isAborted };
@@ -122,20 +127,21 @@ export class RunExecutor {
   }
 
   /** Resolves when the work has ended (false), or was given up (true). */
-  async #untilHung(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
-    const settled = new AbortController();
-    void work.then(() => settled.abort());
-    const aborted = new Promise<void>((resolve) => {
-      if (signal.aborted || settled.signal.aborted) return resolve();
-      signal.addEventListener("abort", () => resolve(), { once: true, signal: settled.signal });
-      settled.signal.addEventListener("abort", () => resolve(), { once: true });
+  #untilHung(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#parts.environment;
+    return new Promise((resolve) => {
+      let timer: Disposable | undefined;
+      const onAbort = (): void => {
+        timer = clock.timer(HUNG_AFTER_MS, () => resolve(true));
+      };
+      void work.then(() => {
+        timer?.[Symbol.dispose]();
+        signal.removeEventListener("abort", onAbort);
+        resolve(false);
+      });
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
     });
-    await aborted;
-    if (settled.signal.aborted) return false;
-    return this.#parts.environment.clock.sleep(HUNG_AFTER_MS, settled.signal).then(
-      () => true,
-      () => false,
-    );
   }
 
   /** Being deleted, held by others alone, and looked after to its end. */
@@ -225,7 +231,6 @@ export class RunExecutor {
   async #writeStatus(run: Run, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
     const { environment, primary, ownWrites } = this.#parts;
     const { clock, fence = openFence } = environment;
-    using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS);
     try {
       // The finalizer may have been added meanwhile: the status belongs to the newest state known.
       const latest = primary.peek(run.object.metadata.namespace ?? "")?.get(run.key) ?? request.object;
@@ -234,6 +239,7 @@ export class RunExecutor {
       if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, latest));
       if (draft.isEmpty) return outcome;
       fence.check();
+      using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS);
       await ownWrites.during(primary.id, run.key, async () => {
         const written = await this.#status.write(latest, draft, deadline.signal);
         if (!written) return;
@@ -312,8 +318,4 @@ function conditionOf(outcome: Outcome, isLastAttempt: boolean, object: KubeObjec
       return isShown ? { type: RECONCILED_CONDITION, status: "True", reason: "Succeeded", message: "" } : undefined;
     }
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -64,13 +64,14 @@ export class Deltas<T extends KubeObject> {
   apply(type: WatchEventType, incoming: Incoming, partition: Partition): void {
     const { key } = incoming;
     const own = this.#ownWrites.get(key);
-    const isOld = own !== undefined && isOlder(incoming.resourceVersion, own.resourceVersion);
+    const { resourceVersion } = incoming;
+    const isOld = own !== undefined && isOlder(resourceVersion, own.resourceVersion);
     if (!isOld) {
       if (own) this.#ownWrites.delete(key);
       if (type === "DELETED") this.#remove(incoming);
-      else this.#set(incoming, false);
+      // The echo of an own write: the store holds that very answer.
+      else if (own?.resourceVersion !== resourceVersion || !this.#store.has(key)) this.#set(incoming, false);
     }
-    const { resourceVersion } = incoming;
     if (resourceVersion) partition.resourceVersion = resourceVersion;
   }
 

@@ -29,8 +29,31 @@ export class Incoming {
   /** Identity of an object whose bytes were not understood by the scanner; empty otherwise. */
   parsedUid = "";
   parsedResourceVersion = "";
-  /** The `managedFields` to be kept beside the body, as JSON; empty where none are. */
-  managedFields = "";
+  /** The object as it is to be read from the store, where it is parsed already. */
+  parsed: KubeObject | undefined;
+  readonly #retention: Retention;
+  #managedFields: string | undefined;
+  #managedFieldsStart = 0;
+  #managedFieldsEnd = 0;
+
+  constructor(retention: Retention) {
+    this.#retention = retention;
+  }
+
+  /** The `managedFields` to be kept beside the body, as JSON; empty where none are. Worked out when first asked for. */
+  get managedFields(): string {
+    this.#managedFields ??= this.#retention.keepManagedFields(
+      JSON.parse(this.bytes.toString("utf8", this.#managedFieldsStart, this.#managedFieldsEnd)) as ManagedFieldsEntry[],
+    );
+    return this.#managedFields;
+  }
+
+  /** Sets them as text, or where in `bytes` all of them stand. */
+  setManagedFields(kept: string | undefined, start = 0, end = 0): void {
+    this.#managedFields = kept;
+    this.#managedFieldsStart = start;
+    this.#managedFieldsEnd = end;
+  }
 
   get uid(): string {
     return this.uidEnd === 0 ? this.parsedUid : this.bytes.toString("latin1", this.uidStart, this.uidEnd);
@@ -86,11 +109,12 @@ export class ObjectReader {
   readonly #retention: Retention;
   readonly #expectedKind: string;
   readonly #scanner = new ObjectScanner();
-  readonly #incoming = new Incoming();
+  readonly #incoming: Incoming;
   #keyBytes = Buffer.allocUnsafe(512);
 
   constructor(kind: Pick<Kind, "kind">, retention: Retention) {
     this.#retention = retention;
+    this.#incoming = new Incoming(retention);
     this.#expectedKind = retention.isMetadataOnly ? "PartialObjectMetadata" : kind.kind;
   }
 
@@ -103,13 +127,16 @@ export class ObjectReader {
     if (found.kindEnd > 0 && !this.#isExpected(bytes, found.kindStart, found.kindEnd)) {
       return this.#refuse(bytes.toString("latin1", found.kindStart, found.kindEnd));
     }
-    const managedFields = this.#retention.keepsManagedFields && found.cutEnd > 0 ? this.#kept(bytes, found) : "";
-    return this.#fill(this.#key(bytes, found), bytes, start, end, managedFields);
+    const incoming = this.#fill(this.#key(bytes, found), bytes, start, end);
+    if (!this.#retention.keepsManagedFields || found.cutEnd === 0) incoming.setManagedFields("");
+    else incoming.setManagedFields(undefined, found.managedFieldsStart, found.managedFieldsEnd);
+    return incoming;
   }
 
   /** Lets go of the bytes that were read last. */
   release(): void {
     this.#incoming.bytes = NO_BYTES;
+    this.#incoming.parsed = undefined;
   }
 
   /** The same of an object that is already parsed: the answer to an own write. */
@@ -127,15 +154,19 @@ export class ObjectReader {
     const { managedFields, ...metadata } = object.metadata;
     const bare = { ...object, metadata };
     const bytes = Buffer.from(JSON.stringify(this.#retention.reshape?.(bare) ?? bare));
-    const kept = managedFields ? this.#retention.keepManagedFields(managedFields) : "";
     this.#scanner.scan(bytes, 0, bytes.length);
-    const incoming = this.#fill(keyOf(object), bytes, 0, bytes.length, kept);
+    const incoming = this.#fill(keyOf(object), bytes, 0, bytes.length);
+    const kept = this.#retention.kept(managedFields ?? []);
+    incoming.setManagedFields(kept.length > 0 ? JSON.stringify(kept) : "");
+    if (!this.#retention.reshape && !this.#retention.isMetadataOnly) {
+      incoming.parsed = kept.length > 0 ? { ...bare, metadata: { ...metadata, managedFields: kept } } : bare;
+    }
     incoming.parsedUid = metadata.uid ?? "";
     incoming.parsedResourceVersion = metadata.resourceVersion ?? "";
     return incoming;
   }
 
-  #fill(key: string, bytes: Buffer, start: number, end: number, managedFields: string): Incoming {
+  #fill(key: string, bytes: Buffer, start: number, end: number): Incoming {
     const found = this.#scanner;
     const incoming = this.#incoming;
     const isUnderstood = found.isUnderstood;
@@ -149,14 +180,9 @@ export class ObjectReader {
     incoming.uidEnd = isUnderstood ? found.uidEnd : 0;
     incoming.resourceVersionStart = isUnderstood ? found.resourceVersionStart : 0;
     incoming.resourceVersionEnd = isUnderstood ? found.resourceVersionEnd : 0;
-    incoming.managedFields = managedFields;
+    incoming.parsed = undefined;
     incoming.parsedUid = incoming.parsedResourceVersion = "";
     return incoming;
-  }
-
-  #kept(bytes: Buffer, found: ObjectScanner): string {
-    const text = bytes.toString("utf8", found.managedFieldsStart, found.managedFieldsEnd);
-    return this.#retention.keepManagedFields(JSON.parse(text) as ManagedFieldsEntry[]);
   }
 
   /** `namespace/name` as one flat string; joining two would keep both and the joint besides. */

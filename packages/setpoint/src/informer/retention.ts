@@ -35,10 +35,16 @@ export class Retention {
     return true;
   }
 
-  /** The entries to be kept, as JSON. Without their times, so that the text is the same for objects of one shape. */
-  keepManagedFields(entries: readonly ManagedFieldsEntry[]): string {
+  /** The entries to be kept. Without their times, so that their text is the same for objects of one shape. */
+  kept(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] {
     const kept = entries.filter((entry) => entry.manager !== undefined && this.#managers.has(entry.manager));
-    return kept.length === 0 ? "" : JSON.stringify(kept.map(({ time: _, ...entry }) => entry));
+    return kept.map(({ time: _, ...entry }) => entry);
+  }
+
+  /** The same as JSON; empty where there are none. */
+  keepManagedFields(entries: readonly ManagedFieldsEntry[]): string {
+    const kept = this.kept(entries);
+    return kept.length === 0 ? "" : JSON.stringify(kept);
   }
 }
 

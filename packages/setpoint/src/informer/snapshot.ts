@@ -29,11 +29,21 @@ export class Snapshot<T extends KubeObject = KubeObject> {
     return this.#object;
   }
 
-  /** Called by the store before it overwrites the slot. */
-  detach(body: Buffer | (() => Buffer), managedFields: string | undefined): void {
+  /** Whether it no longer needs the store. */
+  get isParsed(): boolean {
+    return this.#object !== undefined;
+  }
+
+  /** Called by the store before it overwrites the slot, where it has the object parsed. */
+  keep(object: T): void {
     this.#slot = -1;
-    if (this.#object) return;
-    this.#body = typeof body === "function" ? body() : body;
+    this.#object ??= object;
+  }
+
+  /** The same with the bytes of the object. */
+  detach(body: Buffer, managedFields: string | undefined): void {
+    this.#slot = -1;
+    this.#body = body;
     this.#managedFields = managedFields;
   }
 }

@@ -191,8 +191,7 @@ export class Store<T extends KubeObject = KubeObject> {
       return parsed;
     }
     const object = this.parse(this.#text(slot), this.#managedFields.get(slot));
-    this.#parsed.set(slot, object);
-    if (this.#parsed.size > this.#maxParsed) this.#parsed.delete(this.#parsed.keys().next().value!);
+    this.#remember(slot, object);
     return object;
   }
 
@@ -231,7 +230,16 @@ export class Store<T extends KubeObject = KubeObject> {
         managedFields,
       ) as ManagedFieldsEntry[];
     }
-    return (this.#freeze ? deepFreeze(object) : object) as unknown as T;
+    return this.#frozen(object as unknown as T);
+  }
+
+  #frozen(object: T): T {
+    return this.#freeze ? (deepFreeze(object) as T) : object;
+  }
+
+  #remember(slot: Slot, object: T): void {
+    this.#parsed.set(slot, object);
+    if (this.#parsed.size > this.#maxParsed) this.#parsed.delete(this.#parsed.keys().next().value!);
   }
 
   #uid(slot: Slot): string {
@@ -263,19 +271,19 @@ export class Store<T extends KubeObject = KubeObject> {
     this.#revision[slot] = incoming.revision;
     if (this.#revision[slot] === -1) this.#oddRevisions.set(slot, incoming.resourceVersion);
     if (incoming.managedFields) this.#managedFields.set(slot, this.#intern(incoming.managedFields));
+    if (incoming.parsed) this.#remember(slot, this.#frozen(incoming.parsed as T));
   }
 
   /** Drops all that is known of the slot's present body; snapshots of it get a copy first. */
   #forget(slot: Slot): void {
-    this.#parsed.delete(slot);
+    const parsed = this.#parsed.get(slot);
+    if (parsed) this.#parsed.delete(slot);
     const snapshot = this.#snapshots.get(slot);
     const managedFields = this.#managedFields.get(slot);
     if (snapshot) {
-      snapshot.deref()?.detach(() => {
-        const address = this.#address[slot]!;
-        const start = this.#slabs.offset(address);
-        return Buffer.from(this.#slabs.slab(address).subarray(start, start + this.#length[slot]!));
-      }, managedFields);
+      const held = snapshot.deref();
+      if (parsed) held?.keep(parsed);
+      else if (held && !held.isParsed) held.detach(this.#copy(slot), managedFields);
       this.#snapshots.delete(slot);
     }
     this.#bodyBytes -= this.#length[slot]!;
@@ -286,6 +294,12 @@ export class Store<T extends KubeObject = KubeObject> {
       const interned = this.#interned.get(managedFields)!;
       if (--interned.users === 0) this.#interned.delete(managedFields);
     }
+  }
+
+  #copy(slot: Slot): Buffer {
+    const address = this.#address[slot]!;
+    const start = this.#slabs.offset(address);
+    return Buffer.from(this.#slabs.slab(address).subarray(start, start + this.#length[slot]!));
   }
 
   #intern(text: string): string {
