@@ -5,4 +5,6 @@ import type { Informers } from "../informer/informers.js";
 export interface Cluster {
   readonly client: Client;
   readonly informers: Informers;
+  /** The client only tries writes out: answers are no state of the server. */
+  readonly isPlan?: boolean;
 }

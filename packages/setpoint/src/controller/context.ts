@@ -97,6 +97,11 @@ export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
   prune<K extends Owned>(...kinds: readonly K[]): Promise<readonly string[]>;
 }
 
+/** What a plan takes for the result of an effect that it does not run. */
+export interface EffectInPlan<Result> {
+  readonly planned: Result;
+}
+
 export type StatusOf<T extends KubeObject> = T extends { readonly status?: infer Status } ? NonNullable<Status> : never;
 
 /** What a reconciler works with in one run. Its methods throw `RUN_OVER` once the run has ended. */
@@ -126,8 +131,15 @@ export interface ReconcileContext<
   /** Sets a condition with this generation; its transition time moves only when its status does. */
   condition(condition: Omit<NewCondition, "observedGeneration">): void;
   event(type: "Normal" | "Warning", reason: string, message: string): void;
-  /** Runs something that changes the world outside Kubernetes: recorded, and refused once the lease is lost. */
-  effect<Result>(name: string, effect: (signal: AbortSignal) => Promise<Result> | Result): Promise<Result>;
+  /**
+   * Runs something that changes the world outside Kubernetes: recorded, and refused once the lease is lost. In a plan it
+   * is not run: `planned` stands in for its result; without it the plan of this object ends here.
+   */
+  effect<Result>(
+    name: string,
+    effect: (signal: AbortSignal) => Promise<Result> | Result,
+    inPlan?: EffectInPlan<Result>,
+  ): Promise<Result>;
   /** The same reads and writes on another cluster that the manager knows. */
   in(cluster: string): ObjectAccess<Known, Owned>;
 

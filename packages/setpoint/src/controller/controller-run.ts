@@ -1,32 +1,28 @@
 import { SetpointError } from "../errors/error.js";
-import type { InformerScope, InformerStatus } from "../informer/informer.js";
-import { type Kind, kindId, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { WorkItem } from "../queue/key-queue.js";
 import type { Priority } from "../queue/ready-lines.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import { AppliedMemory } from "./applied-memory.js";
 import { type Cause, mergeCauses } from "./cause.js";
-import type { Controller, FailedRun, ScopedKind } from "./controller.js";
+import type { Controller } from "./controller.js";
+import { ControllerSources, type SourceStatus } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
-import { isPaused, stepOf } from "./directives.js";
-import type { ControllerEnvironment } from "./environment.js";
+import { isPaused } from "./directives.js";
+import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
 import { EventRouter } from "./event-router.js";
 import { openFence } from "./fence.js";
 import { changedPaths } from "./field-paths.js";
-import { type HotLoop, HotLoopDetector } from "./hot-loop.js";
-import { KindSource } from "./kind-source.js";
-import { type Logger, silentLogger } from "./logger.js";
-import type { Sources } from "./object-reader.js";
+import { HotLoopDetector } from "./hot-loop.js";
+import { KeyMemory } from "./key-memory.js";
 import { collectOrphans } from "./orphan-collector.js";
-import type { Outcome } from "./outcome.js";
+import { messageOf, type Outcome } from "./outcome.js";
 import { OwnWrites } from "./own-writes.js";
-import { messageOf, RunExecutor, type RunResult } from "./run-executor.js";
-import { MAX_READS, type RunRecord, Timeline } from "./timeline.js";
+import { RunExecutor, type RunResult } from "./run-executor.js";
+import { RunReporter } from "./run-reporter.js";
+import { MAX_READS } from "./timeline.js";
 import { findWriter } from "./writer-search.js";
 
-/** How many objects are kept as they were at their last run, to tell what changed since. */
-const MAX_REMEMBERED = 1_000;
 /** How long runs may go on after `stop` before their signals are aborted. */
 const DEFAULT_GRACE_MS = 30_000;
 
@@ -40,7 +36,7 @@ export interface ControllerStatus {
   readonly delayed: number;
   readonly parked: readonly string[];
   readonly running: readonly string[];
-  readonly informers: readonly (InformerStatus & { readonly kind: string; readonly scope: InformerScope })[];
+  readonly informers: readonly SourceStatus[];
 }
 
 type Item = WorkItem<readonly Cause[]>;
@@ -48,25 +44,14 @@ type Item = WorkItem<readonly Cause[]>;
 /** A controller at work: its informers, its queue and its workers. */
 export class ControllerRun implements AsyncDisposable {
   readonly controller: Controller;
-  readonly #environment: ControllerEnvironment;
-  readonly #log: Logger;
-  readonly #timeline: Timeline;
+  readonly #environment: MaskedEnvironment;
+  readonly #reporter: RunReporter;
   readonly #queue: WorkQueue<readonly Cause[]>;
-  readonly #primary: KindSource;
-  /** Declared kinds by cluster (the empty name is the manager's own), then by kind. */
-  readonly #sources = new Map<string, Map<string, KindSource>>();
-  readonly #watches: KindSource[] = [];
+  readonly #sources: ControllerSources;
   readonly #dependencies = new DependencyIndex();
-  readonly #router: EventRouter;
   readonly #executor: RunExecutor;
   readonly #hotLoops = new HotLoopDetector();
-  readonly #applied = new AppliedMemory();
-  /** By key: what retries should not do again; until when it is held back; how it was; which step it has taken. */
-  readonly #states = new Map<string, Record<string, unknown>>();
-  readonly #dampedUntilMs = new Map<string, number>();
-  readonly #before = new Map<string, KubeObject>();
-  readonly #steps = new Map<string, string>();
-  readonly #parked = new Set<string>();
+  readonly #memory = new KeyMemory();
   readonly #running = new Set<string>();
   /** Aborted when no more keys are taken; then, when the runs that go on must end. */
   readonly #taking = new AbortController();
@@ -79,10 +64,9 @@ export class ControllerRun implements AsyncDisposable {
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(controller: Controller<any>, environment: ControllerEnvironment) {
     this.controller = controller as Controller;
-    this.#environment = environment;
-    this.#log = (environment.log ?? silentLogger).with({ controller: controller.name });
-    this.#timeline = environment.timeline ?? new Timeline();
-    const { clock, random, observer } = environment;
+    this.#environment = masked(environment);
+    this.#reporter = new RunReporter(this.controller, this.#environment);
+    const { clock, random, observer, traces } = environment;
     const queueObserver = observer?.queueObserver?.(controller.name);
     this.#queue = new WorkQueue({
       clock,
@@ -91,52 +75,36 @@ export class ControllerRun implements AsyncDisposable {
       backoff: controller.backoff,
       ...(queueObserver ? { observer: queueObserver } : {}),
     });
-    const ownWrites = new OwnWrites();
-    this.#router = new EventRouter({
+    const [ownWrites, applied] = [new OwnWrites(), new AppliedMemory()];
+    const router = new EventRouter({
       controller: this.controller,
       dependencies: this.#dependencies,
       ownWrites,
       enqueue: (key, cause, priority) => this.#enqueue(key, cause, priority),
       onChange: (key, old, object) => this.#onChange(key, old, object),
-      onGone: (source, key) => this.#applied.forget(source, key),
+      onGone: (source, key) => applied.forget(source, key),
+      ...(traces ? { onOrigin: (key, origin) => this.#memory.noteOrigin(key, origin) } : {}),
     });
-    const { namespaces, labelSelector, kind, resyncMs } = controller;
-    this.#primary = new KindSource(
-      { kind, ...(labelSelector ? { labelSelector } : {}), ...(namespaces ? {} : { namespaces: "all" }) },
-      { cluster: environment.cluster, namespaces, resyncMs, onEvent: (...event) => this.#router.onPrimary(...event) },
-    );
-    this.#sources.set("", new Map([[kindId(kind), this.#primary]]));
-    for (const use of controller.uses) this.#declare(use, undefined);
-    for (const use of controller.owns) this.#declare(use, controller.fieldManager);
-    for (const watch of controller.watches) {
-      const cluster = this.#clusterOf(watch);
-      const onEvent = (source: KindSource, event: Parameters<EventRouter["onPrimary"]>[1]): void =>
-        this.#router.onWatched(watch, source, event);
-      this.#watches.push(new KindSource(watch, { cluster, namespaces, onEvent }));
-    }
+    this.#sources = new ControllerSources(this.controller, this.#environment, router);
     this.#executor = new RunExecutor({
       controller: this.controller,
-      environment,
-      primary: this.#primary,
+      environment: this.#environment,
+      primary: this.#sources.primary,
       dependencies: this.#dependencies,
       ownWrites,
-      applied: this.#applied,
-      sourcesOf: (cluster) => this.#sourcesOf(cluster),
+      applied,
+      sourcesOf: (cluster) => this.#sources.in(cluster),
       rivalOf: async (source, key, paths, signal) =>
         this.#hotLoops.isSuspect(source.id, key)
           ? findWriter(source, key, paths, controller.fieldManager, signal)
           : undefined,
-      onBlocked: ({ blockedMs, key, others }) => {
-        const seconds = (blockedMs / 1_000).toFixed(1);
-        const message = `${key} blocked the event loop for ${seconds} s: nothing else ran, lease renewal included`;
-        this.#log.warn(message, { object: key, blockedMs, others });
-      },
+      onBlocked: (blocked) => this.#reporter.blocked(blocked),
     });
   }
 
   /** Starts the informers alone, so that a later `start` finds them filled: for a standby. */
   warmUp(): void {
-    for (const source of [this.#primary, ...this.#declared(), ...this.#watches]) source.start();
+    this.#sources.start();
   }
 
   /** Starts informers, and workers once these are synced. Resolves when the workers are at work. */
@@ -147,9 +115,8 @@ export class ControllerRun implements AsyncDisposable {
 
   async #start(): Promise<void> {
     const { signal } = this.#taking;
-    this.warmUp();
-    const sources = [this.#primary, ...this.#declared(), ...this.#watches];
-    await Promise.all(sources.map((source) => source.synced(signal)));
+    this.#sources.start();
+    await this.#sources.synced(signal);
     if (signal.aborted) return;
     this.#phase = "running";
     await this.#collectOrphans(undefined);
@@ -161,8 +128,8 @@ export class ControllerRun implements AsyncDisposable {
   }
 
   /** The keys of all objects that this controller looks after. */
-  *keys(): Iterable<string> {
-    for (const informer of this.#primary.informers) yield* informer.keys();
+  keys(): Iterable<string> {
+    return this.#sources.keys();
   }
 
   /** Asks for a run of an object, from outside of the cluster. */
@@ -171,17 +138,14 @@ export class ControllerRun implements AsyncDisposable {
   }
 
   status(): ControllerStatus {
-    const sources = [this.#primary, ...this.#declared(), ...this.#watches];
     return {
       name: this.controller.name,
       phase: this.#phase,
       queued: this.#queue.depth,
       delayed: this.#queue.delayed,
-      parked: [...this.#parked],
+      parked: this.#memory.parked,
       running: [...this.#running],
-      informers: sources.flatMap(({ id, informers }) =>
-        [...informers].map((informer) => ({ kind: id, scope: informer.scope, ...informer.status() })),
-      ),
+      informers: this.#sources.statuses(),
     };
   }
 
@@ -199,7 +163,7 @@ export class ControllerRun implements AsyncDisposable {
     using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
     while (this.#workers.size > 0) await Promise.all(this.#workers);
     this.#executor[Symbol.dispose]();
-    for (const source of [this.#primary, ...this.#declared(), ...this.#watches]) source[Symbol.dispose]();
+    this.#sources[Symbol.dispose]();
     this.#phase = "stopped";
   }
 
@@ -207,61 +171,20 @@ export class ControllerRun implements AsyncDisposable {
     return this.stop();
   }
 
-  #declare(use: ScopedKind, fieldManager: string | undefined): void {
-    const { namespaces } = this.controller;
-    const source = new KindSource(use, {
-      cluster: this.#clusterOf(use),
-      namespaces,
-      onEvent: (...event) => this.#router.onDependency(...event),
-      ...(fieldManager === undefined ? {} : { fieldManager }),
-    });
-    const name = use.cluster ?? "";
-    const known = this.#sources.get(name) ?? new Map<string, KindSource>();
-    this.#sources.set(name, known.set(kindId(use.kind), source));
-  }
-
-  #clusterOf(use: ScopedKind): ControllerEnvironment["cluster"] {
-    if (use.cluster === undefined) return this.#environment.cluster;
-    const cluster = this.#environment.clusters?.[use.cluster];
-    if (cluster) return cluster;
-    const message = `controller ${this.controller.name}: ${kindId(use.kind)} is in the cluster "${use.cluster}", which is not known`;
-    throw new SetpointError("CLUSTER_UNKNOWN", message);
-  }
-
-  #sourcesOf(cluster: string | undefined): Sources {
-    const known = this.#sources.get(cluster ?? "") ?? new Map<string, KindSource>();
-    return {
-      of: (kind: Kind) => {
-        const source = known.get(kindId(kind));
-        if (source) return source;
-        const where = cluster === undefined ? "" : ` in the cluster "${cluster}"`;
-        const message = `controller ${this.controller.name} declares no ${kindId(kind)}${where}; add it to uses or owns`;
-        throw new SetpointError("KIND_NOT_DECLARED", message);
-      },
-      owned: [...known.values()].filter(({ isOwned }) => isOwned),
-      isHome: cluster === undefined,
-    };
-  }
-
-  *#declared(): Iterable<KindSource> {
-    for (const sources of this.#sources.values())
-      for (const source of sources.values()) if (source !== this.#primary) yield source;
-  }
-
   #enqueue(key: string, cause: Cause, priority: Priority): void {
-    const dampedMs = (this.#dampedUntilMs.get(key) ?? 0) - this.#environment.clock.monotonic();
+    const dampedMs = this.#memory.dampedUntilMs(key) - this.#environment.clock.monotonic();
     const isUrgent = cause.type === "requested" || cause.type === "deleted";
     if (dampedMs <= 0 || isUrgent) this.#queue.add(key, [cause], { priority });
     else this.#queue.add(key, [cause], { priority: "low", afterMs: dampedMs });
   }
 
   #onChange(key: string, old: KubeObject, object: KubeObject): void {
-    if (!this.#before.has(key) && this.#before.size < MAX_REMEMBERED) this.#before.set(key, old);
+    this.#memory.noteBefore(key, old);
     if (old.metadata.generation === object.metadata.generation) return;
     // Somebody wants something new: earlier failures and loops say nothing about it.
     this.#queue.forget(key);
     this.#hotLoops.forget(key);
-    this.#dampedUntilMs.delete(key);
+    this.#memory.undamp(key);
   }
 
   #addWorker(): void {
@@ -278,9 +201,10 @@ export class ControllerRun implements AsyncDisposable {
         await this.#process(item);
       } catch (error) {
         // Nothing of ours throws here: an observer or an error handler did. The key must not be lost by it.
-        this.#log.error(`the run of ${item.key} could not be filed: ${messageOf(error)}`, { object: item.key, error });
-        this.#running.delete(item.key);
-        if (!signal.aborted) this.#queue.retry(item.key, item.cause);
+        const { key } = item;
+        this.#reporter.log.error(`the run of ${key} could not be filed: ${messageOf(error)}`, { object: key, error });
+        this.#running.delete(key);
+        if (!signal.aborted) this.#queue.retry(key, item.cause);
         this.#queue.done(item);
       }
     }
@@ -288,38 +212,34 @@ export class ControllerRun implements AsyncDisposable {
 
   async #process(item: Item): Promise<void> {
     const { key } = item;
-    const known = this.#objectOf(key);
+    const { clock } = this.#environment;
+    const known = this.#sources.object(key);
     if (!known || isSuccessor(known, item.cause)) await this.#forget(key);
-    const object = this.#objectOf(key);
-    if (!object || (isPaused(object) && !this.#takeStep(key, object))) {
-      if (object) this.#record(item, object.metadata.uid, this.#environment.clock.monotonic(), { outcome: "paused" });
+    const object = this.#sources.object(key);
+    if (!object || (isPaused(object) && !this.#memory.takeStep(key, object))) {
+      if (object)
+        this.#reporter.ended(item, object, this.#sources.primary.id, clock.monotonic(), { outcome: "paused" });
       this.#queue.done(item);
       return;
     }
     this.#running.add(key);
-    const startedMs = this.#environment.clock.monotonic();
-    this.#environment.observer?.runStarted?.(this.controller.name, key);
+    const startedMs = clock.monotonic();
+    this.#reporter.started(item, object);
     const attempt = this.#queue.retries(key);
-    const state = this.#states.get(key) ?? {};
-    this.#states.set(key, state);
-    const before = this.#before.get(key);
-    this.#before.delete(key);
+    const before = this.#memory.takeBefore(key);
     const result = await this.#executor.execute({
-      id: this.#timeline.nextId(),
+      id: this.#reporter.nextId(),
       key,
       object,
       causes: item.cause,
       attempt,
       isLastAttempt: attempt >= this.controller.maxAttempts,
-      state,
+      state: this.#memory.state(key),
+      origins: this.#memory.takeOrigins(key),
       changedPaths: () => (before ? changedPaths(before, object) : []),
       signal: this.#aborting.signal,
     });
     this.#settle(item, object, result, attempt, startedMs);
-  }
-
-  #objectOf(key: string): KubeObject | undefined {
-    return this.#primary.peek(parseKey(key).namespace)?.get(key);
   }
 
   /** Files what a run came to, and gives its key back: at once, or when code that hangs lets go of it. */
@@ -331,9 +251,9 @@ export class ControllerRun implements AsyncDisposable {
       this.#queue.done(item);
     };
     const isAborted = result.isAborted && outcome.type === "retry";
-    const isParked = !isAborted && outcome.type === "retry" && attempt >= this.controller.maxAttempts;
+    const parked = !isAborted && outcome.type === "retry" && attempt >= this.controller.maxAttempts;
     const reason = reasonOf(outcome);
-    this.#record(item, object.metadata.uid, startedMs, {
+    this.#reporter.ended(item, object, this.#sources.primary.id, startedMs, {
       id: run.id,
       attempt,
       reads: [...run.reads].slice(0, MAX_READS),
@@ -341,16 +261,13 @@ export class ControllerRun implements AsyncDisposable {
       effects: run.effects,
       outcome: isAborted ? "aborted" : outcome.type,
       ...(reason === undefined ? {} : { reason }),
-      ...(isParked ? { parked: true } : {}),
+      ...(parked ? { parked } : {}),
     });
     if (!isAborted) {
       if (outcome.type === "retry" || outcome.type === "terminal")
-        this.#report(outcome.error, object, key, attempt, isParked);
-      this.#schedule(item, outcome, attempt, isParked);
-      const { generation } = object.metadata;
-      const nowMs = this.#environment.clock.monotonic();
-      const loop = this.#hotLoops.observe(key, generation, run.writes, nowMs, run.contents);
-      if (loop) this.#damp(key, object, loop);
+        this.#reporter.failed(outcome.error, object, { controller: this.controller.name, key, attempt, parked });
+      this.#schedule(item, outcome, attempt, parked);
+      this.#damp(key, object, result);
     }
     if (hung) void hung.finally(giveBack);
     else giveBack();
@@ -360,11 +277,12 @@ export class ControllerRun implements AsyncDisposable {
     const { key } = item;
     if (outcome.type !== "retry") {
       this.#queue.forget(key);
-      this.#parked.delete(key);
+      this.#memory.unpark(key);
     }
     switch (outcome.type) {
       case "done":
-        this.#states.delete(key);
+      case "terminal":
+        this.#memory.endState(key);
         break;
       case "requeueAfter":
         this.#queue.add(key, [{ type: "requeue" }], { afterMs: outcome.afterMs, priority: "low" });
@@ -381,48 +299,22 @@ export class ControllerRun implements AsyncDisposable {
         const unanswered = item.cause.filter(({ type }) => type !== "deleted");
         const causes = mergeCauses(unanswered, [cause]);
         if (isParked) {
-          this.#parked.add(key);
+          this.#memory.park(key);
           this.#queue.add(key, causes, { afterMs: this.controller.backoff.maxMs, priority: "low" });
         } else {
           this.#queue.retry(key, causes, "low", outcome.afterMs ?? retryAfterOf(outcome.error));
         }
         break;
       }
-      case "terminal":
-        this.#states.delete(key);
-        break;
     }
   }
 
-  #report(error: unknown, object: KubeObject, key: string, attempt: number, parked: boolean): void {
-    const failed: FailedRun = { controller: this.controller.name, key, attempt, parked };
-    this.#log.error(`reconcile of ${key} failed: ${messageOf(error)}`, { object: key, attempt, parked, error });
-    this.controller.onError?.(error, failed);
-    this.#environment.observer?.failed?.(error, failed);
-    if (!parked) return;
-    const message = `${attempt + 1} tries failed; the next are ${this.controller.backoff.maxMs / 1_000} s apart: ${messageOf(error)}`;
-    this.#environment.recorder?.record({ object, type: "Warning", reason: "RetriesExhausted", message });
-  }
-
-  #damp(key: string, object: KubeObject, loop: HotLoop): void {
-    const { clock, recorder } = this.#environment;
-    const { write, count, delayMs } = loop;
-    this.#dampedUntilMs.set(key, clock.monotonic() + delayMs);
-    const { rival } = write;
-    const fields = write.paths.join(", ") || "unknown fields";
-    const message =
-      `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although nothing new was ` +
-      `asked for; ${rival ? `${rival} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
-    this.#log.warn(`hot loop: ${message}`, { object: key, fields: write.paths, rival, delayMs });
-    recorder?.record({ object, type: "Warning", reason: "HotLoop", message });
-  }
-
-  /** A paused object runs once for each new value of its step annotation. */
-  #takeStep(key: string, object: KubeObject): boolean {
-    const step = stepOf(object);
-    if (step === undefined || this.#steps.get(key) === step) return false;
-    this.#steps.set(key, step);
-    return true;
+  #damp(key: string, object: KubeObject, { run }: RunResult): void {
+    const nowMs = this.#environment.clock.monotonic();
+    const loop = this.#hotLoops.observe(key, object.metadata.generation, run.writes, nowMs, run.contents);
+    if (!loop) return;
+    this.#memory.damp(key, nowMs + loop.delayMs);
+    this.#reporter.loops(key, object, loop);
   }
 
   /** The object is gone: nothing of it is kept, and what it owned elsewhere goes too. */
@@ -431,47 +323,25 @@ export class ControllerRun implements AsyncDisposable {
     this.#queue.forget(key);
     this.#queue.cancel(key);
     this.#hotLoops.forget(key);
-    this.#parked.delete(key);
-    for (const known of [this.#states, this.#dampedUntilMs, this.#before, this.#steps]) known.delete(key);
+    this.#memory.forget(key);
     await this.#collectOrphans(key);
   }
 
   async #collectOrphans(ownerKey: string | undefined): Promise<void> {
-    const owned = [...this.#declared()].filter(({ isOwned }) => isOwned);
+    const { owned, primary } = this.#sources;
     const fence = this.#environment.fence ?? openFence;
     const { signal } = this.#aborting;
+    const { log } = this.#reporter;
     try {
-      for (const [key, error] of await collectOrphans(this.#primary, owned, fence, signal, ownerKey)) {
-        this.#log.error(`children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`, { error });
+      for (const [key, error] of await collectOrphans(primary, owned, fence, signal, ownerKey)) {
+        log.error(`children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`, { error });
         this.#queue.retry(key, [{ type: "deleted" }]);
       }
     } catch (error) {
       if (signal.aborted) return;
-      this.#log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
+      log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
       if (ownerKey !== undefined) this.#queue.retry(ownerKey, [{ type: "deleted" }]);
     }
-  }
-
-  #record(item: Item, uid: string, startedMs: number, run: Partial<RunRecord> & Pick<RunRecord, "outcome">): void {
-    const { clock, observer } = this.#environment;
-    const durationMs = clock.monotonic() - startedMs;
-    const record: RunRecord = {
-      id: run.id ?? this.#timeline.nextId(),
-      controller: this.controller.name,
-      kind: this.#primary.id,
-      key: item.key,
-      uid,
-      causes: item.cause,
-      startedAt: new Date(clock.now() - durationMs).toISOString(),
-      durationMs,
-      attempt: 0,
-      reads: [],
-      writes: [],
-      effects: [],
-      ...run,
-    };
-    this.#timeline.add(record);
-    observer?.runEnded?.(record);
   }
 }
 

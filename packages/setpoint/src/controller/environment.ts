@@ -1,12 +1,16 @@
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { QueueObserver } from "../queue/queue-metrics.js";
+import type { Action } from "./cause.js";
 import type { Cluster } from "./cluster.js";
-import type { FailedRun } from "./controller.js";
+import type { Controller, FailedRun } from "./controller.js";
 import type { EventRecorder } from "./event-recorder.js";
 import type { Fence } from "./fence.js";
 import type { Logger } from "./logger.js";
+import { SecretMask } from "./secret-mask.js";
 import type { RunRecord, Timeline } from "./timeline.js";
+import type { Traces } from "./traces.js";
+import type { WatchStep } from "./watcher.js";
 
 /** What controllers need of the process that they run in. */
 export interface ControllerEnvironment {
@@ -20,12 +24,50 @@ export interface ControllerEnvironment {
   readonly fence?: Fence;
   readonly timeline?: Timeline;
   readonly observer?: ControllerObserver;
+  /** Spans of runs and writes, where they are wanted. */
+  readonly traces?: Traces;
+  /** Shared by all that may see the same Secrets. */
+  readonly mask?: SecretMask;
+  /** Whether runs only tell what they would do: effects are not run. Its clusters must only try writes out. */
+  readonly isPlan?: boolean;
+}
+
+/** An environment in which everything that people may see goes through a mask. */
+export type MaskedEnvironment = ControllerEnvironment & { readonly mask: SecretMask };
+
+export function masked(environment: ControllerEnvironment): MaskedEnvironment {
+  const { mask = new SecretMask(), log, recorder } = environment;
+  return {
+    ...environment,
+    mask,
+    ...(log ? { log: mask.logger(log) } : {}),
+    ...(recorder
+      ? { recorder: { record: (event) => recorder.record({ ...event, message: mask.text(event.message) }) } }
+      : {}),
+  };
+}
+
+/** A run or step that begins. */
+export interface StartedRun {
+  readonly controller: Controller;
+  readonly key: string;
+  readonly action: Action;
+}
+
+/** A step of a watcher that has ended. */
+export interface EndedStep {
+  readonly watcher: string;
+  readonly kind: string;
+  readonly type: WatchStep["type"];
+  readonly durationMs: number;
+  readonly isFailed: boolean;
 }
 
 /** Is told what controllers do, for metrics and traces. Must not throw. */
 export interface ControllerObserver {
   queueObserver?(controller: string): QueueObserver;
-  runStarted?(controller: string, key: string): void;
+  runStarted?(run: StartedRun): void;
   runEnded?(run: RunRecord): void;
+  stepEnded?(step: EndedStep): void;
   failed?(error: unknown, run: FailedRun): void;
 }

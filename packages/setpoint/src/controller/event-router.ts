@@ -9,6 +9,7 @@ import type { KindSource } from "./kind-source.js";
 import type { OwnWrites } from "./own-writes.js";
 import { ownerKeyOf } from "./ownership.js";
 import { counts } from "./predicate.js";
+import type { SpanOrigin } from "./traces.js";
 
 export interface RouterOptions {
   readonly controller: Controller;
@@ -19,6 +20,8 @@ export interface RouterOptions {
   readonly onChange: (key: string, old: KubeObject, object: KubeObject) => void;
   /** Told of each object of another kind that is gone: what was remembered of it can be forgotten. */
   readonly onGone: (source: string, key: string) => void;
+  /** Told which state of which object a key is queued for. */
+  readonly onOrigin?: (key: string, origin: SpanOrigin) => void;
 }
 
 type Event = InformerEvent<KubeObject>;
@@ -33,8 +36,9 @@ export class EventRouter {
 
   /** An object of the controller's own kind. */
   onPrimary(source: KindSource, event: Event): void {
-    const { enqueue, ownWrites } = this.#options;
+    const { ownWrites } = this.#options;
     const { key } = event;
+    const enqueue = this.#enqueuer(source, event);
     if (ownWrites.hold(source.id, key, () => this.onPrimary(source, event))) return;
     const writer = event.type === "delete" ? undefined : ownWrites.take(source.id, key, event.object);
     if (event.type === "add") {
@@ -47,16 +51,17 @@ export class EventRouter {
     } else if (event.isResync) {
       enqueue(key, { type: "resync" }, "low");
     } else if (writer !== key) {
-      this.#onUpdate(key, event.old, event.object);
+      this.#onUpdate(key, event.old, event.object, enqueue);
     }
     if (!isQuiet(event)) this.#wakeReaders(source, event, writer);
   }
 
   /** An object of a kind that the controller owns or uses. */
   onDependency(source: KindSource, event: Event): void {
-    const { controller, enqueue, ownWrites } = this.#options;
+    const { controller, ownWrites } = this.#options;
     if (isQuiet(event)) return;
     if (ownWrites.hold(source.id, event.key, () => this.onDependency(source, event))) return;
+    const enqueue = this.#enqueuer(source, event);
     const step = stepOf(source, event);
     const writer = ownWrites.take(source.id, event.key, step.object);
     if (event.type === "delete") this.#options.onGone(source.id, event.key);
@@ -79,11 +84,23 @@ export class EventRouter {
     if (event.type === "update" && !counts(watch.when as Predicate | undefined, old, object)) return;
     const keys = new Set([old, object].flatMap((state) => (state ? watch.map(state as never) : [])));
     const cause: Cause = { type: "dependency", kind: source.id, key: event.key, change: changeOf(event) };
-    for (const key of keys) this.#options.enqueue(key, cause, "normal");
+    const enqueue = this.#enqueuer(source, event);
+    for (const key of keys) enqueue(key, cause, "normal");
   }
 
-  #onUpdate(key: string, old: KubeObject, object: KubeObject): void {
-    const { controller, enqueue, onChange } = this.#options;
+  /** Queues keys because of an event, and says of which state. */
+  #enqueuer(source: KindSource, event: Event): RouterOptions["enqueue"] {
+    const { enqueue, onOrigin } = this.#options;
+    const resourceVersion = event.object?.metadata.resourceVersion;
+    if (!onOrigin || !resourceVersion) return enqueue;
+    return (key, cause, priority) => {
+      onOrigin(key, { source: source.id, key: event.key, resourceVersion });
+      enqueue(key, cause, priority);
+    };
+  }
+
+  #onUpdate(key: string, old: KubeObject, object: KubeObject, enqueue: RouterOptions["enqueue"]): void {
+    const { controller, onChange } = this.#options;
     onChange(key, old, object);
     const by = requestOf(old, object);
     if (by) enqueue(key, { type: "requested", by }, "high");
@@ -93,7 +110,8 @@ export class EventRouter {
   }
 
   #wakeReaders(source: KindSource, event: Event, writer: string | undefined, woken: Set<string> = new Set()): void {
-    const { dependencies, enqueue } = this.#options;
+    const { dependencies } = this.#options;
+    const enqueue = this.#enqueuer(source, event);
     const cause: Cause = { type: "dependency", kind: source.id, key: event.key, change: changeOf(event) };
     for (const reader of dependencies.readersOf(stepOf(source, event))) {
       if (reader === writer || woken.has(reader)) continue;

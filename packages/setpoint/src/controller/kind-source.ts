@@ -1,7 +1,7 @@
 import { SetpointError } from "../errors/error.js";
 import type { Informer, InformerEvent, InformerScope } from "../informer/informer.js";
 import type { InformerShare } from "../informer/informers.js";
-import { type Kind, kindId } from "../kinds/kind.js";
+import { type Kind, kindId, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Cluster } from "./cluster.js";
 import { type ScopedKind, sourceId } from "./controller.js";
@@ -83,6 +83,16 @@ export class KindSource {
   /** The informer that holds the objects of a namespace, if it was started. */
   peek(namespace: string): Informer | undefined {
     return this.#shares.get(this.isByNamespace ? namespace : "");
+  }
+
+  /** Takes in the answer to a write, so that reads are at least as new. A write that was only tried out left none. */
+  observe(answer: KubeObject): void {
+    if (!this.cluster.isPlan) this.peek(answer.metadata.namespace ?? "")?.observe(answer);
+  }
+
+  /** Waits until a delete is seen. */
+  async observeDelete(key: string, uid: string, signal: AbortSignal): Promise<void> {
+    if (!this.cluster.isPlan) await this.peek(parseKey(key).namespace)?.observeDelete(key, uid, signal);
   }
 
   [Symbol.dispose](): void {

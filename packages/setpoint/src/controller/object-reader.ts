@@ -39,12 +39,15 @@ export class ObjectReader {
     const namespace = this.#namespaceFor(kind, options);
     const source = this.#sources.of(kind);
     this.#run.assertOpen();
-    if (!cached) return source.cluster.client.find(kind, name, { ...inNamespace(namespace), signal: this.#run.signal });
+    if (!cached) {
+      const options = { ...inNamespace(namespace), signal: this.#run.signal };
+      return this.#learned(kind, await source.cluster.client.find(kind, name, options));
+    }
     const informer = await source.informer(namespace, this.#run.signal);
     this.#run.assertOpen();
     const key = keyFor(kind, name, namespace);
     if (tracked) this.#run.track({ type: "object", source: source.id, key });
-    return informer.get(key);
+    return this.#learned(kind, informer.get(key));
   }
 
   async list(kind: Kind, options: ListReadOptions = {}): Promise<readonly KubeObject[]> {
@@ -55,6 +58,7 @@ export class ObjectReader {
     if (!cached) {
       const scope = namespace === "*" ? {} : inNamespace(namespace);
       const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, signal: this.#run.signal });
+      for (const item of items) this.#run.learn(kind, item);
       return items;
     }
     const informer = await source.informer(namespace, this.#run.signal);
@@ -65,6 +69,7 @@ export class ObjectReader {
     const one = namespace === "*" || namespace === "" ? undefined : namespace;
     if (tracked) this.#run.track({ type: "list", source: source.id, namespace: one, labelSelector, matches });
     const found = [...informer.list(one)].filter((object) => matches?.(object.metadata.labels ?? {}) ?? true);
+    for (const object of found) this.#run.learn(kind, object);
     return sorted(found);
   }
 
@@ -80,7 +85,14 @@ export class ObjectReader {
     const informer = await source.informer(namespace, this.#run.signal);
     this.#run.assertOpen();
     if (options.tracked ?? true) this.#run.track({ type: "index", source: source.id, index, value });
-    return sorted([...informer.byIndex(index, value)]);
+    const found = [...informer.byIndex(index, value)];
+    for (const object of found) this.#run.learn(kind, object);
+    return sorted(found);
+  }
+
+  #learned(kind: Kind, object: KubeObject | undefined): KubeObject | undefined {
+    this.#run.learn(kind, object);
+    return object;
   }
 
   /** Where a read looks that names no namespace: beside the object that is reconciled. */

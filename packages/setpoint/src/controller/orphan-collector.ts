@@ -68,5 +68,5 @@ async function deleteChild(source: KindSource, child: KubeObject, signal: AbortS
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-  await source.peek(namespace ?? "")?.observeDelete(keyOf(child), uid, signal);
+  await source.observeDelete(keyOf(child), uid, signal);
 }

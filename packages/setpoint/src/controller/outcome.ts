@@ -53,3 +53,8 @@ export function terminal(error: unknown): Outcome {
 export function isOutcome(value: unknown): value is Outcome {
   return typeof value === "object" && value !== null && "type" in value && TYPES.includes(value.type);
 }
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,10 +1,11 @@
 import type { Duration } from "../clock/duration.js";
+import { SetpointError } from "../errors/error.js";
 import type { NewCondition } from "../kinds/condition.js";
 import type { Kind } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { type Action, actionOf, type Cause } from "./cause.js";
 import { ChildWriter, type ChildWriterOptions } from "./child-writer.js";
-import type { ObjectAccess, ReconcileContext } from "./context.js";
+import type { EffectInPlan, ObjectAccess, ReconcileContext } from "./context.js";
 import type { EventRecorder } from "./event-recorder.js";
 import type { Logger } from "./logger.js";
 import { ObjectReader, type Sources } from "./object-reader.js";
@@ -23,6 +24,7 @@ export interface RunContextOptions extends ChildWriterOptions {
   readonly log: Logger;
   readonly recorder: EventRecorder | undefined;
   readonly changedPaths: () => readonly string[];
+  readonly isPlan: boolean;
   /** Of the manager's own cluster where no name is given. */
   readonly sourcesOf: (cluster: string | undefined) => Sources;
 }
@@ -57,10 +59,17 @@ export function runContext(options: RunContextOptions): ReconcileContext {
       run.assertOpen();
       options.recorder?.record({ object, type, reason, message });
     },
-    async effect<Result>(name: string, effect: (signal: AbortSignal) => Promise<Result> | Result): Promise<Result> {
+    async effect<Result>(
+      name: string,
+      effect: (signal: AbortSignal) => Promise<Result> | Result,
+      inPlan?: EffectInPlan<Result>,
+    ): Promise<Result> {
       run.assertMayWrite();
       run.effects.push(name);
-      return effect(signal);
+      if (!options.isPlan) return effect(signal);
+      if (inPlan) return inPlan.planned;
+      run.endedByEffect = name;
+      throw new SetpointError("EFFECT_NOT_RUN", `${run.key}: the effect "${name}" is not run in a plan`);
     },
     done: outcome.done,
     requeueAfter: (after: Duration) => outcome.requeueAfter(after),

@@ -9,7 +9,7 @@ import type { RivalSearch } from "./child-writer.js";
 import type { ReconcileContext } from "./context.js";
 import type { Controller } from "./controller.js";
 import type { DependencyIndex } from "./dependency-index.js";
-import type { ControllerEnvironment } from "./environment.js";
+import type { MaskedEnvironment } from "./environment.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { openFence } from "./fence.js";
 import { withoutPath } from "./field-paths.js";
@@ -21,8 +21,10 @@ import { done, isOutcome, messageOf, type Outcome, retry, terminal, waitFor } fr
 import type { OwnWrites } from "./own-writes.js";
 import { Run } from "./run.js";
 import { runContext, withGeneration } from "./run-context.js";
+import type { SecretMask } from "./secret-mask.js";
 import { StatusDraft } from "./status-draft.js";
 import { StatusWriter } from "./status-writer.js";
+import type { SpanOrigin } from "./traces.js";
 
 /** The condition in which the runtime shows waits, terminal errors and parked keys. */
 export const RECONCILED_CONDITION = "Reconciled";
@@ -116,9 +118,9 @@ export class RunExecutor {
     }
     let outcome = maskedOutcome(await work, mask);
     run.end(outcome.type !== "retry");
-    if (run.endedByEffect === undefined && (!object.metadata.deletionTimestamp || outcome.type !== "done" || this.#isDeletedByOthers(object)) {
-      outcome = await this.#writeStatus(run, request, draft, outcome);
-    }
+    const isLeft = object.metadata.deletionTimestamp && outcome.type === "done" && !this.#isDeletedByOthers(object);
+    if (!isLeft && run.endedByEffect === undefined) outcome = await this.#writeStatus(run, request, draft, outcome);
+    span?.end(outcome.type, "error" in outcome ? messageOf(outcome.error) : undefined);
     return { run, outcome, isAborted };
   }
 
@@ -191,7 +193,7 @@ export class RunExecutor {
     const released = await this.#editFinalizers(run, object, { remove: controller.finalizer });
     this.#finalized.delete(uid);
     if (!released || (released.metadata.finalizers ?? []).length === 0) {
-      await primary.peek(object.metadata.namespace ?? "")?.observeDelete(keyOf(object), uid, run.signal);
+      await primary.observeDelete(keyOf(object), uid, run.signal);
     }
     return done();
   }
@@ -205,7 +207,9 @@ export class RunExecutor {
     if (edit.add === undefined && edit.remove === undefined) return object;
     run.assertMayWrite();
     return ownWrites.during(primary.id, run.key, async () => {
-      const answer = await editFinalizers(primary.cluster.client, controller.kind, object, edit, run.signal);
+      const answer = await run.write("finalizer", primary.id, run.key, () =>
+        editFinalizers(primary.cluster.client, controller.kind, object, edit, run.signal),
+      );
       if (answer && answer !== object) this.#noteFinalizers(run, object, answer);
       return answer;
     });
@@ -224,7 +228,7 @@ export class RunExecutor {
       withoutPath(state, ["metadata", "finalizers"]),
     );
     const isLeaving = answer.metadata.deletionTimestamp && (answer.metadata.finalizers ?? []).length === 0;
-    if (!isLeaving) primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
+    if (!isLeaving) primary.observe(answer);
   }
 
   /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */
@@ -241,7 +245,9 @@ export class RunExecutor {
       fence.check();
       using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS);
       await ownWrites.during(primary.id, run.key, async () => {
-        const written = await this.#status.write(latest, draft, deadline.signal);
+        const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
+          run.write("status", primary.id, run.key, request),
+        );
         if (!written) return;
         const { before, answer, paths } = written;
         const { resourceVersion } = answer.metadata;
@@ -249,11 +255,11 @@ export class RunExecutor {
         run.writes.push(record);
         run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
         ownWrites.note(primary.id, run.key, run.key, before, answer, (state) => withoutPath(state, ["status"]));
-        primary.peek(answer.metadata.namespace ?? "")?.observe(answer);
+        primary.observe(answer);
       });
       return outcome;
     } catch (error) {
-      return outcome.type === "retry" || outcome.type === "terminal" ? outcome : retry(error);
+      return outcome.type === "retry" || outcome.type === "terminal" ? outcome : retry(environment.mask.error(error));
     }
   }
 
@@ -270,6 +276,7 @@ export class RunExecutor {
       log: log.with({ controller: controller.name, object: request.key, run: run.id }),
       recorder: environment.recorder,
       changedPaths: request.changedPaths,
+      isPlan: environment.isPlan ?? false,
       fieldManager: controller.fieldManager,
       applied,
       ownWrites,
@@ -277,6 +284,14 @@ export class RunExecutor {
       rivalOf,
     });
   }
+}
+
+/** What an outcome says is shown in conditions, events and the timeline. */
+function maskedOutcome(outcome: Outcome, mask: SecretMask): Outcome {
+  if (outcome.type === "waitFor") return { ...outcome, message: mask.text(outcome.message) };
+  return outcome.type === "retry" || outcome.type === "terminal"
+    ? { ...outcome, error: mask.error(outcome.error) }
+    : outcome;
 }
 
 function asOutcome(returned: unknown): Outcome {

@@ -5,7 +5,9 @@ import type { KubeObject } from "../kinds/object.js";
 import type { DependencyIndex, Read } from "./dependency-index.js";
 import { identityOf } from "./dependency-index.js";
 import type { Fence } from "./fence.js";
+import type { SecretMask } from "./secret-mask.js";
 import type { WriteRecord } from "./timeline.js";
+import type { RunSpan } from "./traces.js";
 
 export interface RunOptions {
   readonly id: number;
@@ -17,6 +19,8 @@ export interface RunOptions {
   readonly fence: Fence;
   readonly dependencies: DependencyIndex;
   readonly clock: Pick<Clock, "monotonic">;
+  readonly mask: SecretMask;
+  readonly span: RunSpan | undefined;
 }
 
 /** One run while it lasts: what it has read and written, and whether it still may. */
@@ -33,11 +37,15 @@ export class Run {
   /** What patches and statuses wrote, to tell a loop from progress; never leaves the run. */
   readonly contents = new Map<WriteRecord, string>();
   readonly effects: string[] = [];
+  /** A plan could not go on: what follows depends on an effect that was not run. */
+  endedByEffect: string | undefined;
   /** The owned objects that this run stated, by source and key. */
   readonly stated = new Set<string>();
   readonly #fence: Fence;
   readonly #dependencies: DependencyIndex;
   readonly #clock: Pick<Clock, "monotonic">;
+  readonly #mask: SecretMask;
+  readonly #span: RunSpan | undefined;
   /** When the run last showed that it is at work. */
   #lastSeenMs: number;
   #isOver = false;
@@ -52,6 +60,8 @@ export class Run {
     this.#fence = options.fence;
     this.#dependencies = options.dependencies;
     this.#clock = options.clock;
+    this.#mask = options.mask;
+    this.#span = options.span;
     this.#lastSeenMs = options.clock.monotonic();
   }
 
@@ -78,6 +88,16 @@ export class Run {
   assertMayWrite(): void {
     this.assertOpen();
     this.#fence.check();
+  }
+
+  /** The values of a Secret that the run has seen must not be seen by others. */
+  learn(kind: Kind, object: unknown): void {
+    this.#mask.learn(kind, object);
+  }
+
+  /** Makes one write, in a span of its own where traces are wanted. */
+  write<Answer>(verb: string, source: string, key: string, request: () => Promise<Answer>): Promise<Answer> {
+    return this.#span ? this.#span.write(verb, source, key, request) : request();
   }
 
   /** Ends the run. `isComplete`: it read all that it needs, so reads of earlier runs count no more. */

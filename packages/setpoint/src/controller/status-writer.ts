@@ -37,8 +37,16 @@ export class StatusWriter {
     return this.#showsConditions;
   }
 
-  /** Writes what the draft changes of `object`. Undefined where that is nothing, or the object is gone. */
-  async write(object: KubeObject, draft: StatusDraft, signal: AbortSignal): Promise<StatusWrite | undefined> {
+  /**
+   * Writes what the draft changes of `object`, each request by `send`. Undefined where that is nothing, or the object is
+   * gone.
+   */
+  async write(
+    object: KubeObject,
+    draft: StatusDraft,
+    signal: AbortSignal,
+    send: (request: () => Promise<KubeObject>) => Promise<KubeObject>,
+  ): Promise<StatusWrite | undefined> {
     let before = object;
     for (let attempt = 1; ; attempt++) {
       const current = (before as { status?: unknown }).status;
@@ -46,7 +54,9 @@ export class StatusWriter {
       if (isEqual(current ?? {}, next ?? {})) return undefined;
       const paths = changedPaths({ status: current ?? {} }, { status: next });
       try {
-        const answer = await this.#patch(before, diffToMergePatch(current ?? {}, next) as JsonObject, signal);
+        const patch = diffToMergePatch(current ?? {}, next) as JsonObject;
+        const state = before;
+        const answer = await send(() => this.#patch(state, patch, signal));
         this.#learnFrom(next, answer);
         return { before, answer, paths };
       } catch (error) {

@@ -8,6 +8,8 @@ const run = (id: number, key = "team/a"): RunRecord => ({
   key,
   uid: key,
   causes: [],
+  action: "updated",
+  waitedMs: 0,
   startedAt: "2026-01-01T00:00:00.000Z",
   durationMs: 1,
   attempt: 0,

@@ -1,4 +1,4 @@
-import type { Cause } from "./cause.js";
+import type { Action, Cause } from "./cause.js";
 import type { Outcome } from "./outcome.js";
 
 /** One write of a run: what was written where, never the values. */
@@ -23,8 +23,12 @@ export interface RunRecord {
   readonly key: string;
   readonly uid: string;
   readonly causes: readonly Cause[];
+  /** The causes in one word. */
+  readonly action: Action;
   /** RFC 3339 with milliseconds. */
   readonly startedAt: string;
+  /** How long it was in line. */
+  readonly waitedMs: number;
   readonly durationMs: number;
   /** 0 for a first try. */
   readonly attempt: number;

@@ -1,12 +1,13 @@
 import type { InformerEvent } from "../informer/informer.js";
 import type { InformerShare } from "../informer/informers.js";
+import { kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import { Backoff } from "../queue/backoff.js";
 import { WorkQueue } from "../queue/work-queue.js";
-import type { ControllerEnvironment } from "./environment.js";
+import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { handleOpinionated } from "./opinionated-steps.js";
-import { messageOf } from "./run-executor.js";
+import { messageOf } from "./outcome.js";
 import type { FailedStep, WatchContext, Watcher, WatchStep } from "./watcher.js";
 
 /** How many steps wait for their turn before the informer is asked to hold back and, if need be, merge. */
@@ -27,7 +28,7 @@ interface Lane {
 /** A watcher at work: every step in order, failed ones again, and never two at once for one object. */
 export class WatcherRun implements AsyncDisposable {
   readonly watcher: Watcher;
-  readonly #environment: ControllerEnvironment;
+  readonly #environment: MaskedEnvironment;
   readonly #log: Logger;
   readonly #queue: WorkQueue<true>;
   readonly #backoff: Backoff;
@@ -41,8 +42,8 @@ export class WatcherRun implements AsyncDisposable {
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(watcher: Watcher<any>, environment: ControllerEnvironment) {
     this.watcher = watcher as Watcher;
-    this.#environment = environment;
-    this.#log = (environment.log ?? silentLogger).with({ watcher: watcher.name });
+    this.#environment = masked(environment);
+    this.#log = (this.#environment.log ?? silentLogger).with({ watcher: watcher.name });
     const { clock, random, observer } = environment;
     this.#backoff = new Backoff(random, watcher.retry);
     const queueObserver = observer?.queueObserver?.(watcher.name);
@@ -144,14 +145,20 @@ export class WatcherRun implements AsyncDisposable {
       isInInitialList: step.type === "add" && step.isInInitialList,
       finalStateUnknown: step.type === "delete" && step.finalStateUnknown,
     };
+    const { clock, mask } = this.#environment;
+    mask.learn(this.watcher.kind, step.object);
+    const startedMs = clock.monotonic();
     try {
       await this.#handle(step, ctx);
-    } catch (error) {
+      this.#ended(step, startedMs, false);
+    } catch (thrown) {
       if (signal.aborted) return;
+      const error = mask.error(thrown);
+      this.#ended(step, startedMs, true);
       const givenUp = attempt >= this.watcher.maxAttempts;
       this.#report(error, { watcher: this.watcher.name, key, type: step.type, attempt, givenUp });
       if (!givenUp) {
-        const dueMs = this.#environment.clock.monotonic() + this.#backoff.delayAfter(attempt);
+        const dueMs = clock.monotonic() + this.#backoff.delayAfter(attempt);
         lane.retries.push({ step, attempt: attempt + 1, dueMs });
       }
     }
@@ -176,6 +183,13 @@ export class WatcherRun implements AsyncDisposable {
       case "delete":
         return step.object && options.delete?.(step.object, ctx);
     }
+  }
+
+  #ended({ type }: WatchStep, startedMs: number, isFailed: boolean): void {
+    const { clock, observer } = this.#environment;
+    const { name, kind } = this.watcher;
+    const durationMs = clock.monotonic() - startedMs;
+    observer?.stepEnded?.({ watcher: name, kind: kindId(kind), type, durationMs, isFailed });
   }
 
   #report(error: unknown, failed: FailedStep): void {

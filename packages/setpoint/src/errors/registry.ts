@@ -307,6 +307,10 @@ export const errorRegistry = defineErrors({
     summary: "A flag, an environment variable or a field of the configuration file cannot be read.",
     cure: "The message names it and what is expected; docs/controllers.md lists them all.",
   },
+  EFFECT_NOT_RUN: {
+    summary: "A plan came to an effect, whose result it cannot know.",
+    cure: "Nothing to do; to let the plan go on, state what stands in for the result: ctx.effect(name, run, { planned }).",
+  },
   METRIC_CONFLICT: {
     summary: "Two metrics of different types have one name.",
     cure: "Give the metric another name.",

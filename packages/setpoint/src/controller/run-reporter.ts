@@ -1,0 +1,100 @@
+import type { KubeObject } from "../kinds/object.js";
+import type { WorkItem } from "../queue/key-queue.js";
+import { actionOf, type Cause } from "./cause.js";
+import type { Controller, FailedRun } from "./controller.js";
+import type { ControllerEnvironment } from "./environment.js";
+import type { BlockedLoop } from "./event-loop-watch.js";
+import type { HotLoop } from "./hot-loop.js";
+import { type Logger, silentLogger } from "./logger.js";
+import { messageOf } from "./outcome.js";
+import { type RunRecord, Timeline } from "./timeline.js";
+
+type Item = WorkItem<readonly Cause[]>;
+
+/** Tells of the runs of one controller: timeline, log, events, metrics and the controller's own error handler. */
+export class RunReporter {
+  readonly log: Logger;
+  readonly #controller: Controller;
+  readonly #environment: ControllerEnvironment;
+  readonly #timeline: Timeline;
+
+  constructor(controller: Controller, environment: ControllerEnvironment) {
+    this.#controller = controller;
+    this.#environment = environment;
+    this.#timeline = environment.timeline ?? new Timeline();
+    this.log = (environment.log ?? silentLogger).with({ controller: controller.name });
+  }
+
+  nextId(): number {
+    return this.#timeline.nextId();
+  }
+
+  started({ key, cause }: Item, object: KubeObject): void {
+    this.#environment.observer?.runStarted?.({
+      controller: this.#controller,
+      key,
+      action: this.#action(cause, object),
+    });
+  }
+
+  ended(
+    item: Item,
+    object: KubeObject,
+    kind: string,
+    startedMs: number,
+    run: Partial<RunRecord> & Pick<RunRecord, "outcome">,
+  ): void {
+    const { clock, observer } = this.#environment;
+    const durationMs = clock.monotonic() - startedMs;
+    const record: RunRecord = {
+      id: run.id ?? this.#timeline.nextId(),
+      controller: this.#controller.name,
+      kind,
+      key: item.key,
+      uid: object.metadata.uid,
+      causes: item.cause,
+      action: this.#action(item.cause, object),
+      startedAt: new Date(clock.now() - durationMs).toISOString(),
+      waitedMs: Math.max(0, item.startedMs - item.readySinceMs),
+      durationMs,
+      attempt: 0,
+      reads: [],
+      writes: [],
+      effects: [],
+      ...run,
+    };
+    this.#timeline.add(record);
+    observer?.runEnded?.(record);
+  }
+
+  failed(error: unknown, object: KubeObject, failed: FailedRun): void {
+    const { key, attempt, parked } = failed;
+    this.log.error(`reconcile of ${key} failed: ${messageOf(error)}`, { object: key, attempt, parked, error });
+    this.#controller.onError?.(error, failed);
+    this.#environment.observer?.failed?.(error, failed);
+    if (!parked) return;
+    const pause = this.#controller.backoff.maxMs / 1_000;
+    const message = `${attempt + 1} tries failed; the next are ${pause} s apart: ${messageOf(error)}`;
+    this.#environment.recorder?.record({ object, type: "Warning", reason: "RetriesExhausted", message });
+  }
+
+  loops(key: string, object: KubeObject, { write, count, delayMs }: HotLoop): void {
+    const { rival } = write;
+    const fields = write.paths.join(", ") || "unknown fields";
+    const message =
+      `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although nothing new was ` +
+      `asked for; ${rival ? `${rival} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
+    this.log.warn(`hot loop: ${message}`, { object: key, fields: write.paths, rival, delayMs });
+    this.#environment.recorder?.record({ object, type: "Warning", reason: "HotLoop", message });
+  }
+
+  blocked({ blockedMs, key, others }: BlockedLoop): void {
+    const seconds = (blockedMs / 1_000).toFixed(1);
+    const message = `${key} blocked the event loop for ${seconds} s: nothing else ran, lease renewal included`;
+    this.log.warn(message, { object: key, blockedMs, others });
+  }
+
+  #action(causes: readonly Cause[], object: KubeObject): RunRecord["action"] {
+    return actionOf(causes, object, this.#controller.finalize && this.#controller.finalizer);
+  }
+}
