@@ -1,5 +1,6 @@
 import { type Client, type Clock, type Logger, Manager, type Random, type Workload } from "setpoint";
 import { deploymentController } from "./deployment/deployment-controller.js";
+import { jobController } from "./job/job-controller.js";
 import { ensureNode, nodeController } from "./node/node-controller.js";
 import { podController } from "./pod/pod-controller.js";
 import { replicaSetController } from "./replica-set/replica-set-controller.js";

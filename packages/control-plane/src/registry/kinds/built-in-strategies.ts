@@ -9,6 +9,7 @@ import type { FieldError } from "../status-error.js";
 import type { Strategy } from "../strategy.js";
 import { withFamiliesKept, withHeadlessFamilies } from "./headless-service.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
+import { withJobSelector } from "./job-selector.js";
 import { podSpecAt, validatePodUpdate } from "./pod-spec-validation.js";
 
 type Extras = Partial<Strategy>;
@@ -37,7 +38,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
-  "batch/jobs": { validatesMetadataTwice: true, ...withPodSpec("spec.template.spec") },
+  "batch/jobs": { validatesMetadataTwice: true, prepareCreate: withJobSelector, ...withPodSpec("spec.template.spec") },
   "batch/cronjobs": withPodSpec("spec.jobTemplate.spec.template.spec"),
   "/podtemplates": withPodSpec("template.spec"),
   "/replicationcontrollers": withPodSpec("spec.template.spec"),

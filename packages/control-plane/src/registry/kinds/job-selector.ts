@@ -1,0 +1,21 @@
+import type { KubeObject } from "setpoint";
+import type { Job } from "setpoint/kinds/batch/v1";
+
+/** Gives a job the selector and its pods the labels that no other job has, unless `manualSelector` says not to. */
+export function withJobSelector(object: KubeObject): KubeObject {
+  const job = object as Job;
+  if (!job.spec || job.spec.manualSelector === true) return object;
+  const { uid, name } = job.metadata;
+  const own = { "batch.kubernetes.io/controller-uid": uid };
+  const { template, selector } = job.spec;
+  const legacy = { "controller-uid": uid, "job-name": name, "batch.kubernetes.io/job-name": name };
+  const metadata = { ...template.metadata, labels: { ...template.metadata?.labels, ...own, ...legacy } };
+  return {
+    ...job,
+    spec: {
+      ...job.spec,
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...own } },
+      template: { ...template, metadata },
+    },
+  } as KubeObject;
+}

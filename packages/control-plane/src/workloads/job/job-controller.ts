@@ -1,0 +1,79 @@
+import { type Controller, controller, isNotFound, parseTime, scoped } from "setpoint";
+import { Job } from "setpoint/kinds/batch/v1";
+import { Pod } from "setpoint/kinds/v1";
+import { adoption, BY_CONTROLLER, CLAIM_INDEXES, claims, ORPHANS, orphanPlace, release } from "../owner-claims.js";
+import { wholeStatus } from "../status-change.js";
+import type { WorkloadEnvironment } from "../workloads.js";
+import { isFinished, planJob } from "./job-plan.js";
+import { isTracked, TRACKING_FINALIZER } from "./job-pods.js";
+
+/** Runs pods until enough of them have succeeded, and takes finished jobs away when their time has come. */
+export function jobController({ clock }: WorkloadEnvironment): Controller<Job> {
+  return controller(Job, {
+    name: "jobs",
+    uses: [Job, scoped(Pod, { namespaces: "all", indexes: CLAIM_INDEXES, writes: ["create", "patch", "delete"] })],
+    writes: ["delete"],
+    fieldManager: "kube-controller-manager",
+    concurrency: 8,
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    async reconcile(job, ctx) {
+      const { namespace = "", name, uid } = job.metadata;
+      const nowMs = clock.now();
+      if (job.spec?.managedBy && job.spec.managedBy !== "kubernetes.io/job-controller") return;
+      if (isFinished(job)) {
+        const expiry = expiresAtMs(job);
+        if (expiry === undefined) return;
+        if (expiry > nowMs) return ctx.requeueAfter(expiry - nowMs);
+        await ctx.delete(Job, name, { preconditions: { uid }, propagation: "Foreground" });
+        return;
+      }
+      const selector = job.spec?.selector ?? {};
+      const candidates = [
+        ...(await ctx.byIndex(Pod, BY_CONTROLLER, uid)),
+        ...(await ctx.byIndex(Pod, ORPHANS, orphanPlace(namespace, selector))),
+      ];
+      const { kept, adopted, released } = claims(job, selector, candidates);
+      for (const pod of adopted) await ctx.patch(Pod, pod.metadata.name, adoption(Job, job, pod), { namespace });
+      for (const pod of released) await ctx.patch(Pod, pod.metadata.name, release(job, pod), { namespace });
+      const plan = planJob(job, [...kept, ...adopted], nowMs);
+      for (const pod of plan.untrack) await untrack(pod);
+      for (const each of plan.remove) {
+        if (each.untrack) await untrack(each.pod);
+        await ifThere(ctx.delete(Pod, each.pod.metadata.name, { namespace }));
+        ctx.event("Normal", "SuccessfulDelete", `Deleted pod: ${each.pod.metadata.name}`);
+      }
+      for (const pod of plan.create) {
+        const made = await ctx.create(Pod, pod);
+        ctx.event("Normal", "SuccessfulCreate", `Created pod: ${made.metadata.name}`);
+      }
+      const status = wholeStatus(job.status, plan.status, ["ready", "terminating"]);
+      const uncounted = { succeeded: null, failed: null, ...plan.status.uncountedTerminatedPods };
+      ctx.status({ ...status, uncountedTerminatedPods: uncounted } as never);
+      for (const { type, reason, message } of plan.events) ctx.event(type, reason, message);
+      return plan.nextMs === undefined ? undefined : ctx.requeueAfter(plan.nextMs);
+
+      async function untrack(pod: Pod): Promise<void> {
+        if (!isTracked(pod)) return;
+        const body = {
+          metadata: { uid: pod.metadata.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] },
+        };
+        await ifThere(ctx.patch(Pod, pod.metadata.name, { type: "strategic", body }, { namespace }));
+      }
+    },
+  });
+}
+
+/** When a finished job is to go, by its `ttlSecondsAfterFinished`. */
+function expiresAtMs({ spec, status }: Job): number | undefined {
+  const ended = status?.conditions?.find(({ type, status }) => /^(Complete|Failed)$/.test(type) && status === "True");
+  if (spec?.ttlSecondsAfterFinished === undefined || !ended?.lastTransitionTime) return undefined;
+  return parseTime(ended.lastTransitionTime) + spec.ttlSecondsAfterFinished * 1_000;
+}
+
+async function ifThere(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import { type NewObject, parseTime } from "setpoint";
+import { Job } from "setpoint/kinds/batch/v1";
+import type { Pod } from "setpoint/kinds/v1";
+import { controllerReference } from "../owner-claims.js";
+
+/** Keeps a pod until it is counted. */
+export const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
+const INDEX = "batch.kubernetes.io/job-completion-index";
+const INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count";
+
+export const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === "Indexed";
+
+export const isTracked = ({ metadata }: Pod): boolean => metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false;
+
+/** The completion index of a pod; undefined for pods that have none, or one that the job does not. */
+export function indexOf(pod: Pod, completions: number): number | undefined {
+  const text = pod.metadata.annotations?.[INDEX] ?? "";
+  const index = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  return index < completions ? index : undefined;
+}
+
+/** A pod that has failed, or that goes away before it could succeed; with `podReplacementPolicy: Failed` only the first. */
+export function isFailed(pod: Pod, { spec }: Job): boolean {
+  if (pod.status?.phase === "Failed") return true;
+  if (spec?.podReplacementPolicy === "Failed") return false;
+  return pod.metadata.deletionTimestamp !== undefined && pod.status?.phase !== "Succeeded";
+}
+
+/** When a pod ended: its containers' latest end, or when it stopped being ready, or was deleted, or was made. */
+export function finishedAtMs(pod: Pod): number {
+  const ends = (pod.status?.containerStatuses ?? []).map(({ state }) => state?.terminated?.finishedAt);
+  if (ends.length > 0 && ends.every((end) => end !== undefined)) return Math.max(...ends.map((end) => parseTime(end!)));
+  const unready = pod.status?.conditions?.find(({ type, status }) => type === "Ready" && status === "False");
+  if (unready?.lastTransitionTime) return parseTime(unready.lastTransitionTime);
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;
+  if (deletionTimestamp) return parseTime(deletionTimestamp) - deletionGracePeriodSeconds * 1_000;
+  return parseTime(creationTimestamp!);
+}
+
+/** A pod of the job's template, for an index where it has them. `failures` says how often the index has failed. */
+export function newPod(job: Job, index: number | undefined, failures: number): NewObject<Pod> {
+  const { metadata = {}, spec = { containers: [] } } = job.spec!.template;
+  const { name, namespace } = job.metadata;
+  const common = {
+    namespace: namespace!,
+    labels: { ...metadata.labels },
+    annotations: { ...metadata.annotations },
+    finalizers: [...(metadata.finalizers ?? []), TRACKING_FINALIZER],
+    ownerReferences: [controllerReference(Job, job)],
+  };
+  if (index === undefined) return { metadata: { ...common, generateName: `${name}-` }, spec } as NewObject<Pod>;
+  const value = String(index);
+  const perIndex = job.spec?.backoffLimitPerIndex === undefined ? {} : { [INDEX_FAILURES]: String(failures) };
+  return {
+    metadata: {
+      ...common,
+      generateName: `${name}-${index}-`,
+      labels: { ...common.labels, [INDEX]: value },
+      annotations: { ...common.annotations, [INDEX]: value, ...perIndex },
+    },
+    spec: {
+      ...spec,
+      hostname: `${name}-${index}`,
+      containers: withIndex(spec.containers),
+      ...(spec.initContainers && { initContainers: withIndex(spec.initContainers) }),
+    },
+  } as NewObject<Pod>;
+}
+
+type Containers = NonNullable<NonNullable<Pod["spec"]>["containers"]>;
+
+function withIndex(containers: Containers): Containers {
+  const fieldPath = `metadata.labels['${INDEX}']`;
+  const variable = { name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } } };
+  return containers.map((container) => {
+    const env = container.env ?? [];
+    return env.some(({ name }) => name === variable.name) ? container : { ...container, env: [...env, variable] };
+  }) as Containers;
+}

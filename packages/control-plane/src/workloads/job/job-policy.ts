@@ -1,0 +1,60 @@
+import type { Job } from "setpoint/kinds/batch/v1";
+import type { Pod } from "setpoint/kinds/v1";
+import { parseIndexes } from "./index-set.js";
+
+/** What a failed pod does to its job, by the job's `podFailurePolicy`. */
+export interface FailureVerdict {
+  readonly counts: boolean;
+  readonly failsIndex: boolean;
+  /** Why the whole job fails, where it does. */
+  readonly failsJob?: string;
+}
+
+const COUNTS: FailureVerdict = { counts: true, failsIndex: false };
+
+/** The first rule that matches decides; without one the failure counts. */
+export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict {
+  for (const [at, rule] of (spec?.podFailurePolicy?.rules ?? []).entries()) {
+    const match = matchOf(rule, pod);
+    if (match === undefined) continue;
+    if (rule.action === "FailJob") return { ...COUNTS, failsJob: `${match} matching FailJob rule at index ${at}` };
+    if (rule.action === "Ignore") return { counts: false, failsIndex: false };
+    return { counts: true, failsIndex: rule.action === "FailIndex" };
+  }
+  return COUNTS;
+}
+
+type Rule = NonNullable<NonNullable<Job["spec"]>["podFailurePolicy"]>["rules"][number];
+
+/** What of the pod a rule matches, in words. */
+function matchOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: Pod): string | undefined {
+  const id = `${metadata.namespace}/${metadata.name}`;
+  if (onExitCodes) {
+    const { containerName, operator, values } = onExitCodes;
+    for (const { name, state } of [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]) {
+      const code = state?.terminated?.exitCode ?? 0;
+      if (code === 0 || (containerName && containerName !== name)) continue;
+      if (values.includes(code) === (operator === "In")) {
+        return `Container ${name} for pod ${id} failed with exit code ${code}`;
+      }
+    }
+    return undefined;
+  }
+  const met = status?.conditions?.find((condition) =>
+    onPodConditions?.some(({ type, status }) => condition.type === type && condition.status === (status ?? "True")),
+  );
+  return met && `Pod ${id} has condition ${met.type}`;
+}
+
+/** The message of the first rule of `successPolicy` that the succeeded indexes fulfil. */
+export function metSuccessPolicy({ spec }: Job, succeeded: ReadonlySet<number>): string | undefined {
+  const completions = spec?.completions ?? 0;
+  if (succeeded.size === 0) return undefined;
+  const at = (spec?.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
+    if (succeededIndexes === undefined) return succeeded.size >= (succeededCount ?? Number.POSITIVE_INFINITY);
+    const wanted = parseIndexes(succeededIndexes, completions);
+    const met = [...wanted].filter((index) => succeeded.has(index)).length;
+    return wanted.size > 0 && met >= Math.min(succeededCount ?? wanted.size, wanted.size);
+  });
+  return at < 0 ? undefined : `Matched rules at index ${at}`;
+}
