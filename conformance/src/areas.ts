@@ -1,7 +1,9 @@
 import { rbacCases, reviewCases } from "./areas/access.js";
 import { applyCases } from "./areas/apply.js";
-import { crdCases, crdDefinitionCases, schemaCases } from "./areas/crd.js";
 import { createCases } from "./areas/create.js";
+import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
+import { schemaCases } from "./areas/custom-resource-schemas.js";
+import { crdCases } from "./areas/custom-resources.js";
 import { deleteCases, garbageCases, namespaceCases } from "./areas/delete.js";
 import { listCases } from "./areas/list.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";

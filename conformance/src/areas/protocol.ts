@@ -1,7 +1,7 @@
 import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
-import { widget, widgetPath, widgets } from "./crd.js";
+import { widget, widgetPath, widgets } from "./widgets.js";
 
 const path = (s: Session): string => `/api/v1/namespaces/${s.namespace}/configmaps`;
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";

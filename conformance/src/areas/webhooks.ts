@@ -2,7 +2,7 @@ import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import type { HookAnswer } from "../webhook-server.js";
-import { widget, widgetPath, widgets } from "./crd.js";
+import { widget, widgetPath, widgets } from "./widgets.js";
 
 const registration = "/apis/admissionregistration.k8s.io/v1";
 const configMaps = (s: Session): string => `/api/v1/namespaces/${s.namespace}/configmaps`;

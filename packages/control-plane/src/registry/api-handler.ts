@@ -153,7 +153,9 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
 /** The endpoint's answer, or the one that its refusal asks for. */
 async function answered(endpoint: Endpoint, call: ResourceCall): Promise<ApiResponse> {
   try {
-    return await endpoint(call);
+    const response = await endpoint(call);
+    if (call.request.method !== "GET") await call.definition.strategy.settled?.();
+    return response;
   } catch (error) {
     if (error instanceof StatusError) return answerError(error, call.representation);
     throw error;

@@ -12,6 +12,7 @@ import type { RegistryEnvironment } from "./endpoint.js";
 import { builtInDefinitions } from "./kinds/built-in-definitions.js";
 import { ChangeFeed } from "./loops/change-feed.js";
 import { CrdCleanup } from "./loops/crd-cleanup.js";
+import { CrdNaming } from "./loops/crd-naming.js";
 import { GarbageCollector } from "./loops/garbage-collector.js";
 import { NamespaceDeletion } from "./loops/namespace-deletion.js";
 import { StorageProtection } from "./loops/storage-protection.js";
@@ -42,12 +43,14 @@ export class Registry implements AsyncDisposable {
   constructor(options: RegistryOptions) {
     const { storage, clock, random, facts, admission, conversion = () => undefined, log = () => {}, ...rest } = options;
     const catalog: ResourceCatalog = new ResourceCatalog(
-      builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => catalog, facts) }),
+      builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => naming.settled()) }),
     );
     this.environment = { storage, clock, random, facts, admission, catalog };
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion);
     const inLoop = { ...this.environment, log };
+    const naming = new CrdNaming(inLoop);
     const loops = [
+      naming,
       new GarbageCollector(inLoop),
       new NamespaceDeletion(inLoop),
       new CrdCleanup(inLoop),

@@ -36,6 +36,8 @@ export interface Strategy {
   readonly prepareDelete?: (object: KubeObject, nowMs: number) => KubeObject;
   readonly validate?: (object: KubeObject, context: StrategyContext) => readonly FieldError[];
   readonly validateUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => readonly FieldError[];
+  /** Resolves once the plane did what a write asks of it at once; the writer's answer waits for it. */
+  readonly settled?: () => Promise<void>;
   readonly warnings?: (object: KubeObject) => readonly string[];
 }
 

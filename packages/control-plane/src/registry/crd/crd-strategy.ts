@@ -1,11 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { trackUpdate } from "../../apply/field-manager.js";
-import type { Facts } from "../../facts/facts.js";
-import type { ResourceCatalog } from "../catalog.js";
 import type { Strategy } from "../strategy.js";
-import { asJson } from "../write/field-ownership.js";
 import { timestamp } from "../write/object-layout.js";
-import { acceptedNames } from "./accepted-names.js";
 import { validateCrd, validateCrdUpdate } from "./crd-validation.js";
 import {
   CLEANUP_FINALIZER,
@@ -15,27 +10,24 @@ import {
   withCondition,
 } from "./custom-resource-definition.js";
 
-/** What CRDs do beyond other built-in kinds. Names are accepted, and the resource is established, in the same write. */
-export function crdStrategy(catalog: () => ResourceCatalog, facts: Facts): Partial<Strategy> {
+/**
+ * What CRDs do beyond other built-in kinds. `settled` is the naming of CRDs, which every writer waits for: who made one
+ * finds its resource served.
+ */
+export function crdStrategy(settled: () => Promise<void>): Partial<Strategy> {
   return {
+    settled,
     applyDefaults: (object) => withCrdDefaults(object as CustomResourceDefinition),
-    prepareCreate: (object, { nowMs }) => {
+    prepareCreate: (object) => {
       const crd = object as CustomResourceDefinition;
-      const status = statusOf(catalog(), crd, undefined, timestamp(nowMs));
-      const { storedVersions } = status;
-      const empty = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions };
-      return ownedByServer(facts, { ...crd, status: empty }, { ...crd, status }, nowMs);
+      const none = { conditions: null, acceptedNames: { plural: "", kind: "" } };
+      return { ...crd, status: { ...none, storedVersions: storedVersions(crd, undefined) } } as KubeObject;
     },
-    prepareUpdate: (object, old, { nowMs, subresource }) => {
+    prepareUpdate: (object, old, { subresource }) => {
       if (subresource !== "") return object;
       const crd = object as CustomResourceDefinition;
-      const status = statusOf(catalog(), crd, (old as CustomResourceDefinition).status, timestamp(nowMs));
-      return ownedByServer(
-        facts,
-        { ...crd, status: (old as CustomResourceDefinition).status ?? {} },
-        { ...crd, status },
-        nowMs,
-      );
+      const { status } = old as CustomResourceDefinition;
+      return { ...crd, status: { ...status, storedVersions: storedVersions(crd, status) } } as KubeObject;
     },
     prepareDelete: (object, nowMs) => terminating(object as CustomResourceDefinition, timestamp(nowMs)),
     validate: (object) => validateCrd(object as CustomResourceDefinition),
@@ -44,24 +36,11 @@ export function crdStrategy(catalog: () => ResourceCatalog, facts: Facts): Parti
   };
 }
 
-/** The status is the server's own doing, and it says so. */
-function ownedByServer(
-  facts: Facts,
-  before: CustomResourceDefinition,
-  crd: CustomResourceDefinition,
-  nowMs: number,
-): KubeObject {
-  const { apiVersion, kind } = crd;
-  const context = {
-    apiVersion,
-    kind,
-    subresource: "status",
-    manager: "kube-apiserver",
-    nowMs,
-    message: facts.messageOf(apiVersion, kind),
-    schemaOf: () => facts.schemaOf("apiextensions.k8s.io", "v1", kind),
-  };
-  return trackUpdate(context, asJson(before), asJson(crd)) as unknown as KubeObject;
+/** The versions in which objects may be kept: those of old and the one of now. */
+function storedVersions({ spec }: CustomResourceDefinition, status: CrdStatus | undefined): readonly string[] {
+  const stored = status?.storedVersions ?? [];
+  const storage = (spec.versions ?? []).find((version) => version.storage)?.name;
+  return storage === undefined || stored.includes(storage) ? stored : [...stored, storage];
 }
 
 function withCrdDefaults(crd: CustomResourceDefinition): CustomResourceDefinition {
@@ -92,42 +71,6 @@ function withServicePort(conversion: NonNullable<CrdSpec["conversion"]>): NonNul
   if (!service || service.port) return conversion;
   const clientConfig = { ...conversion.webhook!.clientConfig, service: { ...service, port: 443 } };
   return { ...conversion, webhook: { ...conversion.webhook, clientConfig } };
-}
-
-function statusOf(
-  catalog: ResourceCatalog,
-  crd: CustomResourceDefinition,
-  old: CrdStatus | undefined,
-  now: string,
-): CrdStatus {
-  const { accepted, conflict } = acceptedNames(catalog, crd, old?.acceptedNames);
-  const named = withCondition(
-    old?.conditions,
-    conflict === undefined
-      ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
-      : { type: "NamesAccepted", status: "False", ...conflict },
-    now,
-  );
-  const isEstablished = (old?.conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
-  const conditions = isEstablished
-    ? named
-    : withCondition(
-        named,
-        conflict === undefined
-          ? {
-              type: "Established",
-              status: "True",
-              reason: "InitialNamesAccepted",
-              message: "the initial names have been accepted",
-            }
-          : { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
-        now,
-      );
-  const stored = old?.storedVersions ?? [];
-  const storage = (crd.spec.versions ?? []).find((version) => version.storage)?.name;
-  const isNew = storage !== undefined && !stored.includes(storage);
-  const storedVersions = isNew ? [...stored, storage] : stored;
-  return { conditions, acceptedNames: accepted, storedVersions };
 }
 
 /** A deleted CRD stays until its objects are gone. */

@@ -65,9 +65,9 @@ const install = (body: unknown = crd()) => plane.request("POST", CRDS, { body })
 const post = (body: unknown, query = "") => plane.request("POST", WIDGETS + query, { body });
 
 describe("a CRD", () => {
-  it("is established, and its resource served, by the answer to its creation", async () => {
-    const { status, body } = await install();
-    expect(status).toBe(201);
+  it("is established, and its resource served, once its creation is answered", async () => {
+    expect((await install()).status).toBe(201);
+    const { body } = await plane.request("GET", `${CRDS}/widgets.example.com`);
     expect(body.spec.names).toMatchObject({ singular: "widget", listKind: "WidgetList" });
     expect(body.spec.conversion).toEqual({ strategy: "None" });
     expect(body.status).toMatchObject({

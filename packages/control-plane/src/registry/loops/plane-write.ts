@@ -60,10 +60,37 @@ export async function changeStored(
   signal: AbortSignal,
   change: (object: KubeObject) => KubeObject,
 ): Promise<void> {
-  const definition = environment.catalog.stored(stored.resource);
+  await changeThrough(environment, stored, account, {}, signal, change);
+}
+
+/** Changes the status of one object, as `manager`. */
+export async function changeStatus(
+  environment: WriteEnvironment,
+  stored: StoredObject,
+  account: string,
+  manager: string,
+  signal: AbortSignal,
+  change: (object: KubeObject) => KubeObject,
+): Promise<void> {
+  const endpoint = { subresource: "status", fieldManager: manager };
+  await changeThrough(environment, stored, account, endpoint, signal, change);
+}
+
+async function changeThrough(
+  environment: WriteEnvironment,
+  { resource, object }: StoredObject,
+  account: string,
+  endpoint: Partial<Pick<WriteRequest, "subresource" | "fieldManager">>,
+  signal: AbortSignal,
+  change: (object: KubeObject) => KubeObject,
+): Promise<void> {
+  const definition = environment.catalog.stored(resource);
   if (definition === undefined) return;
-  const { namespace = "", name, uid } = stored.object.metadata;
-  const request = planeRequest(definition, definition.namespaced ? namespace : "", account, signal);
+  const { namespace = "", name, uid } = object.metadata;
+  const request = {
+    ...planeRequest(definition, definition.namespaced ? namespace : "", account, signal),
+    ...endpoint,
+  };
   await ignoringAbsence(() =>
     update(environment, request, {
       name,

@@ -41,6 +41,11 @@ export class WorkLoop implements AsyncDisposable {
     this.#running ??= this.#run();
   }
 
+  /** Resolves once every key that was added so far had its turn; what failed is not waited for. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lifetime.abort(new Error("the control plane stops"));
     for (const retry of this.#retries.values()) retry[Symbol.dispose]();
