@@ -1,4 +1,5 @@
 import { type Client, type Clock, type Logger, Manager, type Random, type Workload } from "setpoint";
+import { cronJobController } from "./cron-job/cron-job-controller.js";
 import { deploymentController } from "./deployment/deployment-controller.js";
 import { jobController } from "./job/job-controller.js";
 import { ensureNode, nodeController } from "./node/node-controller.js";
@@ -27,6 +28,8 @@ const CONTROLLERS: Readonly<
   pods: podController,
   replicasets: replicaSetController,
   deployments: deploymentController,
+  jobs: jobController,
+  cronjobs: cronJobController,
 };
 
 /**
