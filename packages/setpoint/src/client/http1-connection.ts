@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { SetpointError } from "../errors/error.js";
 import { BodyQueue } from "./body-queue.js";
 import { Http1Reader, type ResponseHead, type ResponseSink } from "./http1-reader.js";
+import { ReadPace } from "./read-pace.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
 
@@ -29,6 +30,7 @@ export class Http1Connection implements ResponseSink {
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
   readonly #reader = new Http1Reader(this);
+  readonly #pace: ReadPace;
   #exchange: Exchange | undefined;
   #closed = false;
   #areBytesKept = false;
@@ -40,6 +42,7 @@ export class Http1Connection implements ResponseSink {
   constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket;
     this.#events = events;
+    this.#pace = new ReadPace(socket);
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error) => this.#fail(error));
     socket.on("close", () => this.#onEnd());
@@ -59,8 +62,8 @@ export class Http1Connection implements ResponseSink {
     }
     return new Promise((resolve, reject) => {
       const body = new BodyQueue({
-        pause: () => this.#socket.pause(),
-        resume: () => this.#socket.resume(),
+        pause: () => this.#pace.hold(),
+        resume: () => this.#pace.release(),
         cancel: () => this.close(),
       });
       const onAbort = (): void => this.#fail(abortedError(signal!));
@@ -100,7 +103,7 @@ export class Http1Connection implements ResponseSink {
     exchange.signal?.removeEventListener("abort", exchange.onAbort);
     exchange.body.end();
     if (exchange.head!.keepAlive && !this.isRetired && !this.#closed) {
-      if (this.#socket.isPaused()) this.#socket.resume();
+      this.#pace.reset();
       this.#socket.unref();
       this.#events.onIdle();
     } else this.#destroy();
@@ -110,6 +113,7 @@ export class Http1Connection implements ResponseSink {
   onBytes(bytes: Buffer): boolean {
     if (this.#closed) return false;
     this.#areBytesKept = false;
+    this.#pace.read(bytes.length);
     try {
       this.#reader.push(bytes);
     } catch (error) {
@@ -141,6 +145,7 @@ export class Http1Connection implements ResponseSink {
   #destroy(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#pace[Symbol.dispose]();
     this.#socket.destroy();
     this.#events.onClose();
   }

@@ -39,3 +39,8 @@ export const systemClock: Clock = {
   timer: (delayMs, callback) => new SystemTimer(delayMs, callback),
   sleep: (delayMs, signal) => sleepWith(systemClock, delayMs, signal),
 };
+
+/** Calls back when the input that has arrived is read: at the end of this turn of the event loop. */
+export function afterInput(callback: () => void): void {
+  setImmediate(callback);
+}
