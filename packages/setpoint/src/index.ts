@@ -89,6 +89,7 @@ export type { Cluster } from "./controller/cluster.js";
 export type {
   ApplyOptions as ChildOptions,
   Desired,
+  EffectInPlan,
   ListReadOptions,
   ObjectAccess,
   ReadOptions,
@@ -114,7 +115,7 @@ export {
 } from "./controller/controller.js";
 export { type ControllerPhase, ControllerRun, type ControllerStatus } from "./controller/controller-run.js";
 export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./controller/directives.js";
-export type { ControllerEnvironment, ControllerObserver } from "./controller/environment.js";
+export type { ControllerEnvironment, ControllerObserver, EndedStep, StartedRun } from "./controller/environment.js";
 export type { EventRecorder, ObjectEvent } from "./controller/event-recorder.js";
 export { type Fence, openFence } from "./controller/fence.js";
 export { sweepFinalizers } from "./controller/finalizer.js";
@@ -122,7 +123,10 @@ export { type LogFields, type Logger, silentLogger } from "./controller/logger.j
 export type { Labels, MetricSource, MetricValue } from "./controller/metric-source.js";
 export { done, type Outcome, requeueAfter, retry, terminal, waitFor } from "./controller/outcome.js";
 export { OWNER_ANNOTATION } from "./controller/ownership.js";
+export { describePlan, type PlannedRun } from "./controller/planned-run.js";
+export { SecretMask } from "./controller/secret-mask.js";
 export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./controller/timeline.js";
+export { type Span, type SpanContext, type Tracer, Traces } from "./controller/traces.js";
 export { every } from "./controller/trigger.js";
 export {
   type FailedStep,
@@ -229,6 +233,7 @@ export {
   MetricRegistry,
 } from "./manager/metric-registry.js";
 export type { Part, Workload } from "./manager/part.js";
+export { type PlanOptions, plan } from "./manager/plan.js";
 export { type PreflightFinding, type PreflightOptions, preflight } from "./manager/preflight.js";
 export {
   type RbacManifestOptions,

@@ -31,6 +31,7 @@ export const runCommand: Command = {
     ...Object.assign({}, ...readyMadeOperators.map(({ options }) => options)),
   },
   examples: [
+    { text: "to see what it would do", command: "setpoint run rancher-projects --plan" },
     { text: "on the cluster of the current kubeconfig", command: "setpoint run rancher-projects --leader-elect" },
     {
       text: "with Rancher's management API elsewhere",

@@ -18,6 +18,8 @@ export interface Configuration {
   readonly manager: Partial<ManagerOptions>;
   readonly connect: Pick<ConnectOptions, "kubeconfig" | "context">;
   readonly logLevel: LogLevel | undefined;
+  /** Whether to tell what would be done, instead of doing it. */
+  readonly plan: boolean;
   /** The file's `apps`: what providers of apps get as their own configuration, by app. */
   readonly apps: Readonly<Record<string, unknown>>;
 }
@@ -70,6 +72,7 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
     },
     connect: { ...picked("kubeconfig", "kubeconfig"), ...picked("context", "context") },
     logLevel: given.logLevel,
+    plan: given.plan ?? false,
   };
 }
 

@@ -11,7 +11,9 @@ import type { ControllerEnvironment } from "../controller/environment.js";
 import { openFence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
+import { SecretMask } from "../controller/secret-mask.js";
 import { Timeline } from "../controller/timeline.js";
+import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
 import { AppHost, type AppHosting } from "./app-host.js";
@@ -47,6 +49,8 @@ export interface ManagerOptions extends EndpointOptions {
   readonly checks?: readonly HealthCheck[];
   /** Whether the failure of a runnable ends the manager. Yes, unless given. */
   readonly onError?: (error: unknown, runnable: string) => boolean | Promise<boolean>;
+  /** Spans for each run and its writes: `trace.getTracer("setpoint")` of @opentelemetry/api. None where left out. */
+  readonly tracer?: Tracer;
   /** Whether to ask at the start what is not served or not allowed, and to log it. Yes, unless given. */
   readonly preflight?: boolean;
 }
@@ -74,6 +78,9 @@ export class Manager implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #clusters: Readonly<Record<string, Cluster>>;
   readonly #events: EventWriter;
+  /** One for all: what one controller has read, another may quote. */
+  readonly #mask = new SecretMask();
+  readonly #traces: Traces | undefined;
   readonly #elector: LeaderElector | undefined;
   readonly #endpoints = new Endpoints();
   readonly #apps: AppHost;
@@ -93,7 +100,8 @@ export class Manager implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     const name = options.name ?? "setpoint";
-    this.#log = (options.log ?? silentLogger).with({ manager: name });
+    this.#log = this.#mask.logger(options.log ?? silentLogger).with({ manager: name });
+    this.#traces = options.tracer && new Traces(options.tracer);
     const { client } = options;
     this.#cluster = this.#clusterOf(client);
     this.#clusters = Object.fromEntries(
@@ -334,6 +342,8 @@ export class Manager implements AsyncDisposable {
       fence: this.#elector?.fence ?? openFence,
       timeline: this.timeline,
       observer: controllerMetrics(this.metrics),
+      mask: this.#mask,
+      ...(this.#traces ? { traces: this.#traces } : {}),
     };
   }
 

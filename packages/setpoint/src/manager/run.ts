@@ -3,12 +3,14 @@ import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Logger } from "../controller/logger.js";
+import { describePlan } from "../controller/planned-run.js";
 import { type ConfigurationSources, readConfiguration } from "./configuration.js";
 import { requestMetrics } from "./controller-metrics.js";
 import { jsonLogger } from "./json-logger.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part } from "./part.js";
+import { plan } from "./plan.js";
 
 /** What {@link run} takes: loops, apps, and providers that make apps of their configuration. */
 // biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
@@ -26,6 +28,10 @@ export interface RunOptions extends Omit<ManagerOptions, "client"> {
   readonly args?: ConfigurationSources["args"];
   /** A configuration file; `SETPOINT_CONFIG` and the flag `--config` name one as well. */
   readonly config?: string;
+  /** Prints what would be done, does none of it, and ends; also by the flag `--plan`. Defaults to no. */
+  readonly plan?: boolean;
+  /** Where a plan is printed. Defaults to standard output. */
+  readonly print?: (line: string) => void;
 }
 
 /**
@@ -56,6 +62,13 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
       ...configuration.connect,
       ...options.connect,
     }));
+  if (options.plan ?? configuration.plan) {
+    const { print = (line) => void process.stdout.write(`${line}\n`) } = options;
+    for await (const planned of plan(parts, { ...options, client, log }))
+      for (const line of describePlan(planned)) print(line);
+    if (!options.client) await client[Symbol.asyncDispose]();
+    return;
+  }
   const manager = new Manager({ metricRegistry, ...configuration.manager, ...options, log, client });
   using ending = new ProcessEnd(log);
   const signals = [ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])];

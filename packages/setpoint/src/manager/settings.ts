@@ -116,6 +116,7 @@ export const SETTINGS = {
     "how long runs may take to end on a stop",
     "DURATION",
   ),
+  plan: setting("plan", "SETPOINT_PLAN", toggle, "prints what would be done, does none of it, and ends"),
   preflight: setting("preflight", "SETPOINT_PREFLIGHT", toggle, "logs at the start what is not served or not allowed"),
   "leaderElection.enabled": setting(
     "leader-elect",

@@ -1,0 +1,54 @@
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import { type Random, systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import type { Cluster } from "../controller/cluster.js";
+import { dryRunClient } from "../controller/dry-run-client.js";
+import type { Logger } from "../controller/logger.js";
+import { type PlannedRun, plannedRuns } from "../controller/planned-run.js";
+import { Informers } from "../informer/informers.js";
+import { type Part, workloadsOf } from "./part.js";
+
+export interface PlanOptions {
+  readonly client: Client;
+  readonly clusters?: Readonly<Record<string, Client>>;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What these controllers would do now, object by object: each is reconciled once, with writes that the server only tries
+ * out, and without effects. Nothing is changed anywhere. Watchers have nothing to plan: they are passed over.
+ *
+ * ```ts
+ * for await (const run of plan([websites], { client })) for (const line of describePlan(run)) console.log(line);
+ * ```
+ */
+export async function* plan(parts: readonly Part[], options: PlanOptions): AsyncIterable<PlannedRun> {
+  const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
+  const opened: Informers[] = [];
+  const cluster = (given: Client): Cluster => {
+    const client = dryRunClient(given);
+    const informers = new Informers(client, { clock, random });
+    opened.push(informers);
+    return { client, informers, isPlan: true };
+  };
+  const environment = {
+    cluster: cluster(options.client),
+    clusters: Object.fromEntries(
+      Object.entries(options.clusters ?? {}).map(([name, client]) => [name, cluster(client)]),
+    ),
+    clock,
+    random,
+    ...(log ? { log } : {}),
+  };
+  try {
+    for (const workload of workloadsOf(parts)) {
+      if (workload.type === "controller") yield* plannedRuns(workload, environment, signal);
+    }
+  } finally {
+    await Promise.all(opened.map((informers) => informers[Symbol.asyncDispose]()));
+  }
+}
