@@ -1,3 +1,4 @@
+import { ruleIssues, ruleTextIssues } from "../../cel/schema/rule-issues.js";
 import { deepEqual, isObject, type Json } from "../../schema/json.js";
 import { prune } from "../../schema/pruning.js";
 import type { Schema } from "../../schema/schema.js";
@@ -40,7 +41,7 @@ export function validateCrdSchema(schema: Schema, path: string, hasStatus: boole
   const structural = validateStructural(schema, path);
   errors.push(...(structural.length > 0 ? structural : validateDefaults(schema, path)));
   errors.push(...validateNode(schema, path));
-  return errors;
+  return errors.length > 0 ? errors : [...ruleIssues(schema, path)];
 }
 
 /** With a status subresource the status' schema is cut out of the root: what else stands there would be lost. */
@@ -110,7 +111,7 @@ function validateNode(schema: Schema, path: string): FieldError[] {
       errors.push(...validateNode(part, `${path}.${key}[${index}]`));
     }
   }
-  errors.push(...validateExtensions(schema, path), ...validateListMap(schema, path));
+  errors.push(...validateExtensions(schema, path), ...validateListMap(schema, path), ...ruleTextIssues(schema, path));
   return errors;
 }
 

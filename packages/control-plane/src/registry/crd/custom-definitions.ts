@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "setpoint";
-import { validateRules } from "../../cel/rules.js";
+import { ruleTree } from "../../cel/schema/rule-tree.js";
+import { validateRules } from "../../cel/schema/rule-validation.js";
 import type { Facts } from "../../facts/facts.js";
 import {
   coerceCustomResource,
@@ -124,6 +125,7 @@ function columnsOf(facts: Facts, { additionalPrinterColumns }: CrdVersion): read
 function customShape(facts: Facts, version: CrdVersion, schema: Schema | undefined): ObjectShape {
   const objectMeta = facts.messageNamed("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")!;
   const scale = version.subresources?.scale;
+  const rules = schema && ruleTree(schema);
   return {
     prune: (object) => {
       const { object: pruned, unknown } = coerceCustomResource(schema, asJson(object), objectMeta);
@@ -142,7 +144,7 @@ function customShape(facts: Facts, version: CrdVersion, schema: Schema | undefin
             : validateCustomResource(schema, value, before)),
         ...(scale === undefined || isStatus ? [] : validateReplicas(value, scale)),
       ];
-      return schema === undefined ? errors : [...errors, ...validateRules(schema, value, before, errors, warn)];
+      return rules === undefined ? errors : [...errors, ...validateRules(rules, value, { old: before, errors, warn })];
     },
   };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Json, JsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
-import { validateRules } from "./rules.js";
+import type { Json, JsonObject } from "../../schema/json.js";
+import type { Schema } from "../../schema/schema.js";
+import { ruleTree } from "./rule-tree.js";
+import { validateRules } from "./rule-validation.js";
 
 /** The answers of a real server to a CRD with these rules. */
 const schema: Schema = {
@@ -51,7 +52,9 @@ function thing(name: string, spec: Json): JsonObject {
 }
 
 function findings(object: JsonObject, old?: JsonObject, rules = schema): string[] {
-  return validateRules(rules, object, old).map(({ type, field, detail }) => `${type} ${field}: ${detail}`);
+  return validateRules(ruleTree(rules)!, object, { old }).map(
+    ({ type, field, detail }) => `${type} ${field}: ${detail}`,
+  );
 }
 
 describe("rules of a schema", () => {
@@ -103,9 +106,9 @@ describe("rules of a schema", () => {
   });
 
   it("are not checked where the object is wrong already", () => {
-    const errors = validateRules(schema, thing("x", {}), undefined, [
-      { type: "FieldValueTypeInvalid", field: "spec.min", detail: "" },
-    ]);
+    const errors = validateRules(ruleTree(schema)!, thing("x", {}), {
+      errors: [{ type: "FieldValueTypeInvalid", field: "spec.min", detail: "" }],
+    });
     expect(errors).toMatchObject([
       {
         field: "<nil>",

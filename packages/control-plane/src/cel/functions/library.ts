@@ -1,0 +1,97 @@
+import type { Environment } from "../checking/environment.js";
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  opaque,
+  STRING,
+  TIMESTAMP,
+  type Type,
+  typeOf,
+  UINT,
+} from "../types/type.js";
+import { conversions } from "./conversions.js";
+import type { FunctionDeclaration } from "./declaration.js";
+import { formats } from "./formats.js";
+import { lists } from "./lists.js";
+import { networks, networkTypes } from "./networks.js";
+import { operators } from "./operators.js";
+import { optionals } from "./optionals.js";
+import { quantities } from "./quantities.js";
+import { sizes } from "./sizes.js";
+import { strings } from "./strings.js";
+import { times } from "./times.js";
+import { urls } from "./urls.js";
+import { versions } from "./versions.js";
+
+/** Functions and types that expressions may name. */
+export class Library {
+  readonly #functions: ReadonlyMap<string, FunctionDeclaration>;
+  readonly #types: ReadonlyMap<string, Type>;
+
+  constructor(functions: Iterable<FunctionDeclaration>, types: Iterable<readonly [name: string, type: Type]>) {
+    this.#functions = gathered(functions);
+    this.#types = new Map(types);
+  }
+
+  /** With more of both. */
+  with(functions: readonly FunctionDeclaration[], types: readonly Type[]): Library {
+    return new Library(
+      [...this.#functions.values(), ...functions],
+      [...this.#types, ...types.map((type) => [type.name, type] as const)],
+    );
+  }
+
+  /** What an expression may name beside these variables. */
+  environment(variables: ReadonlyMap<string, Type>): Environment {
+    return {
+      variable: (name) => variables.get(name),
+      function: (name) => this.#functions.get(name),
+      type: (name) => this.#types.get(name),
+    };
+  }
+}
+
+/** Declarations of one name from several libraries are one function. */
+function gathered(declarations: Iterable<FunctionDeclaration>): Map<string, FunctionDeclaration> {
+  const result = new Map<string, FunctionDeclaration>();
+  for (const declaration of declarations) {
+    const known = result.get(declaration.name);
+    const overloads = [...(known?.overloads ?? []), ...declaration.overloads];
+    result.set(declaration.name, { ...known, ...declaration, overloads });
+  }
+  return result;
+}
+
+/** What every expression of Kubernetes 1.36 may use. */
+export const kubernetesLibrary = new Library(
+  [
+    ...operators,
+    ...conversions,
+    ...sizes,
+    ...strings,
+    ...lists,
+    ...times,
+    ...optionals,
+    ...urls,
+    ...quantities,
+    ...versions,
+    ...networks,
+    ...formats,
+  ],
+  [
+    ...[BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, NULL].map((type) => [type.name, type] as const),
+    ["dyn", DYN],
+    ["list", listOf(DYN)],
+    ["map", mapOf(DYN, DYN)],
+    ["type", typeOf(DYN)],
+    ["optional_type", opaque("optional_type", DYN)],
+    ...networkTypes.map((type) => [type.name, type] as const),
+  ],
+);

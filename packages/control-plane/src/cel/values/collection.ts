@@ -1,0 +1,114 @@
+import { type CelValue, Failure, Uint } from "./value.js";
+
+export class ListValue {
+  static readonly empty = new ListValue([]);
+  readonly #items: readonly CelValue[];
+
+  constructor(items: readonly CelValue[]) {
+    this.#items = items;
+  }
+
+  get items(): readonly CelValue[] {
+    return this.#items;
+  }
+
+  get length(): number {
+    return this.#items.length;
+  }
+
+  at(index: number): CelValue | undefined {
+    return this.#items[index];
+  }
+
+  plus(other: ListValue): CelValue {
+    return new ListValue([...this.items, ...other.items]);
+  }
+}
+
+/** A list that a loop builds: it grows in place, and nobody else sees it before the loop ends. */
+export class GrowingList extends ListValue {
+  readonly #grown: CelValue[];
+
+  constructor() {
+    const grown: CelValue[] = [];
+    super(grown);
+    this.#grown = grown;
+  }
+
+  override plus(other: ListValue): CelValue {
+    for (const item of other.items) this.#grown.push(item);
+    return this;
+  }
+}
+
+type Key = string | bigint | boolean | number;
+
+/** A map; numbers of different types that are equal are one key. */
+export abstract class MapValue {
+  abstract readonly size: number;
+  abstract readonly keys: readonly CelValue[];
+  abstract get(key: CelValue): CelValue | undefined;
+}
+
+/** A map that an expression made. */
+export class EntryMap extends MapValue {
+  readonly #entries: Map<Key, readonly [key: CelValue, value: CelValue]>;
+
+  private constructor(entries: Map<Key, readonly [CelValue, CelValue]>) {
+    super();
+    this.#entries = entries;
+  }
+
+  /** A map of these entries, the last one of each key, or what is wrong with a key. */
+  static of(entries: Iterable<readonly [CelValue, CelValue]>): EntryMap | Failure {
+    const map = new EntryMap(new Map());
+    for (const entry of entries) {
+      const key = keyOf(entry[0]);
+      if (key === undefined) return UNSUPPORTED_KEY;
+      map.#entries.set(key, entry);
+    }
+    return map;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get keys(): readonly CelValue[] {
+    return [...this.#entries.values()].map(([key]) => key);
+  }
+
+  get(key: CelValue): CelValue | undefined {
+    const own = keyOf(key);
+    return own === undefined ? undefined : this.#entries.get(own)?.[1];
+  }
+
+  /** With one more entry. */
+  with(key: CelValue, value: CelValue): EntryMap | Failure {
+    return new EntryMap(new Map(this.#entries)).insert(key, value);
+  }
+
+  /** Adds an entry in place: for loops, whose map nobody else sees before they end. */
+  insert(key: CelValue, value: CelValue): EntryMap | Failure {
+    const own = keyOf(key);
+    if (own === undefined) return UNSUPPORTED_KEY;
+    if (this.#entries.has(own)) return new Failure(`insert failed: key ${String(own)} already exists`);
+    this.#entries.set(own, [key, value]);
+    return this;
+  }
+}
+
+const UNSUPPORTED_KEY = new Failure("unsupported key type");
+
+function keyOf(value: CelValue): Key | undefined {
+  switch (typeof value) {
+    case "string":
+    case "bigint":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isInteger(value) ? BigInt(value) : value;
+    default:
+      return value instanceof Uint ? value.value : undefined;
+  }
+}
