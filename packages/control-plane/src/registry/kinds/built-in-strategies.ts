@@ -10,19 +10,13 @@ import type { Strategy } from "../strategy.js";
 import { withFamiliesKept, withHeadlessFamilies } from "./headless-service.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
 import { withJobSelector } from "./job-selector.js";
-import { podSpecAt, validatePodUpdate } from "./pod-spec-validation.js";
+import { builtInValidation } from "./validation/built-in-validation.js";
 
 type Extras = Partial<Strategy>;
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 const RBAC = { nameRule: pathSegmentName, validatesMetadataTwice: true };
-
-/** Pods and what makes them say what their containers run. */
-const withPodSpec = (path: string): Extras => {
-  const validate = podSpecAt(path);
-  return { validate, validateUpdate: validate };
-};
 
 /** What the harvest cannot see, by `group/plural`. */
 const EXTRAS: Readonly<Record<string, Extras>> = {
@@ -38,10 +32,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
-  "batch/jobs": { validatesMetadataTwice: true, prepareCreate: withJobSelector, ...withPodSpec("spec.template.spec") },
-  "batch/cronjobs": withPodSpec("spec.jobTemplate.spec.template.spec"),
-  "/podtemplates": withPodSpec("template.spec"),
-  "/replicationcontrollers": withPodSpec("spec.template.spec"),
+  "batch/jobs": { validatesMetadataTwice: true, prepareCreate: withJobSelector },
   "/services": {
     nameRule: label1035Name,
     prepareCreate: withHeadlessFamilies,
@@ -54,8 +45,6 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/pods": {
     validatesMetadataTwice: true,
-    validate: podSpecAt("spec"),
-    validateUpdate: validatePodUpdate,
     statusKeeps: ["ownerReferences"],
     gracePeriodSeconds: podGracePeriod,
     prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) as KubeObject,
@@ -63,11 +52,8 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "apps/deployments": {
     statusKeeps: ["labels"],
     generationCountsAnnotations: true,
-    ...withPodSpec("spec.template.spec"),
   },
-  "apps/statefulsets": { nameRule: labelName, ...withPodSpec("spec.template.spec") },
-  "apps/daemonsets": withPodSpec("spec.template.spec"),
-  "apps/replicasets": withPodSpec("spec.template.spec"),
+  "apps/statefulsets": { nameRule: labelName },
   "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
   "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },
   "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },
@@ -94,6 +80,7 @@ export function builtInStrategy(group: string, plural: string, known: StrategyFa
     returnsDeletedObject: known.returnsDeletedObject ?? false,
     ...(known.defaultPropagation !== undefined && { defaultPropagation: known.defaultPropagation }),
     ...extras,
+    ...builtInValidation(`${group}/${plural}`, extras),
     ...(finalizers !== undefined && {
       prepareCreate: (object, context) => withFinalizers(extras.prepareCreate?.(object, context) ?? object, finalizers),
     }),

@@ -1,0 +1,242 @@
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { duplicate, invalidValue, notSupported, required, tooMany } from "../../field-error.js";
+import type { FieldError } from "../../status-error.js";
+import { cronComplaint } from "./cron-schedule.js";
+import { checkPodTemplate } from "./pod-spec-rules.js";
+import {
+  isEmpty,
+  list,
+  nonNegative,
+  object,
+  oneOf,
+  pointed,
+  qualified,
+  type Rule,
+  type StructRule,
+  struct,
+} from "./rule.js";
+import { labelSelector, selects } from "./selector-rules.js";
+
+const INDEXED = "Indexed";
+const ONLY_INDEXED = "requires indexed completion mode";
+
+const numbers = struct({
+  parallelism: pointed(nonNegative),
+  completions: pointed(nonNegative),
+  activeDeadlineSeconds: pointed(nonNegative),
+  backoffLimit: pointed(nonNegative),
+  ttlSecondsAfterFinished: pointed(nonNegative),
+  backoffLimitPerIndex: pointed(nonNegative),
+  maxFailedIndexes: pointed(nonNegative),
+}) as StructRule;
+
+/** Indexes are counted, and kept within bounds. */
+const indexes: StructRule = (spec, path, errors) => {
+  const { completionMode, completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = spec;
+  if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
+    errors.push(required(`${path}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
+  }
+  pointed(oneOf("NonIndexed", INDEXED))(completionMode, `${path}.completionMode`, errors);
+  if (completionMode === INDEXED) {
+    if (completions === undefined) errors.push(required(`${path}.completions`, "when completion mode is Indexed"));
+    if (Number(parallelism ?? 0) > 100_000) {
+      errors.push(
+        invalidValue(
+          `${path}.parallelism`,
+          parallelism,
+          "must be less than or equal to 100000 when completion mode is Indexed",
+        ),
+      );
+    }
+    if (completions !== undefined && Number(maxFailedIndexes ?? 0) > Number(completions)) {
+      errors.push(
+        invalidValue(`${path}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to completions"),
+      );
+    }
+    if (Number(maxFailedIndexes ?? 0) > 100_000) {
+      errors.push(invalidValue(`${path}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to 100000"));
+    }
+  } else if (completionMode === undefined || completionMode === "NonIndexed") {
+    for (const name of ["backoffLimitPerIndex", "maxFailedIndexes"]) {
+      if (spec[name] !== undefined) errors.push(invalidValue(`${path}.${name}`, spec[name], ONLY_INDEXED));
+    }
+  }
+};
+
+const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
+const quoted = (values: readonly string[]): string =>
+  `valid values: [${values.map((value) => `"${value}"`).join(" ")}]`;
+
+/** An error that shows no value. */
+function withoutValue(field: string, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, detail: `Invalid value: ${detail}` };
+}
+
+function exitCodes(containers: ReadonlySet<Json>): StructRule {
+  return ({ operator, containerName, values }, path, errors) => {
+    if (isEmpty(operator)) errors.push(required(`${path}.operator`, quoted(["In", "NotIn"])));
+    else oneOf("In", "NotIn")(operator, `${path}.operator`, errors);
+    if (containerName !== undefined && !containers.has(containerName)) {
+      const why = "must be one of the container or initContainer names in the pod template";
+      errors.push(invalidValue(`${path}.containerName`, containerName, why));
+    }
+    const codes = isArray(values) ? values : [];
+    if (codes.length === 0)
+      errors.push(invalidValue(`${path}.values`, values ?? null, "at least one value is required"));
+    else if (codes.length > 255) errors.push(tooMany(`${path}.values`, codes.length, 255));
+    for (const [index, code] of codes.entries()) {
+      const at = `${path}.values[${index}]`;
+      if (operator === "In" && code === 0) errors.push(invalidValue(at, code, "must not be 0 for the In operator"));
+      if (codes.indexOf(code) < index) errors.push(duplicate(at, code));
+    }
+    if (codes.some((code, index) => index > 0 && Number(codes[index - 1]) > Number(code))) {
+      errors.push(invalidValue(`${path}.values`, values, "must be ordered"));
+    }
+  };
+}
+
+const podCondition = struct({}, ({ type, status }, path, errors) => {
+  qualified(type ?? "", `${path}.type`, errors);
+  if (isEmpty(status)) errors.push(required(`${path}.status`, quoted(["False", "True", "Unknown"])));
+  else oneOf("False", "True", "Unknown")(status, `${path}.status`, errors);
+});
+
+const failurePolicy: StructRule = (spec, path, errors) => {
+  if (!isObject(spec.podFailurePolicy)) return;
+  const pod = object(object(spec.template).spec);
+  const containers = new Set([...list(pod.containers), ...list(pod.initContainers)].map(({ name }) => name ?? ""));
+  const rules = list(spec.podFailurePolicy.rules);
+  const at = `${path}.podFailurePolicy.rules`;
+  if (rules.length > 20) errors.push(tooMany(at, rules.length, 20));
+  for (const [index, { action, onExitCodes, onPodConditions }] of rules.entries()) {
+    const place = `${at}[${index}]`;
+    if (isEmpty(action)) errors.push(required(`${place}.action`, quoted(ACTIONS)));
+    else if (action === "FailIndex" && spec.backoffLimitPerIndex === undefined) {
+      errors.push(invalidValue(`${place}.action`, action, "requires the backoffLimitPerIndex to be set"));
+    } else if (!ACTIONS.includes(String(action))) errors.push(notSupported(`${place}.action`, action, ACTIONS));
+    if (isObject(onExitCodes)) exitCodes(containers)(onExitCodes, `${place}.onExitCodes`, errors);
+    for (const [position, condition] of list(onPodConditions).entries()) {
+      podCondition(condition, `${place}.onPodConditions[${position}]`, errors);
+    }
+    const ways = Number(isObject(onExitCodes)) + Number(list(onPodConditions).length > 0);
+    if (ways === 2)
+      errors.push(withoutValue(place, "specifying both OnExitCodes and OnPodConditions is not supported"));
+    if (ways === 0) errors.push(withoutValue(place, "specifying one of OnExitCodes and OnPodConditions is required"));
+  }
+};
+
+const replacement: StructRule = ({ podReplacementPolicy: policy, podFailurePolicy }, path, errors) => {
+  if (policy === undefined) return;
+  const at = `${path}.podReplacementPolicy`;
+  if (podFailurePolicy !== undefined) {
+    if (policy !== "Failed") errors.push(notSupported(at, policy, ["Failed"]));
+  } else oneOf("Failed", "TerminatingOrFailed")(policy, at, errors);
+};
+
+const restart: StructRule = ({ template, podFailurePolicy }, path, errors) => {
+  const policy = object(object(template).spec).restartPolicy ?? "";
+  const at = `${path}.template.spec.restartPolicy`;
+  if (policy === "Always" || policy === "") errors.push(required(at, 'valid values: "OnFailure", "Never"'));
+  else if (policy !== "OnFailure" && policy !== "Never") errors.push(notSupported(at, policy, ["OnFailure", "Never"]));
+  else if (podFailurePolicy !== undefined && policy !== "Never") {
+    errors.push(invalidValue(at, policy, 'only "Never" is supported when podFailurePolicy is specified'));
+  }
+};
+
+const successPolicy: StructRule = ({ successPolicy: policy, completionMode }, path, errors) => {
+  if (!isObject(policy)) return;
+  const at = `${path}.successPolicy`;
+  if (completionMode !== INDEXED) errors.push(invalidValue(at, policy, ONLY_INDEXED));
+  else if (list(policy.rules).length === 0)
+    errors.push(required(`${at}.rules`, "at least one rules must be specified when the successPolicy is specified"));
+};
+
+/** A job's spec but for its selector, which a template of jobs has none of. */
+export const jobSpec: StructRule = (spec, path, errors) => {
+  for (const rule of [numbers, indexes, failurePolicy, successPolicy, replacement]) rule(spec, path, errors);
+  checkPodTemplate(spec.template, `${path}.template`, errors);
+  restart(spec, path, errors);
+};
+
+const ownSelector: StructRule = ({ selector, template }, path, errors) => {
+  if (!isObject(selector)) return void errors.push(required(`${path}.selector`));
+  labelSelector(selector, `${path}.selector`, errors);
+  const labels = object(object(object(template).metadata).labels);
+  if (!selects(selector, labels)) {
+    const shown = object(object(template).metadata).labels ?? null;
+    errors.push(invalidValue(`${path}.template.metadata.labels`, shown, "`selector` does not match template `labels`"));
+  }
+  return undefined;
+};
+
+const schedule: Rule = (value, path, errors) => {
+  const text = String(value ?? "");
+  if (text === "") return void errors.push(required(path));
+  const complaint = cronComplaint(text);
+  if (complaint !== undefined) errors.push(invalidValue(path, text, complaint));
+  if (text.includes("TZ")) {
+    errors.push(invalidValue(path, text, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+  }
+  return undefined;
+};
+
+const timeZone: Rule = (value, path, errors) => {
+  if (value === undefined) return;
+  const name = String(value);
+  if (name === "") return void errors.push(invalidValue(path, name, "timeZone must be nil or non-empty string"));
+  if (name.toLowerCase() === "local")
+    return void errors.push(
+      invalidValue(path, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"),
+    );
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+  } catch {
+    errors.push(invalidValue(path, name, `unknown time zone ${name}`));
+  }
+  return undefined;
+};
+
+const cronSpec: StructRule = (spec, path, errors) => {
+  schedule(spec.schedule, `${path}.schedule`, errors);
+  pointed(nonNegative)(spec.startingDeadlineSeconds, `${path}.startingDeadlineSeconds`, errors);
+  timeZone(spec.timeZone, `${path}.timeZone`, errors);
+  if (isEmpty(spec.concurrencyPolicy)) errors.push(required(`${path}.concurrencyPolicy`));
+  else oneOf("Allow", "Forbid", "Replace")(spec.concurrencyPolicy, `${path}.concurrencyPolicy`, errors);
+  const template = object(object(spec.jobTemplate).spec);
+  const at = `${path}.jobTemplate.spec`;
+  jobSpec(template, at, errors);
+  if (template.selector !== undefined)
+    errors.push(invalidValue(`${at}.selector`, template.selector, "`selector` will be auto-generated"));
+  if (template.manualSelector === true) errors.push(notSupported(`${at}.manualSelector`, true, ["nil", "false"]));
+  pointed(nonNegative)(spec.successfulJobsHistoryLimit, `${path}.successfulJobsHistoryLimit`, errors);
+  pointed(nonNegative)(spec.failedJobsHistoryLimit, `${path}.failedJobsHistoryLimit`, errors);
+};
+
+export const batchRules: Readonly<Record<string, Rule>> = {
+  "batch/jobs": (value, _path, errors) => {
+    const spec = object((value as JsonObject).spec);
+    jobSpec(spec, "spec", errors);
+    ownSelector(spec, "spec", errors);
+  },
+  "batch/cronjobs": (value, _path, errors) => cronSpec(object((value as JsonObject).spec), "spec", errors),
+};
+
+/** A job keeps what its pods were made from. Parallelism and suspension may change; an elastic job's completions too. */
+export function jobUpdate(job: JsonObject, old: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const [spec, before] = [object(job.spec), object(old.spec)];
+  const check = (name: string): void => {
+    if (deepEqual(spec[name] ?? null, before[name] ?? null)) return;
+    const isElastic =
+      name === "completions" && spec.completionMode === INDEXED && spec.completions === spec.parallelism;
+    if (!isElastic) errors.push(invalidValue(`spec.${name}`, spec[name] ?? null, "field is immutable"));
+  };
+  check("completions");
+  check("selector");
+  if (before.suspend !== true || isStarted(old)) check("template");
+  for (const name of ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"])
+    check(name);
+  return errors;
+}
+
+const isStarted = (job: JsonObject): boolean => object(job.status).startTime !== undefined;

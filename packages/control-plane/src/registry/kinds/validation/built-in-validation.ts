@@ -1,0 +1,86 @@
+import type { KubeObject } from "setpoint";
+import type { Json, JsonObject } from "../../../schema/json.js";
+import type { FieldError } from "../../status-error.js";
+import type { Strategy, StrategyContext } from "../../strategy.js";
+import { asJson } from "../../write/field-ownership.js";
+import { autoscalingRules } from "./autoscaling-rules.js";
+import { batchRules, jobUpdate } from "./batch-rules.js";
+import { claimUpdate } from "./claim-rules.js";
+import { configRules } from "./config-rules.js";
+import { endpointRules, endpointSliceUpdate, nodeUpdate } from "./endpoint-rules.js";
+import { ingressClassUpdate, networkingRules } from "./networking-rules.js";
+import { podRule, podUpdate } from "./pod-rules.js";
+import { policyRules, priorityClassUpdate, quotaUpdate } from "./policy-rules.js";
+import { object, type Rule } from "./rule.js";
+import { serviceRule, serviceUpdate } from "./service-rules.js";
+import { storageClassUpdate, storageRules, volumeUpdate } from "./storage-rules.js";
+import { immutableFields, statefulSetUpdate, statefulSetUpdateRule, workloadRules } from "./workload-rules.js";
+
+/** What changed that must not. */
+type UpdateRule = (object: JsonObject, old: JsonObject) => readonly FieldError[];
+
+/** What holds for new and for changed objects alike, by `group/plural`. */
+const RULES: Readonly<Record<string, Rule>> = {
+  "/pods": podRule,
+  "/services": (value, _path, errors) => serviceRule(object(value), errors),
+  ...workloadRules,
+  ...batchRules,
+  ...configRules,
+  ...storageRules,
+  ...autoscalingRules,
+  ...networkingRules,
+  ...policyRules,
+  ...endpointRules,
+};
+
+/** Where a changed object is judged by less than a new one. */
+const CHANGED_RULES: Readonly<Record<string, Rule>> = {
+  "apps/statefulsets": statefulSetUpdateRule,
+  "scheduling.k8s.io/priorityclasses": () => {},
+  "storage.k8s.io/storageclasses": () => {},
+};
+
+const UPDATES: Readonly<Record<string, UpdateRule>> = {
+  "/pods": podUpdate,
+  "/services": serviceUpdate,
+  "/persistentvolumeclaims": claimUpdate,
+  "/persistentvolumes": volumeUpdate,
+  "/resourcequotas": quotaUpdate,
+  "/nodes": nodeUpdate,
+  "apps/deployments": immutableFields("selector"),
+  "apps/replicasets": immutableFields("selector"),
+  "apps/daemonsets": immutableFields("selector"),
+  "apps/statefulsets": statefulSetUpdate,
+  "batch/jobs": jobUpdate,
+  "storage.k8s.io/storageclasses": storageClassUpdate,
+  "scheduling.k8s.io/priorityclasses": priorityClassUpdate,
+  "networking.k8s.io/ingressclasses": ingressClassUpdate,
+  "discovery.k8s.io/endpointslices": endpointSliceUpdate,
+};
+
+type Validation = Pick<Strategy, "validate" | "validateUpdate">;
+
+/**
+ * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. The other endpoints
+ * of an object are judged by `more` alone.
+ */
+export function builtInValidation(id: string, more: Validation): Validation {
+  const rule = RULES[id];
+  const changed = CHANGED_RULES[id] ?? rule;
+  const update = UPDATES[id];
+  if (rule === undefined && update === undefined) return more;
+  return {
+    validate: (created, context) => {
+      const errors: FieldError[] = [];
+      rule?.(asJson(created) as Json, "", errors);
+      return [...errors, ...(more.validate?.(created, context) ?? [])];
+    },
+    validateUpdate: (next: KubeObject, old: KubeObject, context: StrategyContext) => {
+      const others = more.validateUpdate?.(next, old, context) ?? [];
+      if (context.subresource !== "" && context.subresource !== "scale") return others;
+      const errors: FieldError[] = [];
+      changed?.(asJson(next) as Json, "", errors);
+      return [...errors, ...(update?.(asJson(next), asJson(old)) ?? []), ...others];
+    },
+  };
+}

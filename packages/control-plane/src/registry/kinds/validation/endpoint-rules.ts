@@ -1,0 +1,172 @@
+import { deepEqual, isArray, type Json, type JsonObject } from "../../../schema/json.js";
+import { duplicate, invalidValue, required, tooMany } from "../../field-error.js";
+import { labelValue } from "../../metadata/name-rules.js";
+import type { FieldError } from "../../status-error.js";
+import { cidr, ipAddress, isCidr, isIp } from "./address-rules.js";
+import {
+  each,
+  given,
+  IMMUTABLE,
+  isEmpty,
+  label1123,
+  labels,
+  list,
+  needed,
+  object,
+  oneOf,
+  pointed,
+  port,
+  qualified,
+  type Rule,
+  struct,
+  subdomain,
+} from "./rule.js";
+import { specialAddress } from "./service-rules.js";
+
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+const texts = (value: Json | undefined): readonly string[] => (isArray(value) ? value.map(String) : []);
+
+function address(type: Json | undefined, value: string, list: string, path: string, errors: FieldError[]): void {
+  if (type === "FQDN") subdomain(value, path, errors);
+  else if (!isIp(value)) ipAddress(value, path, errors);
+  else {
+    if (value.includes(":") !== (type === "IPv6")) errors.push(invalidValue(list, value, `must be an ${type} address`));
+    specialAddress(value, path, errors);
+  }
+}
+
+const hints = struct({}, ({ forZones }, path, errors) => {
+  const zones = list(forZones);
+  if (zones.length > 8) errors.push(tooMany(`${path}.forZones`, zones.length, 8));
+  const names = zones.map(({ name = "" }) => String(name));
+  for (const [index, name] of names.entries()) {
+    const at = `${path}.forZones[${index}].name`;
+    if (names.indexOf(name) < index) errors.push(duplicate(at, name));
+    for (const why of labelValue(name)) errors.push(invalidValue(at, name, why));
+  }
+});
+
+const slicePorts: Rule = (value, path, errors) => {
+  const names: Json[] = [];
+  for (const [index, { name = "", protocol, appProtocol }] of list(value).entries()) {
+    const at = `${path}[${index}]`;
+    given(label1123)(name, `${at}.name`, errors);
+    if (names.includes(name)) errors.push(duplicate(`${at}.name`, name));
+    names.push(name);
+    if (protocol === undefined) errors.push(required(`${at}.protocol`));
+    else oneOf(...PROTOCOLS)(protocol, `${at}.protocol`, errors);
+    pointed(qualified)(appProtocol, `${at}.appProtocol`, errors);
+  }
+};
+
+const endpointSlice: Rule = (value, _path, errors) => {
+  const { addressType, endpoints, ports } = object(value);
+  needed(oneOf("FQDN", "IPv4", "IPv6"))(addressType, "addressType", errors);
+  slicePorts(ports, "ports", errors);
+  for (const [index, endpoint] of list(endpoints).entries()) {
+    const at = `endpoints[${index}]`;
+    const addresses = texts(endpoint.addresses);
+    if (addresses.length === 0) errors.push(required(`${at}.addresses`, "must contain at least 1 address"));
+    else if (addresses.length > 100) errors.push(tooMany(`${at}.addresses`, addresses.length, 100));
+    for (const [position, each] of addresses.entries()) {
+      address(addressType, each, `${at}.addresses`, `${at}.addresses[${position}]`, errors);
+    }
+    pointed(subdomain)(endpoint.nodeName, `${at}.nodeName`, errors);
+    labels(endpoint.deprecatedTopology, `${at}.deprecatedTopology`, errors);
+    pointed(label1123)(endpoint.hostname, `${at}.hostname`, errors);
+    hints(endpoint.hints, `${at}.hints`, errors);
+  }
+};
+
+export function endpointSliceUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
+  return changed.addressType === old.addressType
+    ? []
+    : [invalidValue("addressType", changed.addressType ?? "", IMMUTABLE)];
+}
+
+const endpointAddress = struct({}, ({ ip, hostname, nodeName }, path, errors) => {
+  const given = String(ip ?? "");
+  ipAddress(given, `${path}.ip`, errors);
+  if (!isEmpty(hostname)) label1123(hostname, `${path}.hostname`, errors);
+  pointed(subdomain)(nodeName, `${path}.nodeName`, errors);
+  if (isIp(given)) specialAddress(given, path, errors);
+});
+
+const endpoints: Rule = (value, _path, errors) => {
+  for (const [index, subset] of list(object(value).subsets).entries()) {
+    const at = `subsets[${index}]`;
+    if (isEmpty(subset.addresses) && isEmpty(subset.notReadyAddresses)) {
+      errors.push(required(at, "must specify `addresses` or `notReadyAddresses`"));
+    }
+    each(endpointAddress)(subset.addresses, `${at}.addresses`, errors);
+    each(endpointAddress)(subset.notReadyAddresses, `${at}.notReadyAddresses`, errors);
+    const ports = list(subset.ports);
+    for (const [position, { name, port: number, protocol, appProtocol }] of ports.entries()) {
+      const place = `${at}.ports[${position}]`;
+      if (ports.length > 1 && isEmpty(name)) errors.push(required(`${place}.name`));
+      else given(label1123)(name, `${place}.name`, errors);
+      port(number ?? 0, `${place}.port`, errors);
+      needed(oneOf(...PROTOCOLS))(protocol, `${place}.protocol`, errors);
+      pointed(qualified)(appProtocol, `${place}.appProtocol`, errors);
+    }
+  }
+};
+
+const taints: Rule = (value, path, errors) => {
+  const seen = new Set<string>();
+  for (const [index, { key = "", value: text = "", effect = "" }] of list(value).entries()) {
+    const at = `${path}[${index}]`;
+    qualified(key, `${at}.key`, errors);
+    const complaints = labelValue(String(text));
+    if (complaints.length > 0) errors.push(invalidValue(`${at}.value`, text, complaints.join(";")));
+    needed(oneOf("NoSchedule", "PreferNoSchedule", "NoExecute"))(effect, `${at}.effect`, errors);
+    const id = `${key}/${effect}`;
+    if (seen.has(id)) {
+      const shown = { key, value: text, effect };
+      errors.push({
+        ...duplicate(at, shown),
+        detail: `${duplicate(at, shown).detail}: taints must be unique by key and effect pair`,
+      });
+    }
+    seen.add(id);
+  }
+};
+
+const node: Rule = (value, _path, errors) => {
+  const spec = object(object(value).spec);
+  taints(spec.taints, "spec.taints", errors);
+  const ranges = texts(spec.podCIDRs);
+  for (const [index, range] of ranges.entries()) cidr(range, `spec.podCIDRs[${index}]`, errors);
+  if (ranges.length > 1 && ranges.every(isCidr)) {
+    const isDual = new Set(ranges.map((range) => range.includes(":"))).size === 2 && ranges.length === 2;
+    if (!isDual)
+      errors.push(invalidValue("spec.podCIDRs", ranges, "may specify no more than one CIDR for each IP family"));
+  }
+};
+
+/** What a node was given stays with it. */
+export function nodeUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const [spec, before] = [object(changed.spec), object(old.spec)];
+  if (!isEmpty(before.podCIDRs) && !deepEqual(spec.podCIDRs ?? [], before.podCIDRs!)) {
+    errors.push({
+      type: "FieldValueForbidden",
+      field: "spec.podCIDRs",
+      detail: 'Forbidden: node updates may not change podCIDR except from "" to valid',
+    });
+  }
+  if (before.providerID && spec.providerID !== before.providerID) {
+    errors.push({
+      type: "FieldValueForbidden",
+      field: "spec.providerID",
+      detail: 'Forbidden: node updates may not change providerID except from "" to valid',
+    });
+  }
+  return errors;
+}
+
+export const endpointRules: Readonly<Record<string, Rule>> = {
+  "discovery.k8s.io/endpointslices": endpointSlice,
+  "/endpoints": endpoints,
+  "/nodes": node,
+};

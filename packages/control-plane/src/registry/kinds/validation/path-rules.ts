@@ -1,0 +1,38 @@
+import { invalidValue, required } from "../../field-error.js";
+import { type Rule, type StructRule, text } from "./rule.js";
+
+const hasBacksteps = (path: string): boolean => path.split("/").includes("..");
+const BACKSTEPS = "must not contain '..'";
+
+export const noBacksteps: Rule = text((path) => (hasBacksteps(path) ? [BACKSTEPS] : []));
+
+/** Stays below where it starts. */
+export const descendingPath: Rule = text((path) => [
+  ...(path.startsWith("/") ? ["must be a relative path"] : []),
+  ...(hasBacksteps(path) ? [BACKSTEPS] : []),
+]);
+
+/** So does this, and it leaves alone the names that a node uses for itself. */
+export const unreservedPath: Rule = (value, path, errors) => {
+  descendingPath(value, path, errors);
+  const given = String(value ?? "");
+  if (given.startsWith("..") && !given.startsWith("../"))
+    errors.push(invalidValue(path, given, "must not start with '..'"));
+};
+
+/** A profile on the node has a path; others have none. */
+export function localhostProfile(of: "seccomp" | "AppArmor"): StructRule {
+  return (profile, path, errors) => {
+    const { type, localhostProfile: file } = profile;
+    const at = `${path}.localhostProfile`;
+    const isGiven = file !== undefined && file !== null;
+    if (type === "Localhost") {
+      if (!isGiven || (of === "AppArmor" && file === ""))
+        errors.push(required(at, `must be set when ${of} type is Localhost`));
+      else if (of === "seccomp") descendingPath(file, at, errors);
+    } else if (isGiven && (of === "seccomp" || type === "RuntimeDefault" || type === "Unconfined")) {
+      const shown = of === "seccomp" ? profile : file;
+      errors.push(invalidValue(at, shown, `can only be set when ${of} type is Localhost`));
+    }
+  };
+}

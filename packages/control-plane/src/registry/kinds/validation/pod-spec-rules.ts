@@ -1,0 +1,259 @@
+import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { duplicate, forbiddenField, invalidValue, required, tooMany } from "../../field-error.js";
+import { dnsSubdomain } from "../../metadata/name-rules.js";
+import type { FieldError } from "../../status-error.js";
+import { isIp } from "./address-rules.js";
+import { appArmor, container, identifier, lifetime, seccompProfile } from "./container-rules.js";
+import {
+  all,
+  annotations,
+  between,
+  each,
+  given,
+  isEmpty,
+  label1123,
+  labels,
+  list,
+  needed,
+  object,
+  oneOf,
+  pointed,
+  positive,
+  qualified,
+  type Rule,
+  type StructRule,
+  struct,
+  subdomain,
+} from "./rule.js";
+import { affinity, labelSelector, tolerations } from "./selector-rules.js";
+import { checkVolumes } from "./volume-rules.js";
+
+const SIDECARS = "may not be set for init containers without restartPolicy=Always";
+
+/** All containers of a pod, against its volumes. */
+function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: string, errors: FieldError[]): void {
+  const common = container(volumes);
+  const names = new Set<Json>();
+  const regular = list(spec.containers);
+  if (regular.length === 0) errors.push(required(`${path}.containers`));
+  for (const [index, each] of regular.entries()) {
+    const at = `${path}.containers[${index}]`;
+    common(each, at, errors);
+    if (names.has(each.name ?? "")) errors.push(duplicate(`${at}.name`, each.name ?? ""));
+    names.add(each.name ?? "");
+    for (const [name, rule] of Object.entries(lifetime)) rule(each[name], `${at}.${name}`, errors);
+    if (each.restartPolicy !== undefined)
+      oneOf("Always", "Never", "OnFailure")(each.restartPolicy, `${at}.restartPolicy`, errors);
+  }
+  checkHostPorts(regular, `${path}.containers`, errors);
+  for (const [index, each] of list(spec.initContainers).entries()) {
+    const at = `${path}.initContainers[${index}]`;
+    common(each, at, errors);
+    if (each.restartPolicy !== undefined)
+      oneOf("Always", "Never", "OnFailure")(each.restartPolicy, `${at}.restartPolicy`, errors);
+    const name = each.name ?? "";
+    if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
+    else if (name !== "") names.add(name);
+    for (const [field, rule] of Object.entries(lifetime)) {
+      if (each.restartPolicy === "Always") rule(each[field], `${at}.${field}`, errors);
+      else if (isObject(each[field])) errors.push(forbiddenField(`${at}.${field}`, SIDECARS));
+    }
+  }
+}
+
+function checkHostPorts(containers: readonly JsonObject[], path: string, errors: FieldError[]): void {
+  const taken = new Set<string>();
+  for (const [index, each] of containers.entries()) {
+    for (const [at, port] of list(each.ports).entries()) {
+      if (!port.hostPort) continue;
+      const key = `${port.protocol}/${port.hostIP ?? ""}/${port.hostPort}`;
+      if (taken.has(key)) errors.push(duplicate(`${path}[${index}].ports[${at}].hostPort`, key));
+      taken.add(key);
+    }
+  }
+}
+
+const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
+
+const sysctls: Rule = (value, path, errors) => {
+  const names = new Set<Json>();
+  for (const [index, { name = "" }] of list(value).entries()) {
+    const at = `${path}[${index}].name`;
+    if (name === "") errors.push(required(at));
+    else if (String(name).length > 253 || !SYSCTL.test(String(name))) {
+      const why =
+        "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+      errors.push(invalidValue(at, name, why));
+    } else if (names.has(name)) errors.push(duplicate(at, name));
+    names.add(name);
+  }
+};
+
+const podSecurity = struct({
+  fsGroup: identifier,
+  runAsUser: identifier,
+  runAsGroup: identifier,
+  supplementalGroups: each(between(0, 2_147_483_647)),
+  sysctls,
+  fsGroupChangePolicy: pointed(oneOf("Always", "OnRootMismatch")),
+  supplementalGroupsPolicy: pointed(oneOf("Merge", "Strict")),
+  seLinuxChangePolicy: pointed(oneOf("MountOption", "Recursive")),
+  seccompProfile,
+});
+
+const hostNetwork: StructRule = ({ hostNetwork: isOn, containers, initContainers }, path, errors) => {
+  if (isOn !== true) return;
+  for (const [name, containersOf] of Object.entries({ containers, initContainers })) {
+    for (const [index, each] of list(containersOf).entries()) {
+      for (const [at, port] of list(each.ports).entries()) {
+        if (port.hostPort === port.containerPort) continue;
+        const field = `${path}.${name}[${index}].ports[${at}].hostPort`;
+        errors.push(invalidValue(field, port.hostPort ?? 0, "must match `containerPort` when `hostNetwork` is true"));
+      }
+    }
+  }
+};
+
+const dnsConfig =
+  (policy: Json | undefined): Rule =>
+  (value, path, errors) => {
+    const config = object(value);
+    const servers = isArray(config.nameservers) ? config.nameservers : [];
+    if (policy === "None" && servers.length === 0) {
+      const why = 'must provide at least one DNS nameserver when `dnsPolicy` is "None"';
+      errors.push(required(isObject(value) ? `${path}.nameservers` : path, why));
+    }
+    if (!isObject(value)) return;
+    if (servers.length > 3) errors.push(tooMany(`${path}.nameservers`, servers.length, 3));
+    for (const [index, server] of servers.entries()) ip(server, `${path}.nameservers[${index}]`, errors);
+    const searches = isArray(config.searches) ? config.searches : [];
+    if (searches.length > 32) errors.push(tooMany(`${path}.searches`, searches.length, 32));
+    for (const [index, search] of searches.entries()) {
+      if (search === ".") continue;
+      for (const why of dnsSubdomain(String(search).replace(/\.$/, "").replaceAll("_", "-"))) {
+        errors.push(invalidValue(`${path}.searches[${index}]`, search, why));
+      }
+    }
+    for (const [index, option] of list(config.options).entries()) {
+      if (!option.name) errors.push(required(`${path}.options[${index}]`));
+    }
+  };
+
+const ip: Rule = (value, path, errors) => {
+  if (!isIp(String(value ?? "")))
+    errors.push(invalidValue(path, value ?? "", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
+};
+
+const hostAliases = each(
+  struct({}, ({ ip: address, hostnames }, path, errors) => {
+    ip(address, `${path}.ip`, errors);
+    // The real server leaves the index out.
+    for (const name of isArray(hostnames) ? hostnames : []) subdomain(name, `${path}.hostnames`, errors);
+  }),
+);
+
+const pullSecrets = each(
+  struct({}, (secret, path, errors) => {
+    if (isEmpty(secret.name)) errors.push(required(`${path}.name`));
+  }),
+);
+
+const spreadConstraint = struct({}, (constraint, path, errors) => {
+  const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
+  positive(maxSkew ?? 0, `${path}.maxSkew`, errors);
+  if (!topologyKey) errors.push(required(`${path}.topologyKey`, "can not be empty"));
+  oneOf("DoNotSchedule", "ScheduleAnyway")(whenUnsatisfiable, `${path}.whenUnsatisfiable`, errors);
+  if (minDomains !== undefined) {
+    positive(minDomains, `${path}.minDomains`, errors);
+    if (whenUnsatisfiable !== "DoNotSchedule") {
+      const why = "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ";
+      errors.push(invalidValue(`${path}.minDomains`, minDomains, `${why}${whenUnsatisfiable ?? ""}`));
+    }
+  }
+  for (const field of ["nodeAffinityPolicy", "nodeTaintsPolicy"]) {
+    pointed(oneOf("Honor", "Ignore"))(constraint[field], `${path}.${field}`, errors);
+  }
+  labelSelector(constraint.labelSelector, `${path}.labelSelector`, errors);
+});
+
+const spreadConstraints: Rule = (value, path, errors) => {
+  const constraints = list(value);
+  for (const [index, each] of constraints.entries()) {
+    const at = `${path}[${index}]`;
+    spreadConstraint(each, at, errors);
+    const isRepeated = constraints
+      .slice(index + 1)
+      .some((other) => other.topologyKey === each.topologyKey && other.whenUnsatisfiable === each.whenUnsatisfiable);
+    if (!isRepeated) continue;
+    errors.push(
+      duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${each.topologyKey}, ${each.whenUnsatisfiable}}`),
+    );
+  }
+};
+
+const gates = (name: string): Rule => each(struct({ [name]: qualified }));
+
+const before: readonly (readonly [string, Rule])[] = [
+  ["restartPolicy", needed(oneOf("Always", "OnFailure", "Never"))],
+  ["dnsPolicy", needed(oneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))],
+  ["nodeSelector", labels],
+  ["securityContext", all(podSecurity, appArmor)],
+  ["imagePullSecrets", pullSecrets],
+  ["affinity", affinity],
+];
+
+const after: readonly (readonly [string, Rule])[] = [
+  ["readinessGates", gates("conditionType")],
+  ["schedulingGates", gates("name")],
+  ["topologySpreadConstraints", spreadConstraints],
+  ["serviceAccountName", given(subdomain)],
+  ["nodeName", given(subdomain)],
+  ["activeDeadlineSeconds", pointed(between(1, 2_147_483_647))],
+  ["hostname", given(label1123)],
+  ["subdomain", given(label1123)],
+  ["tolerations", tolerations],
+  ["hostAliases", hostAliases],
+  ["priorityClassName", given(subdomain)],
+  ["runtimeClassName", pointed(subdomain)],
+  ["preemptionPolicy", pointed(oneOf("PreemptLowerPriority", "Never"))],
+];
+
+/** What pods are made from, wherever it stands. */
+export function checkPodSpec(
+  spec: JsonObject,
+  path: string,
+  errors: FieldError[],
+  podName = "",
+  extraVolumes: readonly string[] = [],
+): void {
+  const found = checkVolumes(spec.volumes, `${path}.volumes`, errors, podName);
+  checkContainers(spec, extraVolumes.length === 0 ? found : new Set([...found, ...extraVolumes]), path, errors);
+  hostNetwork(spec, path, errors);
+  for (const [name, rule] of before) rule(spec[name], `${path}.${name}`, errors);
+  dnsConfig(spec.dnsPolicy)(spec.dnsConfig, `${path}.dnsConfig`, errors);
+  for (const [name, rule] of after) rule(spec[name], `${path}.${name}`, errors);
+}
+
+export interface TemplateOptions {
+  readonly ignoredSpec?: readonly string[];
+  readonly extraVolumes?: readonly string[];
+}
+
+/** Metadata and spec of the pods to be made. */
+export function checkPodTemplate(
+  template: Json | undefined,
+  path: string,
+  errors: FieldError[],
+  options: TemplateOptions = {},
+): void {
+  const { metadata, spec } = object(template);
+  labels(object(metadata).labels, `${path}.labels`, errors);
+  annotations(object(metadata).annotations, `${path}.annotations`, errors);
+  const kept = Object.fromEntries(
+    Object.entries(object(spec)).filter(([name]) => !options.ignoredSpec?.includes(name)),
+  );
+  checkPodSpec(kept, `${path}.spec`, errors, "", options.extraVolumes);
+  if (!isEmpty(object(spec).ephemeralContainers)) {
+    errors.push(forbiddenField(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
+  }
+}

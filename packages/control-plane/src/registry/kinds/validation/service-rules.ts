@@ -1,0 +1,243 @@
+import { isArray, type JsonObject } from "../../../schema/json.js";
+import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
+import type { FieldError } from "../../status-error.js";
+import { cidr, ipAddress, isIp } from "./address-rules.js";
+import {
+  isEmpty,
+  label1123,
+  labels,
+  list,
+  needed,
+  object,
+  oneOf,
+  pointed,
+  port,
+  portReference,
+  qualified,
+  type StructRule,
+  subdomain,
+} from "./rule.js";
+
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+const LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
+
+const textsOf = (value: JsonObject[string] | undefined): readonly string[] => (isArray(value) ? value.map(String) : []);
+const isHeadless = (spec: JsonObject): boolean => textsOf(spec.clusterIPs)[0] === "None";
+
+const typed: StructRule = (spec, path, errors) => {
+  const { type } = spec;
+  const isExternal = type === "ExternalName";
+  if (list(spec.ports).length === 0 && !isHeadless(spec) && !isExternal) errors.push(required(`${path}.ports`));
+  if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec)) {
+    errors.push(invalidValue(`${path}.clusterIPs[0]`, "None", `may not be set to 'None' for ${type} services`));
+  }
+  if (!isExternal) return;
+  for (const field of ["clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
+    if (!isEmpty(spec[field]))
+      errors.push(forbiddenField(`${path}.${field}`, "may not be set for ExternalName services"));
+  }
+  const name = String(spec.externalName ?? "").replace(/\.$/, "");
+  if (name === "") errors.push(required(`${path}.externalName`));
+  else subdomain(name, `${path}.externalName`, errors);
+};
+
+const ports: StructRule = (spec, path, errors) => {
+  const given = list(spec.ports);
+  const names = new Set<unknown>();
+  for (const [index, each] of given.entries()) {
+    const at = `${path}.ports[${index}]`;
+    const name = each.name ?? "";
+    if (given.length > 1 && name === "") errors.push(required(`${at}.name`));
+    else if (name !== "") {
+      label1123(name, `${at}.name`, errors);
+      if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
+      names.add(name);
+    }
+    port(each.port ?? 0, `${at}.port`, errors);
+    needed(oneOf(...PROTOCOLS))(each.protocol, `${at}.protocol`, errors);
+    portReference(each.targetPort ?? 0, `${at}.targetPort`, errors);
+    pointed(qualified)(each.appProtocol, `${at}.appProtocol`, errors);
+  }
+};
+
+const affinity: StructRule = ({ sessionAffinity, sessionAffinityConfig }, path, errors) => {
+  needed(oneOf("ClientIP", "None"))(sessionAffinity, `${path}.sessionAffinity`, errors);
+  const at = `${path}.sessionAffinityConfig`;
+  if (sessionAffinity === "ClientIP") {
+    const seconds = object(object(sessionAffinityConfig).clientIP).timeoutSeconds;
+    if (typeof seconds !== "number") errors.push(required(`${at}.clientIP`, "when session affinity type is ClientIP"));
+    else if (seconds <= 0 || seconds > 86_400) {
+      errors.push(invalidValue(`${at}.clientIP.timeoutSeconds`, seconds, "must be greater than 0 and less than 86400"));
+    }
+  } else if (sessionAffinity === "None" && sessionAffinityConfig !== undefined) {
+    errors.push(forbiddenField(at, "must not be set when session affinity is None"));
+  }
+};
+
+const families: StructRule = (spec, path, errors) => {
+  if (spec.type === "ExternalName") return;
+  const [addresses, wanted] = [textsOf(spec.clusterIPs), textsOf(spec.ipFamilies)];
+  const first = String(spec.clusterIP ?? "");
+  if (first !== "" && addresses.length === 0) errors.push(required(`${path}.clusterIPs`));
+  else if (first !== "" && addresses[0] !== first) {
+    errors.push(invalidValue(`${path}.clusterIPs`, addresses, "first value must match `clusterIP`"));
+  } else if (first === "" && addresses.length > 0) {
+    errors.push(invalidValue(`${path}.clusterIPs`, addresses, "must be empty when `clusterIP` is not specified"));
+  }
+  for (const [index, family] of wanted.entries()) {
+    oneOf("IPv4", "IPv6")(family, `${path}.ipFamilies[${index}]`, errors);
+    if (wanted.indexOf(family) < index) errors.push(duplicate(`${path}.ipFamilies[${index}]`, family));
+  }
+  pointed(oneOf("PreferDualStack", "RequireDualStack", "SingleStack"))(
+    spec.ipFamilyPolicy,
+    `${path}.ipFamilyPolicy`,
+    errors,
+  );
+  const before = errors.length;
+  for (const [index, address] of addresses.entries()) {
+    if (index > 0 || address !== "None") ipAddress(address, `${path}.clusterIPs[${index}]`, errors);
+    else if (addresses.length > 1)
+      errors.push(invalidValue(`${path}.clusterIPs`, addresses, "'None' must be the first and only value"));
+  }
+  if (addresses.length > 2) errors.push(invalidValue(`${path}.clusterIPs`, addresses, "may only hold up to 2 values"));
+  if (errors.length > before || isHeadless(spec)) return;
+  for (const [index, address] of addresses.entries()) {
+    const family = wanted[index];
+    if (family === undefined || (address.includes(":") ? "IPv6" : "IPv4") === family) continue;
+    const why = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
+    errors.push(invalidValue(`${path}.clusterIPs[${index}]`, address, why));
+  }
+};
+
+const addresses: StructRule = (spec, path, errors) => {
+  for (const [index, address] of textsOf(spec.externalIPs).entries()) {
+    const at = `${path}.externalIPs[${index}]`;
+    if (isIp(address)) specialAddress(address, at, errors);
+    else ipAddress(address, at, errors);
+  }
+  needed(oneOf("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))(spec.type, `${path}.type`, errors);
+};
+
+/** No endpoint is everywhere, here, or on one link alone. */
+export function specialAddress(address: string, path: string, errors: FieldError[]): void {
+  const refuse = (why: string): number => errors.push(invalidValue(path, address, why));
+  if (address === "0.0.0.0" || address === "::") refuse(`may not be unspecified (${address})`);
+  if (address.startsWith("127.") || address === "::1")
+    refuse("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  if (address.startsWith("169.254.") || /^fe[89ab]/i.test(address)) {
+    refuse("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  }
+  if (address.startsWith("224.0.0.") || /^ff[0-9a-f]2:/i.test(address)) {
+    refuse("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+  }
+}
+
+const nodePorts: StructRule = (spec, path, errors) => {
+  const taken = new Set<string>();
+  const served = new Set<string>();
+  for (const [index, { nodePort }] of list(spec.ports).entries()) {
+    if (spec.type === "ClusterIP" && nodePort) {
+      errors.push(forbiddenField(`${path}.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+    }
+  }
+  for (const [index, { nodePort, protocol }] of list(spec.ports).entries()) {
+    if (!nodePort) continue;
+    const key = `${protocol}/${nodePort}`;
+    if (taken.has(key)) errors.push(duplicate(`${path}.ports[${index}].nodePort`, nodePort));
+    taken.add(key);
+  }
+  for (const [index, { port: number, protocol }] of list(spec.ports).entries()) {
+    const key = `${protocol}/${number}`;
+    if (served.has(key)) {
+      const shown = {
+        Name: "",
+        Protocol: protocol ?? "",
+        AppProtocol: null,
+        Port: number ?? 0,
+        TargetPort: 0,
+        NodePort: 0,
+      };
+      errors.push(duplicate(`${path}.ports[${index}]`, shown));
+    }
+    served.add(key);
+  }
+};
+
+const balancing: StructRule = (spec, path, errors) => {
+  const isBalanced = spec.type === "LoadBalancer";
+  const ranges = textsOf(spec.loadBalancerSourceRanges);
+  const at = `${path}.LoadBalancerSourceRanges`;
+  if (ranges.length > 0 && !isBalanced) errors.push(forbiddenField(at, LOAD_BALANCER));
+  for (const [index, range] of ranges.entries()) cidr(range.trim(), `${at}[${index}]`, errors);
+  if (spec.allocateLoadBalancerNodePorts !== undefined && !isBalanced) {
+    errors.push(forbiddenField(`${path}.allocateLoadBalancerNodePorts`, LOAD_BALANCER));
+  }
+  if (spec.loadBalancerClass !== undefined) {
+    if (!isBalanced) errors.push(forbiddenField(`${path}.loadBalancerClass`, LOAD_BALANCER));
+    else qualified(spec.loadBalancerClass, `${path}.loadBalancerClass`, errors);
+  }
+};
+
+const isReachedFromOutside = (spec: JsonObject): boolean =>
+  spec.type === "NodePort" ||
+  spec.type === "LoadBalancer" ||
+  (spec.type === "ClusterIP" && textsOf(spec.externalIPs).length > 0);
+
+const traffic: StructRule = (spec, path, errors) => {
+  const { externalTrafficPolicy: outside, healthCheckNodePort: health, internalTrafficPolicy: inside } = spec;
+  if (isReachedFromOutside(spec)) {
+    if (isEmpty(outside)) errors.push(required(`${path}.externalTrafficPolicy`, ""));
+    else oneOf("Cluster", "Local")(outside, `${path}.externalTrafficPolicy`, errors);
+  } else if (!isEmpty(outside)) {
+    errors.push(
+      invalidValue(`${path}.externalTrafficPolicy`, outside, "may only be set for externally-accessible services"),
+    );
+  }
+  if (Number(health ?? 0) < 0)
+    errors.push(invalidValue(`${path}.healthCheckNodePort`, health, "must be between 1 and 65535, inclusive"));
+  if (health && !(spec.type === "LoadBalancer" && outside === "Local")) {
+    errors.push(
+      invalidValue(
+        `${path}.healthCheckNodePort`,
+        health,
+        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+      ),
+    );
+  }
+  if (spec.type !== "ExternalName" || inside !== undefined) {
+    if (inside === undefined) errors.push(required(`${path}.internalTrafficPolicy`));
+    else oneOf("Cluster", "Local")(inside, `${path}.internalTrafficPolicy`, errors);
+  }
+  pointed(oneOf("PreferClose", "PreferSameZone", "PreferSameNode"))(
+    spec.trafficDistribution,
+    `${path}.trafficDistribution`,
+    errors,
+  );
+};
+
+const RULES = [affinity, families, addresses, nodePorts, balancing, traffic];
+
+export const serviceRule = (service: JsonObject, errors: FieldError[]): void => {
+  const spec = object(service.spec);
+  typed(spec, "spec", errors);
+  ports(spec, "spec", errors);
+  labels(spec.selector, "spec.selector", errors);
+  for (const rule of RULES) rule(spec, "spec", errors);
+};
+
+/** An address that was given stays, but for services that are names. */
+export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[] {
+  const [spec, before] = [object(service.spec), object(old.spec)];
+  if (spec.type === "ExternalName" || before.type === "ExternalName") return [];
+  const errors: FieldError[] = [];
+  for (const name of ["clusterIPs", "ipFamilies"]) {
+    const [now, was] = [textsOf(spec[name]), textsOf(before[name])];
+    for (const [index, value] of now.entries()) {
+      if (was[index] === undefined || was[index] === value) continue;
+      errors.push(
+        invalidValue(`spec.${name}[${index}]`, name === "clusterIPs" ? now : value, "may not change once set"),
+      );
+    }
+  }
+  return errors;
+}

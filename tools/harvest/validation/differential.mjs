@@ -1,0 +1,135 @@
+// Asks two servers about the same changed objects and compares their verdicts: status, reason and causes of a refusal,
+// and the object with its defaults where both accept it.
+import { collectionPath } from "../api.mjs";
+import { bases, NAMESPACE } from "./bases.mjs";
+import { mutations, schemaReader } from "./mutations.mjs";
+
+/**
+ * @typedef {{ call(method: string, path: string, options?: object): Promise<{ status: number, body: any, headers?: any }> }} Api
+ */
+
+/** Every question about a kind, as requests that change nothing. `every` asks each n-th one alone. */
+export function* questions(id, resource, components, { every = 1, offset = 0 } = {}) {
+  const base = objectOf(id, resource);
+  const collection = collectionPath(resource, NAMESPACE);
+  const reader = schemaReader(components);
+  let count = 0;
+  yield { id, path: "", change: "base", method: "POST", target: `${collection}?dryRun=All`, body: base };
+  for (const { path, change, object } of mutations(base, id, reader)) {
+    if (count++ % every !== offset) continue;
+    yield { id, path, change, method: "POST", target: `${collection}?dryRun=All`, body: object };
+    yield { id, path, change, method: "PUT", target: `${collection}/${base.metadata.name}?dryRun=All`, body: object };
+  }
+}
+
+export function objectOf(id, resource) {
+  const { name = "base", metadata, ...content } = bases[id];
+  const [group, version, kind] = id.split("/");
+  return {
+    apiVersion: group === "" ? version : `${group}/${version}`,
+    kind,
+    metadata: { name, ...(resource.namespaced ? { namespace: NAMESPACE } : {}), ...metadata },
+    ...content,
+  };
+}
+
+/** Makes the namespace and the base object of a kind on a server. */
+export async function prepare(api, id, resource) {
+  if (id !== "/v1/Namespace") {
+    await api.call("POST", "/api/v1/namespaces", {
+      body: { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } },
+    });
+  }
+  const body = objectOf(id, resource);
+  const collection = collectionPath(resource, NAMESPACE);
+  await api.call("DELETE", `${collection}/${body.metadata.name}?gracePeriodSeconds=0&propagationPolicy=Background`);
+  const created = await api.call("POST", collection, { body });
+  if (created.status !== 201 && created.body?.reason !== "AlreadyExists")
+    throw new Error(`${id}: ${JSON.stringify(created.body)}`);
+}
+
+export async function cleanUp(api, id, resource) {
+  const { metadata } = objectOf(id, resource);
+  await api.call(
+    "DELETE",
+    `${collectionPath(resource, NAMESPACE)}/${metadata.name}?gracePeriodSeconds=0&propagationPolicy=Background`,
+  );
+}
+
+/**
+ * How two answers compare. `verdict`: both accept or both refuse with one code and reason. `causes`: the same fields for
+ * the same reasons. `wording`: the same sentences. `defaults`: the same object, where both accept.
+ */
+export function compared(ours, real) {
+  const verdict = ours.status === real.status && ours.body?.reason === real.body?.reason;
+  const accepted = real.status < 300;
+  if (!verdict) return { verdict, causes: false, wording: false, defaults: !accepted };
+  if (accepted) {
+    return { verdict, causes: true, wording: true, defaults: stable(ours.body) === stable(real.body) };
+  }
+  const brief = (answer) =>
+    (answer.body.details?.causes ?? [])
+      .map(({ reason, field }) => `${field} ${reason}`)
+      .sort()
+      .join("\n");
+  const causes = brief(ours) === brief(real);
+  return { verdict, causes, wording: causes && wordingOf(ours) === wordingOf(real), defaults: true };
+}
+
+/** The sentences of a refusal. Structs within them are Go's and differ in their field names: the text around is compared. */
+function wordingOf({ body }) {
+  const sentences = (body.details?.causes ?? []).map(({ message }) => withoutStructs(message));
+  return sentences.length > 0 ? sentences.sort().join("\n") : withoutStructs(body.message);
+}
+
+function withoutStructs(text) {
+  return text.replace(/(Invalid value|Duplicate value|Unsupported value): [[{&].*?[\]}](?=: |$)/s, "$1: …");
+}
+
+/** Without what differs between any two servers. */
+function stable(object) {
+  const { metadata = {}, ...rest } = object;
+  const { uid, resourceVersion, creationTimestamp, managedFields, generation, ...kept } = metadata;
+  return JSON.stringify(sorted({ ...rest, metadata: kept }));
+}
+
+const GENERATED = new Set([
+  "clusterIP",
+  "clusterIPs",
+  "nodePort",
+  "healthCheckNodePort",
+  "controller-uid",
+  "batch.kubernetes.io/controller-uid",
+]);
+
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, GENERATED.has(key) ? "generated" : sorted(value[key])]));
+}
+
+/**
+ * Compares all questions about a kind. Calls `onDifference` with each that is answered otherwise.
+ * @returns counts by kind of agreement.
+ */
+export async function compareKind({ ours, real, id, resource, components, sample, onDifference }) {
+  await prepare(ours, id, resource);
+  await prepare(real, id, resource);
+  const counts = { asked: 0, verdict: 0, causes: 0, wording: 0, accepted: 0, defaults: 0 };
+  for (const question of questions(id, resource, components, sample)) {
+    const { method, target, body } = question;
+    const [our, theirs] = await Promise.all([ours.call(method, target, { body }), real.call(method, target, { body })]);
+    const result = compared(our, theirs);
+    counts.asked++;
+    for (const level of ["verdict", "causes", "wording"]) if (result[level]) counts[level]++;
+    if (theirs.status < 300) {
+      counts.accepted++;
+      if (result.defaults) counts.defaults++;
+    }
+    if (!Object.values(result).every(Boolean)) onDifference?.({ ...question, result, ours: our, real: theirs });
+  }
+  await cleanUp(ours, id, resource);
+  await cleanUp(real, id, resource);
+  return counts;
+}
