@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
+import fc from "fast-check";
 import {
   type Clock,
   http1Transport,
@@ -166,6 +167,31 @@ describe.each([
   });
 });
 
+/** A request in one of its forms, and what its answer holds. */
+interface Form {
+  request(index: number): string;
+  answer(index: number): string;
+}
+
+const form = (method: string, path: string, rest: string, body = ""): Form => ({
+  request: (index) => `${method} /${path}${index} HTTP/1.1\r\nhost: a\r\n${rest}`,
+  answer: (index) => `${method} /${path}${index} ${body};`,
+});
+
+const FORMS: readonly Form[] = [
+  form("GET", "plain", "\r\n"),
+  form("POST", "plain", "content-length: 5\r\n\r\nhello", "hello"),
+  form("POST", "chunked", "transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc"),
+  form("POST", "large", `content-length: 300\r\n\r\n${"x".repeat(300)}`, "x".repeat(300)),
+];
+const CLOSING = form("GET", "closing", "connection: close\r\n\r\n");
+
+/** A text cut at the given places. */
+function pieces(text: string, cuts: readonly number[]): [number, number][] {
+  const places = [...new Set([0, ...cuts.filter((cut) => cut < text.length), text.length])].sort((a, b) => a - b);
+  return places.slice(1).map((to, index) => [places[index]!, to]);
+}
+
 describe("the server", () => {
   it("refuses a certificate of another authority, unless there are other credentials", async () => {
     await using server = await serve(async ({ clientCertificate }) => ok(clientCertificate?.commonName ?? "nobody"));
@@ -198,6 +224,40 @@ describe("the server", () => {
     const socket = await rawConnection(server);
     socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
     expect(await readAll(socket)).toContain("200 OK");
+  });
+
+  it("answers requests in their order, however their bytes are cut and whatever their form", async () => {
+    await using server = await serve(async ({ method, path, body }) => {
+      // The later ones are ready first.
+      if (path.endsWith("0")) await systemClock.sleep(5);
+      return ok(`${method} ${path} ${Buffer.from(body).toString()};`);
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...FORMS), { minLength: 1, maxLength: 12 }),
+        fc.array(fc.nat(600), { maxLength: 6 }),
+        async (forms, cuts) => {
+          const sent = [...forms, CLOSING].map((form, index) => form.request(index)).join("");
+          const socket = await rawConnection(server);
+          const answers = readAll(socket);
+          for (const [from, to] of pieces(sent, cuts)) {
+            socket.write(sent.slice(from, to));
+            await systemClock.sleep(1);
+          }
+          const expected = [...forms, CLOSING].map((form, index) => form.answer(index));
+          expect((await answers).match(/(?:GET|POST) \/\w+ \w*;/g)).toEqual(expected);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it("refuses an answer whose header would break out of its line", async () => {
+    await using server = await serve(async () => ({ ...ok(), headers: { warning: "a\r\nset-cookie: b" } }));
+    const socket = await rawConnection(server);
+    socket.on("error", () => {});
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    expect(await readAll(socket).catch(() => "")).toBe("");
   });
 
   it("stops taking from a handler whose reader does not read", async () => {

@@ -1,14 +1,17 @@
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "setpoint";
+import { type Clock, systemClock } from "setpoint";
 import { answerError } from "../registry/negotiation/answer.js";
 import { StatusError } from "../registry/status-error.js";
-import type { ApiHandler, ApiRequest, ApiResponse } from "./api-request.js";
+import type { ApiHandler, ApiResponse } from "./api-request.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
 import { hasBody, type NodeRequest, readBody } from "./incoming-body.js";
+import { PlainConnection } from "./plain-connection.js";
+import type { PlainRequest } from "./plain-request.js";
 import { decodedBody } from "./request-body.js";
+import { headersOf } from "./request-headers.js";
 import { parseTarget } from "./request-target.js";
 import { type NodeResponse, writeResponse } from "./response-writer.js";
 import type { ErrorLog } from "./safe-handler.js";
@@ -35,6 +38,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADER_BYTES = 2 ** 20;
 const HEADERS_TIMEOUT_MS = 32_000;
 const IDLE_TIMEOUT_MS = 90_000;
+const IDLE_CHECK_MS = 10_000;
 
 /** The handler on a TLS socket: HTTP/1.1 and HTTP/2, client certificates asked for and not required. */
 export class ApiServer implements AsyncDisposable {
@@ -42,6 +46,9 @@ export class ApiServer implements AsyncDisposable {
   readonly #server: Http2SecureServer;
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** Those whose requests are all plain so far. */
+  readonly #plain = new Set<PlainConnection>();
+  #idleTimer: Disposable | undefined;
   readonly #signals = new CallerSignals();
   readonly #certificates = new ClientCertificates();
   #inFlight = 0;
@@ -66,11 +73,16 @@ export class ApiServer implements AsyncDisposable {
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: IDLE_TIMEOUT_MS,
     });
+    const [toNode] = this.#server.listeners("secureConnection");
+    this.#server.removeAllListeners("secureConnection");
     this.#server.on("secureConnection", (socket: TLSSocket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
       socket.on("error", () => socket.destroy());
       socket.setNoDelay(true);
+      const handOver = (): void => toNode!.call(this.#server, socket);
+      if (socket.alpnProtocol === "h2") handOver();
+      else this.#connect(socket, handOver);
     });
     this.#server.on("session", (session) => {
       this.#sessions.add(session);
@@ -79,6 +91,7 @@ export class ApiServer implements AsyncDisposable {
     });
     this.#server.on("tlsClientError", (_error, socket) => socket.destroy());
     this.#server.on("request", (request, response) => this.#accept(request, response));
+    this.#closeIdle();
   }
 
   /** Rejects with Node's error where the address cannot be had (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
@@ -117,6 +130,7 @@ export class ApiServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
+    this.#idleTimer?.[Symbol.dispose]();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const grace = new AbortController();
     const patience = this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {});
@@ -137,6 +151,61 @@ export class ApiServer implements AsyncDisposable {
     await closed;
   }
 
+  /** Requests over HTTP/1.1: plain ones are read here, others by Node. */
+  #connect(socket: TLSSocket, toNode: () => void): void {
+    const connection = new PlainConnection({
+      socket,
+      clock: this.#options.clock,
+      isLast: () => this.#isStopping,
+      answer: (request) => this.#answerPlain(socket, request),
+      onStart: () => {
+        this.#inFlight++;
+      },
+      onDone: ({ method, target }, error) => {
+        if (error !== undefined && !socket.destroyed) {
+          this.#options.log(`${method} ${target}: the answer broke off`, error);
+        }
+        this.#ended();
+      },
+      handOver: () => {
+        this.#plain.delete(connection);
+        toNode();
+      },
+    });
+    this.#plain.add(connection);
+    socket.on("close", () => this.#plain.delete(connection));
+  }
+
+  /** By the machine's clock: as Node's own timeouts, it is about sockets. */
+  #closeIdle(): void {
+    this.#idleTimer = systemClock.timer(IDLE_CHECK_MS, () => this.#closeIdle()).unref();
+    const sinceMs = systemClock.monotonic() - IDLE_TIMEOUT_MS;
+    for (const connection of this.#plain) connection.closeIfIdle(sinceMs);
+  }
+
+  #ended(): void {
+    if (--this.#inFlight === 0) this.#onIdle?.();
+  }
+
+  async #answerPlain(socket: TLSSocket, { method, target, headers, body }: PlainRequest): Promise<ApiResponse> {
+    try {
+      const certificate = this.#certificates.of({ socket }, headers.authorization !== undefined);
+      const encoding = headers["content-encoding"];
+      return await this.#options.handler({
+        method,
+        ...parseTarget(target),
+        headers,
+        body: encoding === undefined ? body : await decodedBody(body, encoding.toString()),
+        ...(certificate && { clientCertificate: certificate }),
+        isInProcess: false,
+        signal: this.#signals.ofConnection({ socket }),
+      });
+    } catch (error) {
+      if (error instanceof StatusError) return answerError(error);
+      throw error;
+    }
+  }
+
   async #accept(request: NodeRequest, response: NodeResponse): Promise<void> {
     this.#inFlight++;
     response.on("error", () => response.destroy());
@@ -148,7 +217,7 @@ export class ApiServer implements AsyncDisposable {
       if (!response.destroyed) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
       response.destroy();
     } finally {
-      if (--this.#inFlight === 0) this.#onIdle?.();
+      this.#ended();
     }
   }
 
@@ -168,7 +237,7 @@ export class ApiServer implements AsyncDisposable {
         body,
         ...(certificate && { clientCertificate: certificate }),
         isInProcess: false,
-        signal: this.#signals.of(request, response),
+        signal: "stream" in request ? this.#signals.ofStream(response) : this.#signals.ofConnection(request),
       });
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
@@ -180,17 +249,3 @@ export class ApiServer implements AsyncDisposable {
 }
 
 const NO_BODY = new Uint8Array();
-
-/** Repeated headers are joined, as Node does, but for those of impersonation, where each is a value of its own. */
-function headersOf(raw: readonly string[]): ApiRequest["headers"] {
-  const headers: Record<string, string | string[]> = Object.create(null);
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at]!.toLowerCase();
-    const value = raw[at + 1]!;
-    const known = headers[name];
-    if (known === undefined) headers[name] = value;
-    else if (name.startsWith("impersonate-")) headers[name] = [known, value].flat();
-    else headers[name] = `${known}, ${value}`;
-  }
-  return headers;
-}

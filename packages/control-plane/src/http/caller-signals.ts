@@ -1,5 +1,10 @@
-import type { NodeRequest } from "./incoming-body.js";
+import type { Socket } from "node:net";
 import type { NodeResponse } from "./response-writer.js";
+
+/** A request over HTTP/1.1, whoever reads it: all that matters is its connection. */
+export interface Call {
+  readonly socket: Socket;
+}
 
 /**
  * Signals that are aborted when a caller goes away, or all callers must. Over HTTP/1.1 one serves all requests of a
@@ -10,9 +15,13 @@ export class CallerSignals {
   /** Not yet aborted. */
   readonly #live = new Set<AbortController>();
 
-  of(request: NodeRequest, response: NodeResponse): AbortSignal {
-    if ("stream" in request) return this.#until(response).signal;
-    const { socket } = request;
+  /** Until a stream of HTTP/2 is over. */
+  ofStream(response: NodeResponse): AbortSignal {
+    return this.#until(response).signal;
+  }
+
+  /** Until a connection of HTTP/1.1 is over. */
+  ofConnection({ socket }: Call): AbortSignal {
     let controller = this.#connections.get(socket);
     if (!controller) this.#connections.set(socket, (controller = this.#until(socket)));
     return controller.signal;

@@ -1,7 +1,8 @@
+import type { Http2ServerRequest } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { unauthorized } from "../registry/status-error.js";
 import type { ApiRequest } from "./api-request.js";
-import type { NodeRequest } from "./incoming-body.js";
+import type { Call } from "./caller-signals.js";
 
 type Peer =
   | { readonly type: "none" | "untrusted" }
@@ -16,7 +17,7 @@ export class ClientCertificates {
    * Undefined without a client certificate. Throws 401 for one that the client CA has not signed, or that is not valid
    * now, unless other credentials are there to be looked at: as the real server.
    */
-  of(request: NodeRequest, hasOtherCredentials: boolean): ApiRequest["clientCertificate"] {
+  of(request: Http2ServerRequest | Call, hasOtherCredentials: boolean): ApiRequest["clientCertificate"] {
     const connection = ("stream" in request ? request.stream.session : request.socket)!;
     let peer = this.#peers.get(connection);
     if (!peer) this.#peers.set(connection, (peer = peerOf(request.socket as TLSSocket)));

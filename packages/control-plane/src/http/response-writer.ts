@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
+import type { Socket } from "node:net";
 import type { Clock } from "setpoint";
 import type { ApiResponse } from "./api-request.js";
 
@@ -36,8 +37,16 @@ export async function writeResponse(response: NodeResponse, answer: ApiResponse,
   }
 }
 
+/** What can be written to: a response, or a connection. */
+interface Sink {
+  readonly destroyed: boolean;
+  destroy(): unknown;
+  on(event: "drain" | "close", listener: () => void): unknown;
+  off(event: "drain" | "close", listener: () => void): unknown;
+}
+
 /** Resolves when there is room again, or nobody is left to need it. */
-function drained(response: NodeResponse, clock: Clock): Promise<void> {
+export function drained(response: Sink, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.timer(STALLED_MS, () => response.destroy()).unref();
     const done = (): void => {
@@ -49,6 +58,17 @@ function drained(response: NodeResponse, clock: Clock): Promise<void> {
     response.on("drain", done);
     response.on("close", done);
     if (response.destroyed) done();
+  });
+}
+
+/** Writes the last bytes of an answer and resolves when they were taken; whoever does not take them is cut off. */
+export function taken(socket: Socket, bytes: Uint8Array, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = clock.timer(STALLED_MS, () => socket.destroy()).unref();
+    socket.write(bytes, () => {
+      stalled[Symbol.dispose]();
+      resolve();
+    });
   });
 }
 

@@ -19,7 +19,7 @@ import { admit, validateAdmission } from "./admission-chain.js";
 import { defaulted } from "./decoded-object.js";
 import { tracked } from "./field-ownership.js";
 import { generatedName, newUid } from "./identity.js";
-import { laidOut, timestamp } from "./object-layout.js";
+import { laidOut, laidOutMetadata, timestamp } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
 const NAME_ATTEMPTS = 8;
@@ -63,16 +63,15 @@ export function withSystemFields(
   if (given.resourceVersion && !request.isDryRun) {
     throw unexpected("resourceVersion should not be set on objects to be created");
   }
-  const metadata = {
-    ...given,
+  const metadata = laidOutMetadata(given, {
     name: given.name || (given.generateName ? generatedName(given.generateName, random) : ""),
     namespace: definition.namespaced ? namespace : undefined,
     uid: newUid(random),
     creationTimestamp: timestamp(clock.now()),
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
-  } as unknown as ObjectMeta;
-  return laidOut({ ...object, metadata }, apiVersionOf(definition), definition.kind);
+  });
+  return laidOut(object, apiVersionOf(definition), definition.kind, metadata);
 }
 
 /** The strategy's preparation and every validation, ours first, then that of the admission plugins. */

@@ -1,0 +1,160 @@
+import { STATUS_CODES } from "node:http";
+import type { TLSSocket } from "node:tls";
+import { type Clock, systemClock } from "setpoint";
+import type { ApiResponse } from "./api-request.js";
+import { type PlainRequest, parsePlainRequest } from "./plain-request.js";
+import { drained, taken } from "./response-writer.js";
+
+export interface PlainConnectionOptions {
+  readonly socket: TLSSocket;
+  readonly clock: Clock;
+  /** Whether no request is to follow the one that is answered. */
+  readonly isLast: () => boolean;
+  readonly answer: (request: PlainRequest) => Promise<ApiResponse>;
+  /** Around each request: what is in flight, and what went wrong beyond an answer. */
+  readonly onStart: () => void;
+  readonly onDone: (request: PlainRequest, error?: unknown) => void;
+  /** Takes the socket over, with the bytes of the next request put back. */
+  readonly handOver: () => void;
+}
+
+/** What waits behind a request in flight, before the socket is no longer read. */
+const MAX_WAITING_BYTES = 64 * 1024;
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+const INVALID_VALUE = /[^\t -~\x80-\xff]/;
+
+/**
+ * HTTP/1.1 on a socket, as long as its requests are plain: a quarter of the work that Node does for each. The first one
+ * that is not is left to Node, with all that follow.
+ */
+export class PlainConnection {
+  readonly #options: PlainConnectionOptions;
+  readonly #socket: TLSSocket;
+  /** What came and was not read yet. */
+  #waiting: Buffer | undefined;
+  #isBusy = false;
+  #idleSinceMs: number;
+
+  constructor(options: PlainConnectionOptions) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.#idleSinceMs = systemClock.monotonic();
+    this.#socket.on("data", this.#onData);
+  }
+
+  /** Closes the connection where it waits for a request since before `sinceMs`. A watch may be silent for longer. */
+  closeIfIdle(sinceMs: number): void {
+    if (!this.#isBusy && this.#idleSinceMs < sinceMs) this.#socket.destroy();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#waiting = this.#waiting === undefined ? chunk : Buffer.concat([this.#waiting, chunk]);
+    if (!this.#isBusy) this.#next();
+    else if (this.#waiting.length > MAX_WAITING_BYTES) this.#socket.pause();
+  };
+
+  #next(): void {
+    const bytes = this.#waiting!;
+    const request = parsePlainRequest(bytes);
+    if (request === undefined) {
+      this.#handOver(bytes);
+      return;
+    }
+    this.#waiting = request.byteLength === bytes.length ? undefined : bytes.subarray(request.byteLength);
+    this.#isBusy = true;
+    void this.#serve(request);
+  }
+
+  #handOver(bytes: Buffer): void {
+    const socket = this.#socket;
+    socket.off("data", this.#onData);
+    socket.pause();
+    socket.unshift(bytes);
+    this.#options.handOver();
+    socket.resume();
+  }
+
+  async #serve(request: PlainRequest): Promise<void> {
+    const { answer, onStart, onDone, isLast } = this.#options;
+    const socket = this.#socket;
+    onStart();
+    try {
+      const response = await answer(request);
+      const isEnd = isLast();
+      if (!socket.destroyed) await this.#write(response, isEnd);
+      if (isEnd) socket.end();
+    } catch (error) {
+      onDone(request, error);
+      socket.destroy();
+      return;
+    }
+    onDone(request);
+    this.#isBusy = false;
+    this.#idleSinceMs = systemClock.monotonic();
+    if (socket.destroyed || this.#waiting === undefined) return;
+    this.#next();
+    if (socket.isPaused()) socket.resume();
+  }
+
+  async #write({ status, headers, body }: ApiResponse, isEnd: boolean): Promise<void> {
+    const head = headText(status, headers, this.#options.clock.now()) + (isEnd ? "connection: close\r\n" : "");
+    if (!(body instanceof Uint8Array)) return this.#stream(`${head}transfer-encoding: chunked\r\n\r\n`, body);
+    const hasBody = status !== 204 && status !== 304;
+    const text = hasBody ? `${head}content-length: ${body.byteLength}\r\n\r\n` : `${head}\r\n`;
+    // In one piece: one write is one record and one system call.
+    const bytes = Buffer.allocUnsafe(text.length + (hasBody ? body.byteLength : 0));
+    bytes.write(text, "latin1");
+    if (hasBody) bytes.set(body, text.length);
+    if (!this.#socket.write(bytes)) await drained(this.#socket, this.#options.clock);
+  }
+
+  async #stream(head: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const socket = this.#socket;
+    socket.write(head, "latin1");
+    try {
+      for await (const chunk of body) {
+        if (socket.destroyed) return;
+        if (chunk.byteLength === 0) continue;
+        if (!socket.write(chunkBytes(chunk))) await drained(socket, this.#options.clock);
+      }
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+    if (!socket.destroyed) await taken(socket, LAST_CHUNK, this.#options.clock);
+  }
+}
+
+function chunkBytes(chunk: Uint8Array): Buffer {
+  const size = `${chunk.byteLength.toString(16)}\r\n`;
+  const bytes = Buffer.allocUnsafe(size.length + chunk.byteLength + 2);
+  bytes.write(size, "latin1");
+  bytes.set(chunk, size.length);
+  bytes.write("\r\n", size.length + chunk.byteLength, "latin1");
+  return bytes;
+}
+
+function headText(status: number, headers: ApiResponse["headers"], nowMs: number): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\ndate: ${httpDate(nowMs)}\r\n`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (typeof value === "string") text += headerLine(name, value);
+    else for (const each of value) text += headerLine(name, each);
+  }
+  return text;
+}
+
+/** A value must not break out of its line. */
+function headerLine(name: string, value: string): string {
+  if (INVALID_VALUE.test(value)) throw new TypeError(`the header ${name} has a value that no header can have`);
+  return `${name}: ${value}\r\n`;
+}
+
+/** The last second that was asked for, and its text: thousands of answers share it. */
+let latest = { second: Number.NaN, text: "" };
+
+function httpDate(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== latest.second) latest = { second, text: new Date(second * 1000).toUTCString() };
+  return latest.text;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { parsePlainRequest } from "./plain-request.js";
+
+const parse = (text: string) => parsePlainRequest(Buffer.from(text, "latin1"));
+
+describe("parsePlainRequest", () => {
+  it("reads method, target, headers and body, and says where the next request starts", () => {
+    const first = "POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 5 \r\nX-A:  one\r\nx-a: two\r\n\r\nhello";
+    const request = parse(`${first}GET / HTTP/1.1\r\n`)!;
+    expect([request.method, request.target, Buffer.from(request.body).toString()]).toEqual(["POST", "/a?b=c", "hello"]);
+    expect({ ...request.headers }).toEqual({ host: "x", "content-length": "5", "x-a": "one, two" });
+    expect(request.byteLength).toBe(first.length);
+  });
+
+  it("keeps the values of impersonation apart", () => {
+    const request = parse("GET / HTTP/1.1\r\nhost: x\r\nimpersonate-group: a\r\nimpersonate-group: b\r\n\r\n");
+    expect(request?.headers["impersonate-group"]).toEqual(["a", "b"]);
+  });
+
+  it.each([
+    ["a part of a head", "GET / HTTP/1.1\r\nhost: x\r\n"],
+    ["a part of a body", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhell"],
+    ["another version", "GET / HTTP/1.0\r\nhost: x\r\n\r\n"],
+    ["another method", "HEAD / HTTP/1.1\r\nhost: x\r\n\r\n"],
+    ["an absolute target", "GET http://x/ HTTP/1.1\r\nhost: x\r\n\r\n"],
+    ["a blank in the target", "GET /a b HTTP/1.1\r\nhost: x\r\n\r\n"],
+    ["no host", "GET / HTTP/1.1\r\n\r\n"],
+    ["two hosts", "GET / HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n"],
+    ["two lengths", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na"],
+    ["a length that is none", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: +1\r\n\r\na"],
+    ["a body in chunks", "POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["a question before the body", "POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n\r\n"],
+    ["another protocol", "GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"],
+    ["the wish to close", "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["a continued line", "GET / HTTP/1.1\r\nhost: x\r\nx-a: b\r\n c\r\n\r\n"],
+    ["a blank before the colon", "GET / HTTP/1.1\r\nhost: x\r\nx-a : b\r\n\r\n"],
+    ["a bare line feed", "GET / HTTP/1.1\r\nhost: x\nx-a: b\r\n\r\n"],
+    ["a bare carriage return", "GET / HTTP/1.1\r\nhost: x\r\nx-a: b\rc\r\n\r\n"],
+    ["bytes beyond ASCII", "GET / HTTP/1.1\r\nhost: x\r\nx-a: \xe4\r\n\r\n"],
+    ["an empty line before", "\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n"],
+    ["a long head", `GET / HTTP/1.1\r\nhost: x\r\nx-a: ${"b".repeat(20_000)}\r\n\r\n`],
+  ])("leaves %s to Node", (_what, text) => {
+    expect(parse(text)).toBeUndefined();
+  });
+});

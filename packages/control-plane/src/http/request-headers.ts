@@ -1,0 +1,18 @@
+import type { ApiRequest } from "./api-request.js";
+
+export type MutableHeaders = Record<string, string | string[]>;
+
+/** Repeated headers are joined, as Node does, but for those of impersonation, where each is a value of its own. */
+export function addHeader(headers: MutableHeaders, name: string, value: string): void {
+  const known = headers[name];
+  if (known === undefined) headers[name] = value;
+  else if (name.startsWith("impersonate-")) headers[name] = [known, value].flat();
+  else headers[name] = `${known}, ${value}`;
+}
+
+/** Names and values in turn, as Node gives them. */
+export function headersOf(raw: readonly string[]): ApiRequest["headers"] {
+  const headers: MutableHeaders = Object.create(null);
+  for (let at = 0; at < raw.length; at += 2) addHeader(headers, raw[at]!.toLowerCase(), raw[at + 1]!);
+  return headers;
+}
