@@ -1,5 +1,15 @@
 /** The controllers that can run in a control plane, in the order in which they start. */
-export const WORKLOAD_NAMES = ["nodes", "scheduler", "pods", "replicasets", "deployments", "jobs", "cronjobs"] as const;
+export const WORKLOAD_NAMES = [
+  "nodes",
+  "scheduler",
+  "pods",
+  "replicasets",
+  "deployments",
+  "jobs",
+  "cronjobs",
+  "endpointslices",
+  "endpoints",
+] as const;
 
 /** One of them: each can be switched off, so that another one, such as kube-controller-manager, does its work. */
 export type WorkloadName = (typeof WORKLOAD_NAMES)[number];

@@ -1,11 +1,15 @@
 import { type Client, type Clock, type Logger, Manager, type Random, type Workload } from "setpoint";
 import { cronJobController } from "./cron-job/cron-job-controller.js";
+import { daemonSetController } from "./daemon-set/daemon-set-controller.js";
 import { deploymentController } from "./deployment/deployment-controller.js";
+import { disruptionBudgetController } from "./disruption-budget/disruption-budget-controller.js";
 import { jobController } from "./job/job-controller.js";
 import { ensureNode, nodeController } from "./node/node-controller.js";
 import { podController } from "./pod/pod-controller.js";
 import { replicaSetController } from "./replica-set/replica-set-controller.js";
 import { schedulerController } from "./scheduler/scheduler-controller.js";
+import { endpointSliceController, endpointsControllers } from "./service/service-controllers.js";
+import { statefulSetController } from "./stateful-set/stateful-set-controller.js";
 import type { WorkloadName } from "./workload-choice.js";
 
 /** What the controllers need of the plane besides its API. */
@@ -28,8 +32,13 @@ const CONTROLLERS: Readonly<
   pods: podController,
   replicasets: replicaSetController,
   deployments: deploymentController,
+  statefulsets: statefulSetController,
+  daemonsets: daemonSetController,
+  disruptionbudgets: disruptionBudgetController,
   jobs: jobController,
   cronjobs: cronJobController,
+  endpointslices: endpointSliceController,
+  endpoints: endpointsControllers,
 };
 
 /**

@@ -1,0 +1,66 @@
+import type { EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
+import type { Pod, Service } from "setpoint/kinds/v1";
+import { describe, expect, it } from "vitest";
+import { planSlices } from "./endpoint-slice-plan.js";
+
+const service = {
+  metadata: { name: "web", namespace: "default", uid: "web" },
+  spec: { clusterIP: "10.0.0.9", selector: { app: "web" }, ports: [{ port: 80, targetPort: "http" }] },
+} as unknown as Service;
+
+const pod = (
+  at: number,
+  changes: { readonly port?: number; readonly ready?: boolean; readonly phase?: string } = {},
+): Pod => {
+  const { port = 8080, ready = true, phase = "Running" } = changes;
+  return {
+    metadata: { name: `p-${at}`, namespace: "default", uid: `uid-${at}` },
+    spec: { containers: [{ name: "main", ports: [{ name: "http", containerPort: port }] }] },
+    status: {
+      phase,
+      podIPs: [{ ip: `10.1.0.${at}` }],
+      conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    },
+  } as unknown as Pod;
+};
+
+const pods = (count: number): readonly Pod[] => Array.from({ length: count }, (_, at) => pod(at));
+const plan = (some: readonly Pod[], slices: readonly EndpointSlice[] = []) =>
+  planSlices(service, some, new Map(), slices);
+
+/** What the server makes of the slices that a plan creates. */
+const stored = (some: readonly Pod[]): readonly EndpointSlice[] =>
+  plan(some).create.map((slice, at) => ({ ...slice, metadata: { ...slice.metadata, name: `slice-${at}` } })) as never;
+
+describe("the slices of a service", () => {
+  it("hold a hundred endpoints at most, and are one without endpoints where there are none", () => {
+    expect(stored(pods(250)).map(({ endpoints }) => endpoints?.length)).toEqual([100, 100, 50]);
+    expect(stored([])).toMatchObject([{ endpoints: [], ports: [] }]);
+  });
+
+  it("stay as they are while nothing changes", () => {
+    expect(plan(pods(150), stored(pods(150)))).toEqual({ create: [], change: [], remove: [] });
+  });
+
+  it("change where a pod changed, and nowhere else", () => {
+    const changed = pods(150).map((each, at) => (at === 120 ? pod(120, { ready: false }) : each));
+    const { create, change, remove } = plan(changed, stored(pods(150)));
+    expect([create, remove]).toEqual([[], []]);
+    expect(change.map(({ name }) => name)).toEqual(["slice-1"]);
+    expect(change[0]?.body.endpoints[20]?.conditions).toEqual({ ready: false, serving: false, terminating: false });
+  });
+
+  it("go when their last endpoint goes, and take in new ones where there is room", () => {
+    const slices = stored(pods(150));
+    expect(plan(pods(100), slices)).toMatchObject({ create: [], change: [], remove: ["slice-1"] });
+    expect(plan(pods(151), slices)).toMatchObject({ create: [], change: [{ name: "slice-1" }], remove: [] });
+  });
+
+  it("are apart for pods whose ports differ, and leave out pods that have ended", () => {
+    const slices = stored([pod(1), pod(2, { port: 9090 }), pod(3, { phase: "Succeeded" })]);
+    expect(slices.map(({ ports, endpoints }) => [ports?.[0]?.port, endpoints?.length])).toEqual([
+      [8080, 1],
+      [9090, 1],
+    ]);
+  });
+});

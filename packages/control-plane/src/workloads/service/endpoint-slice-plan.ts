@@ -1,0 +1,158 @@
+import type { NewObject } from "setpoint";
+import type { Endpoint, EndpointPort, EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
+import { type Node, type Pod, Service } from "setpoint/kinds/v1";
+import { controllerReference } from "../owner-claims.js";
+import { type AddressType, endpointOf, familiesOf, isEndpoint, portsOf } from "./endpoint.js";
+
+export const SERVICE_LABEL = "kubernetes.io/service-name";
+const MANAGER_LABEL = "endpointslice.kubernetes.io/managed-by";
+const MANAGER = "endpointslice-controller.k8s.io";
+const HEADLESS_LABEL = "service.kubernetes.io/headless";
+const MOST_ENDPOINTS = 100;
+
+export interface SlicePlan {
+  readonly create: readonly NewObject<EndpointSlice>[];
+  readonly change: readonly { readonly name: string; readonly body: SliceBody }[];
+  readonly remove: readonly string[];
+}
+
+interface SliceBody {
+  readonly metadata: { readonly labels: Readonly<Record<string, string | null>> };
+  readonly endpoints: readonly Endpoint[];
+  readonly ports: readonly EndpointPort[];
+}
+
+/** Slices of other makers with the label of a service are not ours to change. */
+export function isManaged({ metadata }: EndpointSlice): boolean {
+  return metadata.labels?.[MANAGER_LABEL] === MANAGER;
+}
+
+/**
+ * The slices of a service: its pods by family and ports, a hundred at most in each; one without endpoints where there
+ * are none. An endpoint stays in the slice that it is in, so that a change of one pod changes one slice.
+ */
+export function planSlices(
+  service: Service,
+  pods: readonly Pod[],
+  nodes: ReadonlyMap<string, Node>,
+  existing: readonly EndpointSlice[],
+): SlicePlan {
+  const labels = labelsOf(service);
+  const left = new Set(existing);
+  const create: NewObject<EndpointSlice>[] = [];
+  const change: { name: string; body: SliceBody }[] = [];
+  for (const { addressType, ports, endpoints } of groupsOf(service, pods, nodes)) {
+    const slices = existing.filter((slice) => slice.addressType === addressType && samePorts(slice.ports, ports));
+    for (const { slice, chunk } of placed(slices, endpoints)) {
+      if (!slice) {
+        create.push(newSlice(service, labels, addressType, ports, chunk));
+        continue;
+      }
+      left.delete(slice);
+      const body = { metadata: { labels: labelChange(slice, labels) }, endpoints: chunk, ports };
+      if (isChanged(slice, body)) change.push({ name: slice.metadata.name, body });
+    }
+  }
+  return { create, change, remove: [...left].map(({ metadata }) => metadata.name) };
+}
+
+interface Group {
+  readonly addressType: AddressType;
+  readonly ports: readonly EndpointPort[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+function groupsOf(service: Service, pods: readonly Pod[], nodes: ReadonlyMap<string, Node>): readonly Group[] {
+  return familiesOf(service).flatMap((addressType) => {
+    const groups = new Map<string, { ports: readonly EndpointPort[]; endpoints: Endpoint[] }>();
+    for (const pod of pods.filter(isEndpoint)) {
+      const endpoint = endpointOf(pod, service, addressType, nodes.get(pod.spec?.nodeName ?? ""));
+      if (endpoint.addresses.length === 0) continue;
+      const ports = portsOf(service, pod);
+      const key = JSON.stringify(ports);
+      const group = groups.get(key) ?? { ports, endpoints: [] };
+      group.endpoints.push(endpoint);
+      groups.set(key, group);
+    }
+    if (groups.size === 0) return [{ addressType, ports: [], endpoints: [] }];
+    return [...groups.values()].map((group) => ({ addressType, ...group }));
+  });
+}
+
+/** Gives every endpoint a slice: its own, else the fullest with room, else a new one. Slices that end empty are left out. */
+function placed(slices: readonly EndpointSlice[], endpoints: readonly Endpoint[]) {
+  if (endpoints.length === 0) return [{ slice: slices[0], chunk: [] as readonly Endpoint[] }];
+  const byUid = new Map(endpoints.map((endpoint) => [endpoint.targetRef?.uid, endpoint]));
+  const chunks = slices.map((slice) => {
+    const kept = (slice.endpoints ?? []).flatMap(({ targetRef }) => {
+      const endpoint = byUid.get(targetRef?.uid);
+      byUid.delete(targetRef?.uid);
+      return endpoint ? [endpoint] : [];
+    });
+    return { slice: slice as EndpointSlice | undefined, chunk: kept };
+  });
+  chunks.sort((one, other) => other.chunk.length - one.chunk.length);
+  for (const endpoint of byUid.values()) {
+    let place = chunks.find(({ chunk }) => chunk.length < MOST_ENDPOINTS);
+    if (!place) {
+      place = { slice: undefined, chunk: [] };
+      chunks.push(place);
+    }
+    place.chunk.push(endpoint);
+  }
+  return chunks.filter(({ chunk }) => chunk.length > 0);
+}
+
+function newSlice(
+  service: Service,
+  labels: Readonly<Record<string, string>>,
+  addressType: AddressType,
+  ports: readonly EndpointPort[],
+  endpoints: readonly Endpoint[],
+): NewObject<EndpointSlice> {
+  const { name, namespace } = service.metadata;
+  const ownerReferences = [controllerReference(Service, service)];
+  const metadata = { generateName: `${name}-`, namespace: namespace!, labels, ownerReferences };
+  return { metadata, addressType, ports, endpoints } as NewObject<EndpointSlice>;
+}
+
+function labelsOf({ metadata, spec }: Service): Readonly<Record<string, string>> {
+  const reserved = [SERVICE_LABEL, MANAGER_LABEL, HEADLESS_LABEL];
+  const own = Object.entries(metadata.labels ?? {}).filter(([key]) => !reserved.includes(key));
+  const isHeadless = !spec?.clusterIP || spec.clusterIP === "None";
+  return {
+    ...Object.fromEntries(own),
+    ...(isHeadless && { [HEADLESS_LABEL]: "" }),
+    [SERVICE_LABEL]: metadata.name,
+    [MANAGER_LABEL]: MANAGER,
+  };
+}
+
+/** As a merge patch: what the service no longer has is taken away. */
+function labelChange({ metadata }: EndpointSlice, labels: Readonly<Record<string, string>>) {
+  const gone = Object.keys(metadata.labels ?? {}).filter((key) => !(key in labels));
+  return { ...labels, ...Object.fromEntries(gone.map((key) => [key, null])) };
+}
+
+function isChanged(slice: EndpointSlice, { metadata, endpoints, ports }: SliceBody): boolean {
+  const labels = slice.metadata.labels ?? {};
+  if (Object.entries(metadata.labels).some(([key, value]) => labels[key] !== (value ?? undefined))) return true;
+  return !sameValue(slice.endpoints ?? [], endpoints) || !sameValue(slice.ports ?? [], ports);
+}
+
+function samePorts(left: EndpointSlice["ports"], right: readonly EndpointPort[]): boolean {
+  return sameValue(left ?? [], right);
+}
+
+/** Equal whatever the order of their fields. */
+function sameValue(left: unknown, right: unknown): boolean {
+  return stable(left) === stable(right);
+}
+
+function stable(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === "object" && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : each,
+  );
+}

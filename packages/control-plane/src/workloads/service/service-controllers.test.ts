@@ -1,0 +1,50 @@
+import { EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
+import { Endpoints, Pod, Service } from "setpoint/kinds/v1";
+import { describe, expect, it } from "vitest";
+import { Simulation } from "../simulation.testing.js";
+
+const web = {
+  metadata: { name: "web", namespace: "default", labels: { team: "a" } },
+  spec: { selector: { app: "web" }, ports: [{ name: "http", port: 80, targetPort: 8080 }] },
+};
+
+describe("a service", () => {
+  it("has an empty slice, then its pods as they become ready, then none of those that end", async () => {
+    await using simulation = await Simulation.start();
+    await simulation.client.create(Service, web);
+    await simulation.advance(1);
+    expect(await simulation.list(EndpointSlice, "kubernetes.io/service-name=web")).toMatchObject([
+      { addressType: "IPv4", metadata: { generateName: "web-", labels: { team: "a" } } },
+    ]);
+    await simulation.createDeployment("web", { replicas: 2 }, { "ready-after": "10s" });
+    await simulation.advance(5);
+    const ready = async () => {
+      const [slice] = await simulation.list(EndpointSlice, "kubernetes.io/service-name=web");
+      return (slice?.endpoints ?? []).map(({ conditions }) => conditions?.ready);
+    };
+    expect(await ready()).toEqual([false, false]);
+    await simulation.advance(10);
+    expect(await ready()).toEqual([true, true]);
+    const [slice] = await simulation.list(EndpointSlice, "kubernetes.io/service-name=web");
+    const [pod] = await simulation.pods("app=web");
+    expect(slice?.ports).toEqual([{ name: "http", port: 8080, protocol: "TCP" }]);
+    const endpoint = slice?.endpoints?.find(({ targetRef }) => targetRef?.uid === pod?.metadata.uid);
+    expect(endpoint).toMatchObject({ addresses: [pod?.status?.podIP], nodeName: pod?.spec?.nodeName });
+    const { subsets } = await simulation.get(Endpoints, "web");
+    expect(subsets?.[0]?.addresses).toHaveLength(2);
+    await simulation.client.delete(Pod, pod!.metadata.name, { namespace: "default" });
+    await simulation.advance(20);
+    expect(await ready()).toEqual([true, true]);
+  });
+
+  it("takes its slices and endpoints with it", async () => {
+    await using simulation = await Simulation.start();
+    await simulation.client.create(Service, web);
+    await simulation.advance(1);
+    expect(await simulation.find(Endpoints, "web")).toBeDefined();
+    await simulation.client.delete(Service, "web", { namespace: "default" });
+    await simulation.advance(1);
+    expect(await simulation.find(Endpoints, "web")).toBeUndefined();
+    expect(await simulation.list(EndpointSlice, "kubernetes.io/service-name=web")).toEqual([]);
+  });
+});

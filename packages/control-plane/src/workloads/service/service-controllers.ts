@@ -1,0 +1,94 @@
+import { type Controller, controller, scoped, type Workload } from "setpoint";
+import { EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
+import { Endpoints, Node, Pod, Service } from "setpoint/kinds/v1";
+import { BY_CONTROLLER, CLAIM_INDEXES } from "../owner-claims.js";
+import { isManaged, planSlices } from "./endpoint-slice-plan.js";
+import { desiredEndpoints, MANAGER, MANAGER_LABEL } from "./endpoints-plan.js";
+
+const COMMON = { fieldManager: "kube-controller-manager", retry: { attempts: Number.MAX_SAFE_INTEGER } } as const;
+
+/** Keeps the slices of every service with a selector. */
+export function endpointSliceController(): Controller<Service> {
+  return controller(Service, {
+    ...COMMON,
+    name: "endpointslices",
+    uses: [
+      Pod,
+      Node,
+      scoped(EndpointSlice, {
+        namespaces: "all",
+        indexes: { [BY_CONTROLLER]: CLAIM_INDEXES[BY_CONTROLLER] },
+        writes: ["create", "patch", "delete"],
+      }),
+    ],
+    async reconcile(service, ctx) {
+      const { namespace = "", uid } = service.metadata;
+      const labelSelector = selectorOf(service);
+      if (labelSelector === undefined) return;
+      const pods = await ctx.list(Pod, { namespace, labelSelector });
+      const nodes = new Map<string, Node>();
+      for (const name of new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))) {
+        const node = await ctx.find(Node, name);
+        if (node) nodes.set(name, node);
+      }
+      const existing = (await ctx.byIndex(EndpointSlice, BY_CONTROLLER, uid)).filter(isManaged);
+      const { create, change, remove } = planSlices(service, pods, nodes, existing);
+      for (const slice of create) await ctx.create(EndpointSlice, slice);
+      for (const { name, body } of change) {
+        await ctx.patch(EndpointSlice, name, { type: "merge", body: body as never }, { namespace });
+      }
+      for (const name of remove) await ctx.delete(EndpointSlice, name, { namespace });
+    },
+  });
+}
+
+/** Keeps the Endpoints of every service with a selector, for those who still read them. */
+export function endpointsControllers(): readonly Workload[] {
+  return [endpointsOfServices(), endpointsWithoutService()];
+}
+
+function endpointsOfServices(): Controller<Service> {
+  return controller(Service, {
+    ...COMMON,
+    name: "endpoints",
+    uses: [Pod, scoped(Endpoints, { writes: ["create", "patch", "delete"] })],
+    async reconcile(service, ctx) {
+      const { namespace = "", name } = service.metadata;
+      const labelSelector = selectorOf(service);
+      if (labelSelector === undefined) return;
+      const { labels, subsets } = desiredEndpoints(service, await ctx.list(Pod, { namespace, labelSelector }));
+      const existing = await ctx.find(Endpoints, name);
+      if (!existing) {
+        await ctx.create(Endpoints, { metadata: { name, namespace, labels }, subsets } as never);
+        return;
+      }
+      const isSame =
+        JSON.stringify(existing.subsets ?? []) === JSON.stringify(subsets ?? []) &&
+        Object.entries(labels).every(([key, value]) => existing.metadata.labels?.[key] === value);
+      if (isSame) return;
+      const body = { metadata: { labels }, subsets: subsets as never };
+      await ctx.patch(Endpoints, name, { type: "merge", body }, { namespace });
+    },
+  });
+}
+
+/** Endpoints bear their service's name and no reference to it, so that nobody else collects them. */
+function endpointsWithoutService(): Controller<Endpoints> {
+  return controller(Endpoints, {
+    ...COMMON,
+    name: "orphaned-endpoints",
+    uses: [Service],
+    writes: ["delete"],
+    labelSelector: `${MANAGER_LABEL}=${MANAGER}`,
+    async reconcile({ metadata: { name, uid } }, ctx) {
+      if (!(await ctx.find(Service, name))) await ctx.delete(Endpoints, name, { preconditions: { uid } });
+    },
+  });
+}
+
+/** Services without a selector have endpoints that somebody else makes; those of type ExternalName have none. */
+function selectorOf({ spec }: Service): string | undefined {
+  const selector = Object.entries(spec?.selector ?? {});
+  if (selector.length === 0 || spec?.type === "ExternalName") return undefined;
+  return selector.map(([key, value]) => `${key}=${value}`).join(",");
+}
