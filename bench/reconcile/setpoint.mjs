@@ -1,24 +1,40 @@
-// Our operator of the benchmark: setpoint.mjs NAMESPACE CONCURRENCY REVISION COUNT PACED. Prints how long the first COUNT
-// writes took, then how late the reconciles of PACED later events began; ends after that.
+// Our operator of the benchmark: setpoint.mjs NAMESPACE CONCURRENCY. Each line of its input, `CHILD REVISION WRITES`, says
+// what the children are to be from now on, runs all objects where CHILD or REVISION is new, and is answered after that many
+// writes: how long they took, and how long after the event of each its reconcile began.
+import { createInterface } from "node:readline";
 import { connect, controller, Manager } from "../../packages/setpoint/dist/index.js";
 import { CONFIG_MAP, WEBSITE } from "./websites.mjs";
 
-const [namespace, ...numbers] = process.argv.slice(2);
-const [concurrency, revision, count, paced] = numbers.map(Number);
-const latenciesMs = [];
-let writes = 0;
-let startedMs = 0;
+const [namespace, concurrency] = process.argv.slice(2);
+let desired = { child: "", revision: "" };
+let phase = { left: 0, startedMs: 0, latenciesMs: [] };
+let markSynced;
+const synced = new Promise((resolve) => {
+  markSynced = resolve;
+});
 
 const websites = controller(WEBSITE, {
   name: "bench",
   owns: [CONFIG_MAP],
   namespaces: [namespace],
-  concurrency,
-  async reconcile({ metadata: { name }, spec }, ctx) {
+  concurrency: Number(concurrency),
+  triggers: [
+    {
+      name: "phase",
+      start(enqueue, keys) {
+        markSynced(() => {
+          for (const key of [...keys()]) enqueue(key);
+        });
+      },
+    },
+  ],
+  async reconcile({ metadata: site, spec }, ctx) {
     const enteredMs = nowMs();
-    startedMs ||= enteredMs;
+    const { child, revision } = desired;
+    if (child === "") return;
+    const name = `${site.name}-${child}`;
     const before = await ctx.find(CONFIG_MAP, name);
-    const data = { image: spec.image, sentAt: spec.sentAt, revision: String(revision) };
+    const data = { image: spec.image, sentAt: spec.sentAt, revision };
     const { metadata } = await ctx.apply(CONFIG_MAP, { metadata: { name }, data });
     if (metadata.resourceVersion !== before?.metadata.resourceVersion) wrote(enteredMs, spec.sentAt);
   },
@@ -28,25 +44,27 @@ const client = await connect();
 const manager = new Manager({ client });
 manager.add(websites);
 await manager.start();
+const runAll = await synced;
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [child, revision, writes] = line.split(" ");
+  const isNew = child !== desired.child || revision !== desired.revision;
+  desired = { child, revision };
+  phase = { left: Number(writes), startedMs: nowMs(), latenciesMs: [] };
+  if (isNew) runAll();
+}
+await manager.stop();
+await client[Symbol.asyncDispose]();
 
 function wrote(enteredMs, sentAt) {
-  if (writes >= count) latenciesMs.push(enteredMs - Number(sentAt));
-  writes += 1;
-  if (writes === count) print({ seconds: (nowMs() - startedMs) / 1000 });
-  if (writes === count + paced) void end();
-}
-
-async function end() {
+  phase.latenciesMs.push(enteredMs - Number(sentAt));
+  if (--phase.left > 0) return;
   const { user, system } = process.cpuUsage();
-  print({ latenciesMs, cpuSeconds: (user + system) / 1e6 });
-  await manager.stop();
-  await client[Symbol.asyncDispose]();
+  const seconds = (nowMs() - phase.startedMs) / 1000;
+  const answer = { seconds, latenciesMs: phase.latenciesMs, cpuSeconds: (user + system) / 1e6 };
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
 function nowMs() {
   return performance.timeOrigin + performance.now();
-}
-
-function print(value) {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -1,13 +1,16 @@
-// The peer's operator of the benchmark: program apply|update NAMESPACE CONCURRENCY REVISION COUNT PACED. Prints how long the
-// first COUNT writes took, then how late the reconciles of PACED later events began; ends after that.
+// The peer's operator of the benchmark: program apply|update NAMESPACE CONCURRENCY. Each line of its input, `CHILD REVISION
+// WRITES`, says what the children are to be from now on, runs all objects where CHILD or REVISION is new, and is answered
+// after that many writes: how long they took, and how long after the event of each its reconcile began.
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"maps"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,45 +27,52 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 type reconciler struct {
 	client.Client
-	revision     string
-	applies      bool
-	count, paced int
+	applies bool
 
-	mutex     sync.Mutex
-	started   time.Time
-	writes    int
-	latencies []float64
+	mutex           sync.Mutex
+	child, revision string
+	left            int
+	started         time.Time
+	latencies       []float64
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	entered := time.Now()
+	r.mutex.Lock()
+	suffix, revision := r.child, r.revision
+	r.mutex.Unlock()
+	if suffix == "" {
+		return ctrl.Result{}, nil
+	}
 	var site Website
 	if err := r.Get(ctx, request.NamespacedName, &site); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	data := map[string]string{"image": site.Spec.Image, "sentAt": site.Spec.SentAt, "revision": r.revision}
-	r.begin(entered)
+	data := map[string]string{"image": site.Spec.Image, "sentAt": site.Spec.SentAt, "revision": revision}
 	write := r.createOrUpdate
 	if r.applies {
 		write = r.apply
 	}
-	wrote, err := write(ctx, &site, data)
+	wrote, err := write(ctx, &site, site.Name+"-"+suffix, data)
 	if wrote && err == nil {
-		r.end(entered, site.Spec.SentAt)
+		r.wrote(entered, site.Spec.SentAt)
 	}
 	return ctrl.Result{}, err
 }
 
 // The way of most operators: read, then create or update where something differs.
-func (r *reconciler) createOrUpdate(ctx context.Context, site *Website, data map[string]string) (bool, error) {
+func (r *reconciler) createOrUpdate(ctx context.Context, site *Website, name string, data map[string]string) (bool, error) {
 	child := &corev1.ConfigMap{}
-	child.Namespace, child.Name = site.Namespace, site.Name
+	child.Namespace, child.Name = site.Namespace, name
 	result, err := controllerutil.CreateOrUpdate(ctx, r.Client, child, func() error {
 		child.Data = data
 		return controllerutil.SetControllerReference(site, child, r.Scheme())
@@ -71,9 +81,9 @@ func (r *reconciler) createOrUpdate(ctx context.Context, site *Website, data map
 }
 
 // Server-side apply, which is what ours does. Left out where the cache shows the same.
-func (r *reconciler) apply(ctx context.Context, site *Website, data map[string]string) (bool, error) {
+func (r *reconciler) apply(ctx context.Context, site *Website, name string, data map[string]string) (bool, error) {
 	var child corev1.ConfigMap
-	err := r.Get(ctx, client.ObjectKeyFromObject(site), &child)
+	err := r.Get(ctx, client.ObjectKey{Namespace: site.Namespace, Name: name}, &child)
 	if err == nil && maps.Equal(child.Data, data) {
 		return false, nil
 	}
@@ -82,40 +92,45 @@ func (r *reconciler) apply(ctx context.Context, site *Website, data map[string]s
 	}
 	owner := metav1apply.OwnerReference().WithAPIVersion(version.String()).WithKind("Website").
 		WithName(site.Name).WithUID(site.UID).WithController(true).WithBlockOwnerDeletion(true)
-	desired := corev1apply.ConfigMap(site.Name, site.Namespace).WithOwnerReferences(owner).WithData(data)
+	desired := corev1apply.ConfigMap(name, site.Namespace).WithOwnerReferences(owner).WithData(data)
 	return true, r.Apply(ctx, desired, client.FieldOwner("bench"), client.ForceOwnership)
 }
 
-func (r *reconciler) begin(entered time.Time) {
+func (r *reconciler) wrote(entered time.Time, sentAt string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.started.IsZero() {
-		r.started = entered
+	sentMs, _ := strconv.ParseFloat(sentAt, 64)
+	r.latencies = append(r.latencies, float64(entered.UnixNano())/1e6-sentMs)
+	r.left--
+	if r.left > 0 {
+		return
 	}
+	var usage syscall.Rusage
+	must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	must(json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"seconds":     time.Since(r.started).Seconds(),
+		"latenciesMs": r.latencies,
+		"cpuSeconds":  cpu(usage.Utime) + cpu(usage.Stime),
+	}))
 }
 
-func (r *reconciler) end(entered time.Time, sentAt string) {
+// Begins a phase as a line of the input says. Returns whether all objects must run for it.
+func (r *reconciler) begin(line string) bool {
+	fields := strings.Fields(line)
+	writes, err := strconv.Atoi(fields[2])
+	must(err)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.writes >= r.count {
-		sentMs, err := strconv.ParseFloat(sentAt, 64)
-		must(err)
-		r.latencies = append(r.latencies, float64(entered.UnixNano())/1e6-sentMs)
-	}
-	r.writes++
-	if r.writes == r.count {
-		print(map[string]any{"seconds": time.Since(r.started).Seconds()})
-	}
-	if r.writes == r.count+r.paced {
-		var usage syscall.Rusage
-		must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-		print(map[string]any{"latenciesMs": r.latencies, "cpuSeconds": cpu(usage.Utime) + cpu(usage.Stime)})
-		os.Exit(0)
-	}
+	isNew := fields[0] != r.child || fields[1] != r.revision
+	r.child, r.revision, r.left = fields[0], fields[1], writes
+	r.started, r.latencies = time.Now(), nil
+	return isNew
 }
 
 func main() {
-	namespace, concurrency := os.Args[2], number(os.Args[3])
+	namespace := os.Args[2]
+	concurrency, err := strconv.Atoi(os.Args[3])
+	must(err)
 	log.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	must(err)
@@ -130,27 +145,31 @@ func main() {
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
 	})
 	must(err)
+	events := make(chan event.GenericEvent, 1024)
+	r := &reconciler{Client: manager.GetClient(), applies: os.Args[1] == "apply"}
 	must(ctrl.NewControllerManagedBy(manager).For(&Website{}).Owns(&corev1.ConfigMap{}).
+		WatchesRawSource(source.Channel(events, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
-		Complete(&reconciler{
-			Client:   manager.GetClient(),
-			applies:  os.Args[1] == "apply",
-			revision: os.Args[4],
-			count:    number(os.Args[5]),
-			paced:    number(os.Args[6]),
-		}))
-	must(manager.Start(context.Background()))
-}
-
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	must(err)
-	return n
+		Complete(r))
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			var sites WebsiteList
+			must(r.List(ctx, &sites))
+			if !r.begin(lines.Text()) {
+				continue
+			}
+			for i := range sites.Items {
+				events <- event.GenericEvent{Object: &sites.Items[i]}
+			}
+		}
+		stop()
+	}()
+	must(manager.Start(ctx))
 }
 
 func cpu(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-
-func print(value any) { must(json.NewEncoder(os.Stdout).Encode(value)) }
 
 func must(err error) {
 	if err != nil {
