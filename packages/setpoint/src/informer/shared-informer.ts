@@ -12,6 +12,7 @@ import type {
   HandlerRegistration,
   IndexFunction,
   Informer,
+  InformerEvent,
   InformerHandler,
   InformerPhase,
   InformerScope,
@@ -40,6 +41,8 @@ export interface InformerOptions extends ReflectorOptions, StoreOptions {
   readonly deleteWaitMs?: number;
   /** Told of every failure of lists, watches and handlers; `status()` shows the last of the former. */
   readonly onError?: (kind: Kind, error: unknown) => void;
+  /** Told of every step that is handed out to handlers, once however many there are: for metrics. Must not throw. */
+  readonly onStep?: (kind: Kind, type: InformerEvent<KubeObject>["type"]) => void;
 }
 
 const DEFAULT_DELETE_WAIT_MS = 5000;
@@ -82,9 +85,10 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     this.#context = context;
     this.#retention = new Retention(projection as Projection | undefined);
     this.#reader = new ObjectReader(kind, this.#retention);
-    this.#store = new Store(kind, context.options);
+    this.#store = new Store(kind, context.options, Math.floor(context.random.next() * 2 ** 32));
     this.#deltas = new Deltas(this.#store, {
       isNeeded: () => this.#listeners.size > 0,
+      isTracking: () => this.#indexes.size > 0 || this.#deleteWaiters.size > 0,
       push: (step) => this.#distribute(step),
       unchanged: (key) => this.#resyncUnchanged(key),
       changed: (key) => this.#changed(key),
@@ -316,6 +320,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   }
 
   #distribute(step: Step<T>): void {
+    this.#context.options.onStep?.(this.kind, step.type);
     for (const listener of this.#listeners) listener.push(step);
   }
 

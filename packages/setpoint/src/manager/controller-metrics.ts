@@ -84,15 +84,21 @@ export function collectState(
   perRun(ACTIVE, "controller", (run) => run.status().running.length);
   perRun(MAX_CONCURRENT, "controller", (run) => run.controller.concurrency);
   perRun(PARKED, "controller", (run) => run.status().parked.length);
-  const perInformer = (definition: MetricDefinition, field: "objects" | "bytes" | "backlog" | "synced"): void => {
+  const perInformer = (definition: MetricDefinition, field: "objects" | "bytes" | "backlog"): void => {
     registry.collect(definition, () =>
-      [...informers.statuses()].map((status) => ({ labels: { kind: status.kind }, value: Number(status[field]) })),
+      [...informers.statuses()].map((status) => ({ labels: { kind: status.kind }, value: status[field] })),
     );
   };
   perInformer(INFORMER_OBJECTS, "objects");
   perInformer(INFORMER_BYTES, "bytes");
   perInformer(INFORMER_BACKLOG, "backlog");
-  perInformer(INFORMER_SYNCED, "synced");
+  registry.collect(INFORMER_SYNCED, () => {
+    // Of several caches of a kind the last one to come counts.
+    const synced = new Map<string, boolean>();
+    for (const status of informers.statuses())
+      synced.set(status.kind, status.synced && (synced.get(status.kind) ?? true));
+    return [...synced].map(([kind, isSynced]) => ({ labels: { kind }, value: Number(isSynced) }));
+  });
 }
 
 /** Counts a client's requests. */

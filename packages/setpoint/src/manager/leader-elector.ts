@@ -83,6 +83,7 @@ export class LeaderElector implements AsyncDisposable {
 
   /** Lets requests pass while we lead. */
   readonly fence: Fence = {
+    lost: this.#lost.signal,
     check: () => {
       if (this.isLeading) return;
       throw new SetpointError(

@@ -7,7 +7,7 @@ import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
-import type { ControllerEnvironment } from "../controller/environment.js";
+import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
 import { openFence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
@@ -25,6 +25,7 @@ import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part, Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
+import { collectStages, informerMetrics, stageMetrics } from "./stage-metrics.js";
 
 export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
@@ -81,6 +82,7 @@ export class Manager implements AsyncDisposable {
   /** One for all: what one controller has read, another may quote. */
   readonly #mask = new SecretMask();
   readonly #traces: Traces | undefined;
+  readonly #observer: ControllerObserver;
   readonly #elector: LeaderElector | undefined;
   readonly #endpoints = new Endpoints();
   readonly #apps: AppHost;
@@ -129,7 +131,9 @@ export class Manager implements AsyncDisposable {
         ...leaderElection,
         ...common,
       });
+    this.#observer = joined(controllerMetrics(this.metrics), stageMetrics(this.metrics));
     collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers);
+    collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run));
   }
 
   /** Where health is served, once it is. */
@@ -328,7 +332,8 @@ export class Manager implements AsyncDisposable {
   }
 
   #clusterOf(client: Client): Cluster {
-    return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random }) };
+    const onStep = informerMetrics(this.metrics);
+    return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep }) };
   }
 
   #environment(): ControllerEnvironment {
@@ -341,7 +346,7 @@ export class Manager implements AsyncDisposable {
       recorder: this.#events,
       fence: this.#elector?.fence ?? openFence,
       timeline: this.timeline,
-      observer: controllerMetrics(this.metrics),
+      observer: this.#observer,
       mask: this.#mask,
       ...(this.#traces ? { traces: this.#traces } : {}),
     };
@@ -356,6 +361,25 @@ export class Manager implements AsyncDisposable {
   *#controllerRuns(): Iterable<ControllerRun> {
     for (const { run } of this.#workloads.values()) if (run instanceof ControllerRun) yield run;
   }
+}
+
+/** Tells both, the first one alone of queues. */
+function joined(first: ControllerObserver, second: ControllerObserver): ControllerObserver {
+  return {
+    ...first,
+    runStarted: (run) => {
+      first.runStarted?.(run);
+      second.runStarted?.(run);
+    },
+    runEnded: (run) => {
+      first.runEnded?.(run);
+      second.runEnded?.(run);
+    },
+    stepEnded: (step) => {
+      first.stepEnded?.(step);
+      second.stepEnded?.(step);
+    },
+  };
 }
 
 function idOf({ type, name }: Workload): string {

@@ -43,3 +43,17 @@ describe("metric registry", () => {
     expect(() => registry.gauge({ name: "x", type: "gauge", help: "" })).toThrow("cannot be a gauge");
   });
 });
+
+it("bounds collected values as well, and adds up those of equal labels", () => {
+  const registry = new MetricRegistry();
+  const definition = { name: "open", type: "gauge", help: "Open." } as const;
+  registry.collect(definition, () => Array.from({ length: 1_500 }, (_, at) => ({ labels: { id: `${at}` }, value: 1 })));
+  registry.collect(definition, () => [{ labels: { id: "7" }, value: 2 }]);
+  const lines = registry
+    .exposition()
+    .split("\n")
+    .filter((line) => line.startsWith("open{"));
+  expect(lines.length).toBe(1_001);
+  expect(lines).toContain('open{id="other"} 500');
+  expect(lines).toContain('open{id="7"} 3');
+});

@@ -17,6 +17,7 @@ export interface Counter {
 
 export interface Gauge {
   set(labels: Labels, value: number): void;
+  add(labels: Labels, by: number): void;
 }
 
 export interface Histogram {
@@ -51,7 +52,10 @@ export class MetricRegistry {
 
   gauge(definition: MetricDefinition): Gauge {
     const metric = this.#metric(definition, "gauge");
-    return { set: (labels, value) => void (seriesOf(metric, labels).value = value) };
+    return {
+      set: (labels, value) => void (seriesOf(metric, labels).value = value),
+      add: (labels, by) => void (seriesOf(metric, labels).value += by),
+    };
   }
 
   histogram(definition: MetricDefinition): Histogram {

@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import { createClient } from "../client/api-client.js";
+import type { Transport } from "../client/transport.js";
+import { controller } from "../controller/controller.js";
+import { watcher } from "../controller/watcher.js";
+import { Website, World } from "../controller/world.testing.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { requestMetrics } from "./controller-metrics.js";
+import { Manager } from "./manager.js";
+import { MetricRegistry } from "./metric-registry.js";
+
+const KIND = 'kind="web.example.com/v1/Website"';
+
+it("an object is counted at each stage of its way, from a cold start to its end", async () => {
+  await using world = await World.create();
+  await world.createWebsite("a");
+  const metricRegistry = new MetricRegistry();
+  const transport: Transport = {
+    request: (request) => world.client.raw({ ...request, retry: false }),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const observer = requestMetrics(metricRegistry);
+  const client = createClient({ transport, server: "in-process", clock: world.clock, observer });
+  await using manager = new Manager({ client, clock: world.clock, metricRegistry });
+  let failures = 1;
+  const sites = controller(Website, {
+    owns: [ConfigMap],
+    metrics: [
+      { name: "sites_failures_left", type: "gauge", help: "Left.", collect: () => [{ labels: {}, value: failures }] },
+    ],
+    async reconcile({ metadata, spec }, ctx) {
+      await ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { image: spec.image } });
+      if (spec.image === "broken" && failures-- > 0) throw new Error("once");
+    },
+    finalize: () => undefined,
+  });
+  const audit = watcher(Website, { update: () => Promise.reject(new Error("no audit")), retry: { attempts: 1 } });
+  await manager.add(sites);
+  await manager.add(audit);
+  const value = (series: string): number => {
+    const line = manager.metrics
+      .exposition()
+      .split("\n")
+      .find((each) => each.startsWith(`${series} `));
+    return line === undefined ? Number.NaN : Number(line.slice(series.length));
+  };
+
+  // Cold start: the list brings the object, to the reconciler and to the watcher.
+  await manager.start();
+  await world.clock.advance(1_000);
+  expect(value(`setpoint_informer_synced{${KIND}}`)).toBe(1);
+  expect(value(`setpoint_informer_objects{${KIND}}`)).toBe(1);
+  expect(value(`informer_events_total{event_type="CREATE",${KIND}}`)).toBe(1);
+  expect(value('workqueue_adds_total{name="websites"}')).toBeGreaterThanOrEqual(1);
+  expect(value('workqueue_queue_duration_seconds_count{name="websites"}')).toBeGreaterThanOrEqual(1);
+  expect(value(`reconciler_process_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
+  expect(value(`informer_reconcile_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
+  expect(value(`watcher_process_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
+  expect(value('controller_runtime_reconcile_total{controller="websites",result="success"}')).toBe(1);
+  expect(
+    value('kubernetes_client_requests_total{verb="apply",kind="ConfigMap",subresource="",status_code="201"}'),
+  ).toBe(1);
+  expect(value("sites_failures_left")).toBe(1);
+
+  // Hot path: an update that fails once, then its retry; the watcher gives up after two tries.
+  const before = value(`informer_events_total{event_type="UPDATE",${KIND}}`);
+  await world.client.patch(Website, "a", { type: "merge", body: { spec: { image: "broken" } } }, { namespace: "team" });
+  await world.clock.advance(5_000);
+  expect(value(`informer_events_total{event_type="UPDATE",${KIND}}`)).toBe(before + 1);
+  expect(value(`reconciler_errors_total{event_type="UPDATE",${KIND}}`)).toBe(1);
+  expect(value(`reconciler_process_duration_seconds_count{event_type="UPDATE",${KIND}}`)).toBe(2);
+  expect(value('retry_processor_enqueued_total{action="UPDATE"}')).toBe(1);
+  expect(value('retry_processor_executions_total{action="UPDATE",result="success"}')).toBe(1);
+  expect(value('retry_processor_queue_wait_duration_seconds_count{action="UPDATE"}')).toBe(1);
+  expect(value("retry_processor_pending_total")).toBe(0);
+  expect(value('workqueue_retries_total{name="websites"}')).toBe(1);
+  expect(value(`watcher_errors_total{event_type="UPDATE",${KIND}}`)).toBeGreaterThanOrEqual(2);
+  expect(value(`ongoing_reconcile_processes{event_type="UPDATE",${KIND}}`)).toBe(0);
+  expect(value(`ongoing_reconcile_events{${KIND}}`)).toBe(0);
+  expect(value(`concurrent_watcher_queue_depth{${KIND}}`)).toBe(0);
+
+  // Its end.
+  await world.client.delete(Website, "a", { namespace: "team" });
+  await world.clock.advance(5_000);
+  expect(value(`informer_events_total{event_type="DELETE",${KIND}}`)).toBe(1);
+  expect(value(`reconciler_process_duration_seconds_count{event_type="DELETE",${KIND}}`)).toBe(1);
+  expect(value(`setpoint_informer_objects{${KIND}}`)).toBe(0);
+});
