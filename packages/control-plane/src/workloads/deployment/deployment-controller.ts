@@ -9,7 +9,8 @@ import {
 } from "setpoint";
 import { Deployment, ReplicaSet } from "setpoint/kinds/apps/v1";
 import { Pod } from "setpoint/kinds/v1";
-import { adoption, BY_CONTROLLER, CLAIM_INDEXES, claims, ORPHANS, orphanPlace, release } from "../owner-claims.js";
+import { claimedObjects } from "../claimed-objects.js";
+import { BY_CONTROLLER, CLAIM_INDEXES } from "../owner-claims.js";
 import { isPodOver } from "../pod/pod-state.js";
 import { serverMessage } from "../server-message.js";
 import { wholeStatus } from "../status-change.js";
@@ -36,7 +37,7 @@ export function deploymentController({ clock }: WorkloadEnvironment): Controller
     when: { changed: ["spec", "status", "metadata.annotations", "metadata.deletionTimestamp"] },
     async reconcile(deployment, ctx) {
       const nowMs = clock.now();
-      const sets = await claimedSets(deployment, ctx);
+      const sets = await claimedObjects(Deployment, deployment, ReplicaSet, ctx);
       const plan = planDeployment(deployment, sets, await hasOldPods(deployment, sets, ctx), nowMs);
       if (plan.created && !(await createSet(deployment, plan.created, ctx, nowMs))) return;
       await open(deployment, plan, ctx);
@@ -48,25 +49,11 @@ export function deploymentController({ clock }: WorkloadEnvironment): Controller
       return checkInMs === undefined ? undefined : ctx.requeueAfter(checkInMs);
     },
     async deleting(deployment, ctx) {
-      const sets = await claimedSets(deployment, ctx);
+      const sets = await claimedObjects(Deployment, deployment, ReplicaSet, ctx);
       const status = plainStatus(deployment, sets, newestOf(deployment, sets), clock.now());
       ctx.status(wholeStatus(deployment.status, status, ["terminatingReplicas", "collisionCount"]));
     },
   });
-}
-
-async function claimedSets(deployment: Deployment, ctx: Context): Promise<readonly ReplicaSet[]> {
-  const { uid, namespace = "" } = deployment.metadata;
-  const { selector } = deployment.spec;
-  const owned = await ctx.byIndex(ReplicaSet, BY_CONTROLLER, uid);
-  const orphans = await ctx.byIndex(ReplicaSet, ORPHANS, orphanPlace(namespace, selector));
-  const { kept, adopted, released } = claims(deployment, selector, [...owned, ...orphans]);
-  for (const set of released) await ctx.patch(ReplicaSet, set.metadata.name, release(deployment, set));
-  const taken: ReplicaSet[] = [];
-  for (const set of adopted) {
-    taken.push(await ctx.patch(ReplicaSet, set.metadata.name, adoption(Deployment, deployment, set)));
-  }
-  return [...kept, ...taken];
 }
 
 /** Whether pods of old ReplicaSets still live; only a rollout that recreates asks. */

@@ -17,10 +17,7 @@ export function evictedAtMs(pod: Pod, { spec }: Node, nowMs: number): number | u
   return earliest;
 }
 
-export function tolerates(
-  { key = "", operator = "Equal", value = "", effect }: Toleration,
-  taint: Taint,
-): boolean {
+export function tolerates({ key = "", operator = "Equal", value = "", effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== taint.effect) return false;
   if (key !== "" && key !== taint.key) return false;
   if (key === "") return operator === "Exists";

@@ -1,17 +1,8 @@
 import { type Controller, controller, isApiError, type ReconcileContext, scoped } from "setpoint";
 import { ReplicaSet } from "setpoint/kinds/apps/v1";
 import { Pod } from "setpoint/kinds/v1";
-import {
-  adoption,
-  BY_CONTROLLER,
-  CLAIM_INDEXES,
-  claims,
-  controllerOf,
-  controllerReference,
-  ORPHANS,
-  orphanPlace,
-  release,
-} from "../owner-claims.js";
+import { claimedObjects } from "../claimed-objects.js";
+import { BY_CONTROLLER, CLAIM_INDEXES, controllerOf, controllerReference } from "../owner-claims.js";
 import { isPodActive, isPodTerminating, nextAvailableInMs } from "../pod/pod-state.js";
 import { podFromTemplate } from "../pod-template.js";
 import { serverMessage } from "../server-message.js";
@@ -28,7 +19,7 @@ type Context = ReconcileContext<ReplicaSet, typeof Pod | typeof ReplicaSet, neve
 /** Keeps as many pods as a ReplicaSet asks for. */
 export function replicaSetController({ clock }: WorkloadEnvironment): Controller<ReplicaSet> {
   const sync = async (set: ReplicaSet, ctx: Context) => {
-    const pods = await claimedPods(set, ctx);
+    const pods = await claimedObjects(ReplicaSet, set, Pod, ctx, { mayAdopt: isPodActive });
     const active = pods.filter(isPodActive);
     const isLeaving = set.metadata.deletionTimestamp !== undefined;
     const failure = isLeaving ? undefined : await manage(set, active, ctx, clock.now());
@@ -52,19 +43,6 @@ export function replicaSetController({ clock }: WorkloadEnvironment): Controller
     reconcile: (set, ctx) => sync(set, ctx),
     deleting: (set, ctx) => sync(set, ctx),
   });
-}
-
-/** The pods of a set, after it has taken in those that nobody has and let go of those that no longer match. */
-async function claimedPods(set: ReplicaSet, ctx: Context): Promise<readonly Pod[]> {
-  const { uid, namespace = "" } = set.metadata;
-  const { selector } = set.spec;
-  const owned = await ctx.byIndex(Pod, BY_CONTROLLER, uid);
-  const orphans = await ctx.byIndex(Pod, ORPHANS, orphanPlace(namespace, selector));
-  const { kept, adopted, released } = claims(set, selector, [...owned, ...orphans.filter(isPodActive)]);
-  for (const pod of released) await ctx.patch(Pod, pod.metadata.name, release(set, pod));
-  const taken: Pod[] = [];
-  for (const pod of adopted) taken.push(await ctx.patch(Pod, pod.metadata.name, adoption(ReplicaSet, set, pod)));
-  return [...kept, ...taken];
 }
 
 /** Makes or deletes the pods that are missing or too many. Gives what kept it from it. */
@@ -93,7 +71,9 @@ async function manage(
 
 /** In batches that double: where the first cannot be made, the others are not tried. */
 async function create(set: ReplicaSet, count: number, ctx: Context): Promise<Error | undefined> {
-  const pod = podFromTemplate(set.spec.template, controllerReference(ReplicaSet, set), { generateName: prefixOf(set) });
+  const pod = podFromTemplate(set.spec.template, controllerReference(ReplicaSet, set), {
+    generateName: `${set.metadata.name}-`,
+  });
   for (let made = 0, batch = 1; made < count; made += batch, batch *= 2) {
     const wanted = Math.min(batch, count - made);
     const results = await Promise.allSettled(Array.from({ length: wanted }, () => ctx.create(Pod, pod)));
@@ -121,9 +101,4 @@ async function relatedPods(set: ReplicaSet, active: readonly Pod[], ctx: Context
   for (const { metadata } of sets)
     pods.push(...(await ctx.byIndex(Pod, BY_CONTROLLER, metadata.uid, { tracked: false })));
   return pods.filter(isPodActive);
-}
-
-/** As long as a name with its random part may be. */
-function prefixOf({ metadata }: ReplicaSet): string {
-  return `${metadata.name}-`;
 }

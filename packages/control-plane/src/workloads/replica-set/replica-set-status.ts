@@ -1,8 +1,8 @@
 import { formatTime, matchesLabels } from "setpoint";
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from "setpoint/kinds/apps/v1";
 import type { Pod } from "setpoint/kinds/v1";
-import { serverMessage } from "../server-message.js";
 import { isPodAvailable, isPodReady } from "../pod/pod-state.js";
+import { serverMessage } from "../server-message.js";
 
 const REPLICA_FAILURE = "ReplicaFailure";
 
@@ -41,5 +41,8 @@ function conditionsAfter(
   if (others.length < conditions.length) return conditions;
   const reason = surplus < 0 ? "FailedCreate" : "FailedDelete";
   const lastTransitionTime = formatTime(nowMs);
-  return [...others, { type: REPLICA_FAILURE, status: "True", reason, message: serverMessage(failure), lastTransitionTime }];
+  return [
+    ...others,
+    { type: REPLICA_FAILURE, status: "True", reason, message: serverMessage(failure), lastTransitionTime },
+  ];
 }

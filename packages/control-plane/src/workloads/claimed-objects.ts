@@ -1,0 +1,32 @@
+import type { Kind, KubeObject, LabelSelector, ObjectOf, ReconcileContext } from "setpoint";
+import { adoption, BY_CONTROLLER, claims, ORPHANS, orphanPlace, release } from "./owner-claims.js";
+
+/** What claiming needs of a run's context; the kind must be declared with `CLAIM_INDEXES`. */
+type ClaimContext<K extends Kind> = Pick<ReconcileContext<KubeObject, K, never>, "byIndex" | "patch">;
+
+export interface ClaimOptions<T> {
+  /** Which of the objects that nobody has may be taken in. */
+  readonly mayAdopt?: (object: T) => boolean;
+  /** Whether what no longer matches is let go. Defaults to true. */
+  readonly releases?: boolean;
+}
+
+/** An owner's objects, after it has taken in those that nobody has and let go of those that no longer match. */
+export async function claimedObjects<K extends Kind>(
+  ownerKind: Kind,
+  owner: KubeObject & { readonly spec: { readonly selector: LabelSelector } },
+  kind: K,
+  ctx: ClaimContext<K>,
+  { mayAdopt = () => true, releases = true }: ClaimOptions<ObjectOf<K>> = {},
+): Promise<readonly ObjectOf<K>[]> {
+  const { uid, namespace = "" } = owner.metadata;
+  const { selector } = owner.spec;
+  const owned = await ctx.byIndex(kind, BY_CONTROLLER, uid);
+  const orphans = await ctx.byIndex(kind, ORPHANS, orphanPlace(namespace, selector));
+  const { kept, adopted, released } = claims(owner, selector, [...owned, ...orphans.filter(mayAdopt)]);
+  if (releases) for (const object of released) await ctx.patch(kind, object.metadata.name, release(owner, object));
+  const taken: ObjectOf<K>[] = [];
+  for (const object of adopted)
+    taken.push(await ctx.patch(kind, object.metadata.name, adoption(ownerKind, owner, object)));
+  return [...kept, ...taken];
+}

@@ -1,0 +1,78 @@
+import { DaemonSet } from "setpoint/kinds/apps/v1";
+import type { Node, NodeSelectorTerm, Pod, PodSpec, Toleration } from "setpoint/kinds/v1";
+import { REVISION_HASH } from "../controller-revision.js";
+import { tolerates } from "../node/eviction.js";
+import { controllerReference } from "../owner-claims.js";
+import { podFromTemplate } from "../pod-template.js";
+import { selects } from "../scheduler/placement.js";
+
+const NODE_NAME = "metadata.name";
+
+/** What a daemon puts up with on its node. */
+const TOLERATIONS: readonly Toleration[] = [
+  { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
+  { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },
+  { key: "node.kubernetes.io/disk-pressure", operator: "Exists", effect: "NoSchedule" },
+  { key: "node.kubernetes.io/memory-pressure", operator: "Exists", effect: "NoSchedule" },
+  { key: "node.kubernetes.io/pid-pressure", operator: "Exists", effect: "NoSchedule" },
+  { key: "node.kubernetes.io/unschedulable", operator: "Exists", effect: "NoSchedule" },
+];
+const NETWORK_TOLERATION: Toleration = {
+  key: "node.kubernetes.io/network-unavailable",
+  operator: "Exists",
+  effect: "NoSchedule",
+};
+
+/** The pod of one node: the scheduler finds no other place for it. */
+export function daemonPod(set: DaemonSet, node: string, hash: string) {
+  const { metadata, spec } = podFromTemplate(
+    set.spec.template,
+    controllerReference(DaemonSet, set),
+    { generateName: `${set.metadata.name}-` },
+    { [REVISION_HASH]: hash, "pod-template-generation": "1" },
+  );
+  return { metadata, spec: { ...spec, affinity: onNode(spec.affinity, node), tolerations: tolerationsOf(spec) } };
+}
+
+function tolerationsOf(spec: PodSpec): readonly Toleration[] {
+  const own = spec.hostNetwork ? [...TOLERATIONS, NETWORK_TOLERATION] : TOLERATIONS;
+  const given = spec.tolerations ?? [];
+  const isGiven = ({ key, effect }: Toleration): boolean =>
+    given.some((toleration) => toleration.key === key && toleration.effect === effect);
+  return [...given, ...own.filter((toleration) => !isGiven(toleration))];
+}
+
+function onNode(affinity: PodSpec["affinity"], node: string): NonNullable<PodSpec["affinity"]> {
+  const here = { key: NODE_NAME, operator: "In" as const, values: [node] };
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const terms = required?.nodeSelectorTerms ?? [];
+  const nodeSelectorTerms: readonly NodeSelectorTerm[] =
+    terms.length === 0 ? [{ matchFields: [here] }] : terms.map((term) => ({ ...term, matchFields: [here] }));
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms },
+    },
+  };
+}
+
+/** The node that a daemon's pod is on, or is meant for. */
+export function nodeOfPod({ spec }: Pod): string | undefined {
+  if (spec.nodeName) return spec.nodeName;
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return terms.flatMap(({ matchFields = [] }) => matchFields).find(({ key }) => key === NODE_NAME)?.values?.[0];
+}
+
+/** Whether a daemon belongs on a node, and whether one that is there may stay. */
+export function belongs(set: DaemonSet, node: Node): { readonly shouldRun: boolean; readonly mayStay: boolean } {
+  const { spec } = set.spec.template;
+  const pod = { spec } as Pod;
+  const isNamed = !spec.nodeName || spec.nodeName === node.metadata.name;
+  if (!isNamed || !selects(pod, node)) return { shouldRun: false, mayStay: false };
+  const tolerations = tolerationsOf(spec);
+  const taints = (node.spec?.taints ?? []).filter(
+    (taint) => taint.effect !== "PreferNoSchedule" && !tolerations.some((toleration) => tolerates(toleration, taint)),
+  );
+  return { shouldRun: taints.length === 0, mayStay: !taints.some(({ effect }) => effect === "NoExecute") };
+}

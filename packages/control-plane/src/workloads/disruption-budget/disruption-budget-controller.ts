@@ -1,0 +1,68 @@
+import { type Controller, controller, matchesLabels, type ReconcileContext, scoped } from "setpoint";
+import { Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
+import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
+import { Pod } from "setpoint/kinds/v1";
+import { controllerOf } from "../owner-claims.js";
+import { wholeStatus } from "../status-change.js";
+import type { WorkloadEnvironment } from "../workloads.js";
+import { budgetStatus, type ExpectedPods, needsScale } from "./budget-status.js";
+
+type Kinds = typeof Pod | typeof ReplicaSet | typeof Deployment | typeof StatefulSet;
+type Context = ReconcileContext<PodDisruptionBudget, Kinds, never>;
+
+const SHOWN = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;
+
+/** Tells of each budget how many of its pods may be evicted; the eviction subresource goes by it. */
+export function disruptionBudgetController({ clock }: WorkloadEnvironment): Controller<PodDisruptionBudget> {
+  return controller(PodDisruptionBudget, {
+    name: "disruptionbudgets",
+    uses: [
+      scoped(Pod, { namespaces: "all" }),
+      scoped(ReplicaSet, { namespaces: "all" }),
+      scoped(Deployment, { namespaces: "all" }),
+      scoped(StatefulSet, { namespaces: "all" }),
+    ],
+    fieldManager: "kube-controller-manager",
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    async reconcile(budget, ctx) {
+      const { selector } = budget.spec ?? {};
+      const all = selector ? await ctx.list(Pod) : [];
+      const pods = all.filter(({ metadata }) => selector && matchesLabels(selector, metadata.labels));
+      const nowMs = clock.now();
+      const { status, nextMs } = budgetStatus(budget, pods, await expectedPods(budget, pods, ctx), nowMs);
+      if (pods.length === 0) ctx.event("Normal", "NoPods", "No matching pods found");
+      ctx.status(wholeStatus(budget.status, status, SHOWN));
+      return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs - nowMs);
+    },
+  });
+}
+
+/** The sizes of all controllers of the pods, each counted once. */
+async function expectedPods(budget: PodDisruptionBudget, pods: readonly Pod[], ctx: Context): Promise<ExpectedPods> {
+  if (!needsScale(budget)) return { count: pods.length };
+  const sizes = new Map<string, number>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod.metadata);
+    if (!owner) return { problem: `found no controller ref for pod "${pod.metadata.name}"` };
+    const scale = await scaleOf(owner.kind, owner.name, ctx);
+    if (!scale) return { problem: `found no controllers for pod "${pod.metadata.name}"` };
+    sizes.set(scale.uid, scale.replicas);
+  }
+  return { count: [...sizes.values()].reduce((sum, size) => sum + size, 0) };
+}
+
+async function scaleOf(
+  kind: string,
+  name: string,
+  ctx: Context,
+): Promise<{ readonly uid: string; readonly replicas: number } | undefined> {
+  if (kind === "StatefulSet") return asScale(await ctx.find(StatefulSet, name));
+  if (kind !== "ReplicaSet") return undefined;
+  const set = await ctx.find(ReplicaSet, name);
+  const owner = set && controllerOf(set.metadata);
+  return asScale(owner?.kind === "Deployment" ? await ctx.find(Deployment, owner.name) : set);
+}
+
+function asScale(object: Deployment | ReplicaSet | StatefulSet | undefined) {
+  return object && { uid: object.metadata.uid, replicas: object.spec.replicas ?? 1 };
+}

@@ -1,0 +1,153 @@
+import { scaledValue } from "setpoint";
+import type { StatefulSet, StatefulSetStatus } from "setpoint/kinds/apps/v1";
+import type { Pod } from "setpoint/kinds/v1";
+import { isPodAvailable, isPodOver, isPodReady } from "../pod/pod-state.js";
+import { firstOrdinal, isInRange, ordinalOf, revisionOfPod } from "./stateful-pod.js";
+
+/** The names of the revisions between which a set moves, and how many collisions were met naming them. */
+export interface SetRevisions {
+  readonly current: string;
+  readonly update: string;
+  readonly collisionCount: number;
+}
+
+export type SetAction =
+  | { readonly type: "create"; readonly ordinal: number; readonly revision: string }
+  | { readonly type: "delete"; readonly pod: Pod; readonly ordinal: number; readonly isScaledDown: boolean };
+
+/** One step of a StatefulSet. */
+export interface StatefulSetPlan {
+  readonly actions: readonly SetAction[];
+  readonly status: StatefulSetStatus;
+}
+
+/**
+ * The next step of a StatefulSet. In order, one pod at a time: each waits for those before it to be available; in
+ * parallel, all at once. Pods beyond the size go from the last on; then pods of another revision, from the last on.
+ */
+export function planStatefulSet(
+  set: StatefulSet,
+  pods: readonly Pod[],
+  revisions: SetRevisions,
+  nowMs: number,
+): StatefulSetPlan {
+  const status = statusOf(set, pods, revisions, nowMs);
+  if (set.metadata.deletionTimestamp) return { actions: [], status };
+  const first = firstOrdinal(set);
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
+  const replicas = Array.from({ length: set.spec.replicas ?? 1 }, (_, index) => byOrdinal.get(first + index));
+  const isOrdered = set.spec.podManagementPolicy !== "Parallel";
+  const isAvailable = (pod: Pod | undefined): boolean =>
+    pod !== undefined && isPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
+
+  const actions: SetAction[] = [];
+  for (const [index, pod] of replicas.entries()) {
+    const ordinal = first + index;
+    const action = replicaAction(set, pod, ordinal, revisions);
+    if (action && action !== "wait") actions.push(action);
+    if (isOrdered && (action || pod?.metadata.deletionTimestamp || !isAvailable(pod))) return { actions, status };
+  }
+  // A failed pod is replaced before anything else is done, also where pods are managed in parallel.
+  const condemned = pods
+    .map((pod) => ({ pod, ordinal: ordinalOf(set, pod) ?? -1 }))
+    .filter(({ ordinal }) => ordinal >= 0 && !isInRange(set, ordinal))
+    .sort((left, right) => right.ordinal - left.ordinal);
+  const shrinking = condemnedActions(condemned, isOrdered, isAvailable);
+  if (condemned.length > 0 && isOrdered) return { actions: [...actions, ...shrinking], status };
+  actions.push(...shrinking);
+  if (set.spec.updateStrategy?.type === "OnDelete") return { actions, status };
+  const outdated = outdatedPods(set, replicas, revisions.update, isAvailable);
+  for (const pod of outdated) actions.push({ type: "delete", pod, ordinal: ordinalOf(set, pod)!, isScaledDown: false });
+  const currentReplicas = Math.max(0, (status.currentReplicas ?? 0) - outdated.length);
+  return { actions, status: completed(set, { ...status, currentReplicas }) };
+}
+
+function replicaAction(
+  set: StatefulSet,
+  pod: Pod | undefined,
+  ordinal: number,
+  revisions: SetRevisions,
+): SetAction | "wait" | undefined {
+  if (!pod) return { type: "create", ordinal, revision: revisionFor(set, ordinal, revisions) };
+  if (!isPodOver(pod)) return undefined;
+  return pod.metadata.deletionTimestamp ? "wait" : { type: "delete", pod, ordinal, isScaledDown: false };
+}
+
+/** Below the partition the current revision stays; without one, as many as are still of it. */
+function revisionFor(set: StatefulSet, ordinal: number, { current, update }: SetRevisions): string {
+  const { type = "RollingUpdate", rollingUpdate } = set.spec.updateStrategy ?? {};
+  const index = ordinal - firstOrdinal(set);
+  if (rollingUpdate) return index < (rollingUpdate.partition ?? 0) ? current : update;
+  return type === "RollingUpdate" && index < (set.status?.currentReplicas ?? 0) ? current : update;
+}
+
+function condemnedActions(
+  condemned: readonly { readonly pod: Pod; readonly ordinal: number }[],
+  isOrdered: boolean,
+  isAvailable: (pod: Pod) => boolean,
+): readonly SetAction[] {
+  const going = ({ pod }: { readonly pod: Pod }): boolean => pod.metadata.deletionTimestamp !== undefined;
+  const asDelete = ({ pod, ordinal }: { readonly pod: Pod; readonly ordinal: number }): SetAction => ({
+    type: "delete",
+    pod,
+    ordinal,
+    isScaledDown: true,
+  });
+  if (!isOrdered) return condemned.filter((each) => !going(each)).map(asDelete);
+  const [next] = condemned;
+  if (!next || going(next)) return [];
+  // All that come before are well; of those to go, only the first that is not well may be it.
+  const unhealthy = [...condemned].reverse().find((each) => going(each) || !isAvailable(each.pod));
+  return isAvailable(next.pod) || unhealthy === next ? [asDelete(next)] : [];
+}
+
+/** The pods to replace by those of the new revision: from the last on, as many as may be unavailable. */
+function outdatedPods(
+  set: StatefulSet,
+  replicas: readonly (Pod | undefined)[],
+  update: string,
+  isAvailable: (pod: Pod | undefined) => boolean,
+): readonly Pod[] {
+  const { partition = 0, maxUnavailable } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  const isUp = (pod: Pod | undefined): boolean => isAvailable(pod) && !pod?.metadata.deletionTimestamp;
+  const isOutdated = (pod: Pod | undefined): pod is Pod =>
+    pod !== undefined && revisionOfPod(pod) !== update && !pod.metadata.deletionTimestamp;
+  const targets = replicas.slice(partition).reverse();
+  if (maxUnavailable === undefined) {
+    for (const pod of targets) {
+      if (isOutdated(pod)) return [pod];
+      if (!isUp(pod)) return [];
+    }
+    return [];
+  }
+  const allowed = Math.max(1, scaledValue(maxUnavailable, replicas.length, "down"));
+  const room = Math.max(0, allowed - replicas.filter((pod) => !isUp(pod)).length);
+  return targets.filter(isOutdated).slice(0, room);
+}
+
+function statusOf(set: StatefulSet, pods: readonly Pod[], revisions: SetRevisions, nowMs: number): StatefulSetStatus {
+  const known = pods.filter((pod) => ordinalOf(set, pod) !== undefined);
+  const living = known.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const ready = known.filter((pod) => pod.status?.phase === "Running" && isPodReady(pod));
+  return completed(set, {
+    observedGeneration: set.metadata.generation ?? 0,
+    replicas: known.length,
+    readyReplicas: ready.length,
+    availableReplicas: ready.filter((pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs)).length,
+    currentReplicas: living.filter((pod) => revisionOfPod(pod) === revisions.current).length,
+    updatedReplicas: living.filter((pod) => revisionOfPod(pod) === revisions.update).length,
+    currentRevision: revisions.current,
+    updateRevision: revisions.update,
+    collisionCount: revisions.collisionCount,
+    ...(set.status?.conditions && { conditions: set.status.conditions }),
+  });
+}
+
+/** Once all pods are of the new revision, and ready, it is the current one. */
+function completed(set: StatefulSet, status: StatefulSetStatus): StatefulSetStatus {
+  const { replicas = 1, updateStrategy } = set.spec;
+  const { updatedReplicas = 0, readyReplicas = 0, updateRevision = "" } = status;
+  const isComplete = updatedReplicas === replicas && readyReplicas === replicas && status.replicas === replicas;
+  if (updateStrategy?.type === "OnDelete" || !isComplete) return status;
+  return { ...status, currentReplicas: updatedReplicas, currentRevision: updateRevision };
+}
