@@ -25,6 +25,33 @@ describe("a controller", () => {
     expect(world.runs()).toMatchObject([{ controller: "websites", key: "team/a", outcome: "done", attempt: 0 }]);
   });
 
+  it("runs many keys at once without a warning of leaked listeners", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", onWarning);
+    let [running, most] = [0, 0];
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    await world.run(
+      controller(Website, {
+        concurrency: 40,
+        reconcile: async () => {
+          most = Math.max(most, ++running);
+          await gate;
+        },
+      }),
+    );
+    for (let at = 0; at < 40; at++) await world.createWebsite(`s-${at}`);
+    await world.clock.settle();
+    open();
+    await world.clock.settle();
+    process.off("warning", onWarning);
+    expect(most).toBe(40);
+    expect(warnings).toEqual([]);
+  });
+
   it("writes the status once at the end of a run, and does not run again because of it", async () => {
     await world.run(
       controller(Website, {
