@@ -25,6 +25,12 @@ export const controlPlaneCommand: Command = {
       description: "writes the administrator's kubeconfig here, for this user alone",
       default: ".setpoint/kubeconfig",
     },
+    workloads: {
+      type: "string",
+      placeholder: "A,B",
+      description: "runs these workload controllers alone; false runs none (default: all)",
+      default: "true",
+    },
     "history-changes": {
       type: "string",
       placeholder: "COUNT",

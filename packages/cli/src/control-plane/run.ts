@@ -5,6 +5,7 @@ import { printed } from "../printed.js";
 import { writePrivateFile } from "../private-file.js";
 import { parseListenAddress } from "./listen-address.js";
 import { startFailure } from "./start-failure.js";
+import { parseWorkloads } from "./workload-option.js";
 
 const DEFAULT_DATA_DIR = ".setpoint/control-plane";
 
@@ -14,6 +15,7 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   const dataDir = values["data-dir"] as string | undefined;
   if (values.ephemeral && dataDir !== undefined) throw new UsageError("--ephemeral and --data-dir exclude each other");
   const address = parseListenAddress(String(values.listen));
+  const workloads = parseWorkloads(String(values.workloads));
   const historyChanges = parseCount("--history-changes", String(values["history-changes"]));
   let plane: ControlPlane;
   try {
@@ -21,6 +23,7 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
       ...(!values.ephemeral && { dataDir: dataDir ?? DEFAULT_DATA_DIR }),
       listen: address,
       limits: { historyChanges },
+      workloads,
       log: (message, error) => stderr(`${message}: ${error instanceof Error ? error.stack : String(error)}`),
     });
   } catch (error) {

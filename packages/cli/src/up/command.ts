@@ -19,6 +19,12 @@ export const upCommand: Command = {
       description: "keeps everything here between runs",
       default: ".setpoint",
     },
+    workloads: {
+      type: "string",
+      placeholder: "A,B",
+      description: "runs these workload controllers alone; false runs none (default: all)",
+      default: "true",
+    },
     output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
   },
   examples: [

@@ -4,6 +4,7 @@ import { type ControlPlane, controlPlane } from "@setpoint/control-plane";
 import { jsonLogger, Manager, systemClock } from "setpoint";
 import { type CommandContext, UsageError } from "../command.js";
 import { startFailure } from "../control-plane/start-failure.js";
+import { parseWorkloads } from "../control-plane/workload-option.js";
 import { interrupted } from "../interrupted.js";
 import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
 import { printed } from "../printed.js";
@@ -17,11 +18,13 @@ export async function runUp(context: CommandContext): Promise<number> {
   const operators = chosen(values.operators as string | undefined);
   const dataDir = resolve(String(values["data-dir"]));
   const address = { host: "127.0.0.1", port: parsePort(String(values.port)) };
+  const workloads = parseWorkloads(String(values.workloads));
   let plane: ControlPlane;
   try {
     plane = await controlPlane({
       dataDir: join(dataDir, "control-plane"),
       listen: address,
+      workloads,
       log: (message, error) => stderr(`${message}: ${error instanceof Error ? error.stack : String(error)}`),
     });
   } catch (error) {
