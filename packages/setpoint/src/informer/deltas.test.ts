@@ -20,6 +20,7 @@ function setup() {
   const steps: Step<Widget>[] = [];
   const deltas = new Deltas(store, {
     isNeeded: () => true,
+    isTracking: () => true,
     push: (step) => steps.push(step),
     unchanged: () => {},
     changed: () => {},

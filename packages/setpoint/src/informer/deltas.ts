@@ -2,6 +2,7 @@ import type { KubeObject } from "../kinds/object.js";
 import type { Incoming } from "./incoming.js";
 import type { Step } from "./listener.js";
 import { isNewer, isOlder } from "./revision.js";
+import { KeyBytes, type SlotTable } from "./slot-table.js";
 import type { Slot, Store } from "./store.js";
 import { namespaceOf } from "./store.js";
 
@@ -11,11 +12,11 @@ export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED";
 export interface Stage {
   /** How many own writes had been observed when the list began. */
   readonly ownWritesBefore: number;
-  /** {@link KNOWN} for what the store holds already. */
-  readonly slots: Map<string, Slot>;
+  /** Keys of what the store holds already. */
+  readonly known: Set<string>;
+  /** What the store does not hold, kept for when the list is complete. */
+  readonly slots: SlotTable;
 }
-
-const KNOWN: Slot = -1;
 
 /** What one reflector is responsible for: a namespace, or all. */
 export interface Partition {
@@ -28,6 +29,8 @@ export interface Partition {
 export interface DeltaSink<T extends KubeObject> {
   /** False while nobody listens: no old state is then kept for anyone. */
   isNeeded(): boolean;
+  /** False while nobody wants to be told of changes by `changed`. */
+  isTracking(): boolean;
   /** Called when the store already shows the step. */
   push(step: Step<T>): void;
   /** An object that a list brought again unchanged. */
@@ -67,10 +70,10 @@ export class Deltas<T extends KubeObject> {
     const { resourceVersion } = incoming;
     const isOld = own !== undefined && isOlder(resourceVersion, own.resourceVersion);
     if (!isOld) {
-      if (own) this.#ownWrites.delete(key);
+      if (own) this.#ownWrites.delete(incoming.key);
       if (type === "DELETED") this.#remove(incoming);
       // The echo of an own write: the store holds that very answer.
-      else if (own?.resourceVersion !== resourceVersion || !this.#store.has(key)) this.#set(incoming, false);
+      else if (own?.resourceVersion !== resourceVersion || !this.#store.has(incoming.key)) this.#set(incoming, false);
     }
     if (resourceVersion) partition.resourceVersion = resourceVersion;
   }
@@ -88,7 +91,7 @@ export class Deltas<T extends KubeObject> {
     if (partition.isSynced && !isNewer(resourceVersion, partition.resourceVersion)) return;
     const own = this.#ownWrites.get(key);
     if (own && !isNewer(resourceVersion, own.resourceVersion)) return;
-    const slot = this.#store.slotOf(key);
+    const slot = this.#store.slotFor(incoming);
     if (slot !== undefined && !isNewer(resourceVersion, this.#store.resourceVersionOf(slot))) return;
     this.#ownWrites.set(key, { resourceVersion, sequence: ++this.#ownWriteCount });
     if (isInScope) this.#set(incoming, false);
@@ -96,27 +99,25 @@ export class Deltas<T extends KubeObject> {
   }
 
   beginList(): Stage {
-    return { ownWritesBefore: this.#ownWriteCount, slots: new Map() };
+    return { ownWritesBefore: this.#ownWriteCount, known: new Set(), slots: this.#store.newTable() };
   }
 
   /** Collects one object of a list, or of a stream's initial events. An object that is known already costs no memory. */
   stage(stage: Stage, incoming: Incoming): void {
-    const { key } = incoming;
-    if (stage.slots.has(key)) this.unstage(stage, key);
-    const live = this.#store.slotOf(key);
-    const isKnown = live !== undefined && this.#store.holds(live, incoming);
-    stage.slots.set(key, isKnown ? KNOWN : this.#store.keep(incoming));
+    this.unstage(stage, incoming);
+    const live = this.#store.size > 0 ? this.#store.slotFor(incoming) : undefined;
+    if (live !== undefined && this.#store.holds(live, incoming)) stage.known.add(incoming.key);
+    else stage.slots.set(incoming.keyBytes, this.#store.keep(incoming));
   }
 
-  unstage(stage: Stage, key: string): void {
-    const staged = stage.slots.get(key);
-    if (staged === undefined) return;
-    stage.slots.delete(key);
-    if (staged !== KNOWN) this.#store.release(staged);
+  unstage(stage: Stage, incoming: Incoming): void {
+    if (stage.known.size > 0) stage.known.delete(incoming.key);
+    const staged = stage.slots.delete(incoming.keyBytes);
+    if (staged !== undefined) this.#store.release(staged);
   }
 
   abandon(stage: Stage): void {
-    for (const key of [...stage.slots.keys()]) this.unstage(stage, key);
+    for (const slot of stage.slots) this.#store.release(slot);
   }
 
   /**
@@ -130,17 +131,13 @@ export class Deltas<T extends KubeObject> {
       if (!own || !isNewer(own.resourceVersion, resourceVersion)) return false;
       return !isNewest || own.sequence > stage.ownWritesBefore;
     };
-    if (this.#store.size > 0) {
-      for (const key of [...this.#store.keys(partition.namespace)]) {
-        if (!stage.slots.has(key) && !runsAhead(key)) this.#lose(key);
-      }
+    const staged = new KeyBytes();
+    for (const key of this.#store.size > 0 ? [...this.#store.keys(partition.namespace)] : []) {
+      const isListed = stage.known.has(key) || stage.slots.get(staged.set(key)) !== undefined;
+      if (!isListed && !runsAhead(key)) this.#lose(key);
     }
-    if (this.#store.size === 0 && this.#ownWrites.size === 0) {
-      this.#store.adopt(stage.slots);
-      for (const [key, slot] of stage.slots) this.#added(key, slot, isInitialList);
-    } else {
-      this.#replaceAll(stage, runsAhead, isInitialList);
-    }
+    if (this.#store.size === 0 && this.#ownWrites.size === 0) this.#adopt(stage.slots, isInitialList);
+    else this.#replaceAll(stage, runsAhead, isInitialList);
     for (const key of [...this.#ownWrites.keys()]) {
       if (isWithin(key, partition) && !runsAhead(key)) this.#ownWrites.delete(key);
     }
@@ -148,9 +145,19 @@ export class Deltas<T extends KubeObject> {
     partition.isSynced = true;
   }
 
+  #adopt(slots: SlotTable, isInitialList: boolean): void {
+    this.#store.adopt(slots);
+    if (!this.#sink.isNeeded() && !this.#sink.isTracking()) return;
+    for (const slot of slots) this.#added(this.#store.keyOf(slot), slot, isInitialList);
+  }
+
   #replaceAll(stage: Stage, runsAhead: (key: string) => boolean, isInitialList: boolean): void {
-    for (const [key, slot] of stage.slots) {
-      if (runsAhead(key)) this.unstage(stage, key);
+    for (const key of stage.known) {
+      if (!runsAhead(key) && this.#store.has(key)) this.#sink.unchanged(key);
+    }
+    for (const slot of stage.slots) {
+      const key = this.#store.keyOf(slot);
+      if (runsAhead(key)) this.#store.release(slot);
       else this.#replaceOne(key, slot, isInitialList);
     }
   }
@@ -163,16 +170,16 @@ export class Deltas<T extends KubeObject> {
   }
 
   #set(incoming: Incoming, isInInitialList: boolean): void {
-    const { key } = incoming;
-    const slot = this.#store.slotOf(key);
+    const slot = this.#store.slotFor(incoming);
     if (slot === undefined) {
-      this.#added(key, this.#store.put(incoming), isInInitialList);
+      this.#added(incoming.key, this.#store.put(incoming), isInInitialList);
       return;
     }
     if (this.#store.holdsVersion(slot, incoming)) {
       if (!this.#store.holds(slot, incoming)) this.#store.put(incoming);
       return;
     }
+    const { key } = incoming;
     if (!this.#store.hasUid(slot, incoming.uid)) {
       this.#lose(key);
       this.#added(key, this.#store.put(incoming), isInInitialList);
@@ -184,10 +191,6 @@ export class Deltas<T extends KubeObject> {
 
   #replaceOne(key: string, slot: Slot, isInInitialList: boolean): void {
     const live = this.#store.slotOf(key);
-    if (slot === KNOWN) {
-      if (live !== undefined) this.#sink.unchanged(key);
-      return;
-    }
     if (live === undefined) {
       this.#store.assign(key, slot);
       this.#added(key, slot, isInInitialList);
@@ -209,9 +212,9 @@ export class Deltas<T extends KubeObject> {
 
   /** A delete of which the watch told. */
   #remove(incoming: Incoming): void {
-    const { key } = incoming;
-    const slot = this.#store.slotOf(key);
+    const slot = this.#store.slotFor(incoming);
     if (slot === undefined) return;
+    const { key } = incoming;
     if (!this.#store.hasUid(slot, incoming.uid)) {
       const isOfAnEarlierOne = isOlder(incoming.resourceVersion, this.#store.resourceVersionOf(slot));
       if (!isOfAnEarlierOne) this.#lose(key);

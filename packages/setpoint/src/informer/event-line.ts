@@ -3,6 +3,7 @@ import type { RequestSummary } from "../client/api-error.js";
 import { parseWatchEvent } from "../client/watch-stream.js";
 import type { WatchEventType } from "./deltas.js";
 import { type Incoming, isRefusal, type ObjectReader } from "./incoming.js";
+import { startsWith } from "./scan.js";
 
 /** One line of a watch, understood. */
 export type EventLine =
@@ -43,9 +44,4 @@ export function readEventLine(
 
 function lineOf(type: WatchEventType, read: ReturnType<ObjectReader["read"]>): EventLine {
   return isRefusal(read) ? { type: "REFUSED", reason: read.refused } : { type, incoming: read };
-}
-
-function startsWith(bytes: Buffer, start: number, prefix: Uint8Array): boolean {
-  for (let at = 0; at < prefix.length; at++) if (bytes[start + at] !== prefix[at]) return false;
-  return true;
 }

@@ -190,7 +190,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
       },
       beginList: () => new Map(),
       stage: (stage, incoming) => stage.set(incoming.key, arrivalOf(incoming)),
-      unstage: (stage, key) => stage.delete(key),
+      unstage: (stage, incoming) => stage.delete(incoming.key),
       abandon: (stage) => stage.clear(),
       replace: (stage, resourceVersion, partition) => {
         const arrivals = new Map(stage);

@@ -3,11 +3,13 @@ import { copyBytes } from "../client/copy-bytes.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import type { Retention } from "./retention.js";
-import { ObjectScanner } from "./scan.js";
+import { ObjectScanner, startsWith } from "./scan.js";
+import { KeyBytes } from "./slot-table.js";
 
 /** Digits that a number always holds exactly. */
 const EXACT_DIGITS = 15;
 const ZERO = 0x30;
+const OPEN_BRACE = 0x7b;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
@@ -15,13 +17,18 @@ const NO_BYTES = Buffer.alloc(0);
  * that they came in, and the instance to its reader, which uses it again: whoever keeps the object copies what it needs.
  */
 export class Incoming {
-  key = "";
-  /** The body is `bytes[start, cutStart)` followed by `bytes[cutEnd, end)`. */
+  readonly keyBytes = new KeyBytes();
+  #key: string | undefined;
+  /**
+   * The body is `bytes[start, cutStart)` followed by `bytes[cutEnd, end)`. Where `isHeadless`, its kind and apiVersion are
+   * those of the reader and left out: `start` is at the comma behind them, where the body has its opening brace.
+   */
   bytes: Buffer = NO_BYTES;
   start = 0;
   cutStart = 0;
   cutEnd = 0;
   end = 0;
+  isHeadless = false;
   uidStart = 0;
   uidEnd = 0;
   resourceVersionStart = 0;
@@ -53,6 +60,15 @@ export class Incoming {
     this.#managedFields = kept;
     this.#managedFieldsStart = start;
     this.#managedFieldsEnd = end;
+  }
+
+  get key(): string {
+    return (this.#key ??= this.keyBytes.toString());
+  }
+
+  /** Says that `keyBytes` is another key now. */
+  renamed(): void {
+    this.#key = undefined;
   }
 
   get uid(): string {
@@ -92,6 +108,7 @@ export class Incoming {
   copyBody(target: Buffer, offset: number): void {
     copyBytes(this.bytes, this.start, this.cutStart, target, offset);
     copyBytes(this.bytes, this.cutEnd, this.end, target, offset + this.cutStart - this.start);
+    if (this.isHeadless) target[offset] = OPEN_BRACE;
   }
 }
 
@@ -104,16 +121,24 @@ export function isRefusal(read: Incoming | Refusal): read is Refusal {
   return !(read instanceof Incoming);
 }
 
+/** `{"apiVersion":"…","kind":"…",`: the beginning of an object, up to the members that differ. */
+export function headOf(members: Pick<Kind, "kind" | "apiVersion">): string {
+  return `${JSON.stringify(members).slice(0, -1)},`;
+}
+
 /** Turns the bytes of one object into an {@link Incoming}: by scanning where that is enough, else by parsing. */
 export class ObjectReader {
   readonly #retention: Retention;
   readonly #expectedKind: string;
   readonly #scanner = new ObjectScanner();
   readonly #incoming: Incoming;
-  #keyBytes = Buffer.allocUnsafe(512);
+  /** How compact JSON of the kind begins, in either order: the same for all objects, and not kept. Of one length. */
+  readonly #heads: readonly [Buffer, Buffer];
 
-  constructor(kind: Pick<Kind, "kind">, retention: Retention) {
+  constructor(kind: Pick<Kind, "kind" | "apiVersion">, retention: Retention) {
+    const { apiVersion, kind: name } = kind;
     this.#retention = retention;
+    this.#heads = [Buffer.from(headOf({ apiVersion, kind: name })), Buffer.from(headOf({ kind: name, apiVersion }))];
     this.#incoming = new Incoming(retention);
     this.#expectedKind = retention.isMetadataOnly ? "PartialObjectMetadata" : kind.kind;
   }
@@ -127,7 +152,9 @@ export class ObjectReader {
     if (found.kindEnd > 0 && !this.#isExpected(bytes, found.kindStart, found.kindEnd)) {
       return this.#refuse(bytes.toString("latin1", found.kindStart, found.kindEnd));
     }
-    const incoming = this.#fill(this.#key(bytes, found), bytes, start, end);
+    const { namespaceStart, namespaceEnd, nameStart, nameEnd } = found;
+    this.#incoming.keyBytes.join(bytes, namespaceStart, namespaceEnd, nameStart, nameEnd);
+    const incoming = this.#fill(bytes, start, end);
     if (!this.#retention.keepsManagedFields || found.cutEnd === 0) incoming.setManagedFields("");
     else incoming.setManagedFields(undefined, found.managedFieldsStart, found.managedFieldsEnd);
     return incoming;
@@ -155,7 +182,8 @@ export class ObjectReader {
     const bare = { ...object, metadata };
     const bytes = Buffer.from(JSON.stringify(this.#retention.reshape?.(bare) ?? bare));
     this.#scanner.scan(bytes, 0, bytes.length);
-    const incoming = this.#fill(keyOf(object), bytes, 0, bytes.length);
+    this.#incoming.keyBytes.set(keyOf(object));
+    const incoming = this.#fill(bytes, 0, bytes.length);
     const kept = this.#retention.kept(managedFields ?? []);
     incoming.setManagedFields(kept.length > 0 ? JSON.stringify(kept) : "");
     if (!this.#retention.reshape && !this.#retention.isMetadataOnly) {
@@ -166,13 +194,14 @@ export class ObjectReader {
     return incoming;
   }
 
-  #fill(key: string, bytes: Buffer, start: number, end: number): Incoming {
+  #fill(bytes: Buffer, start: number, end: number): Incoming {
     const found = this.#scanner;
     const incoming = this.#incoming;
     const isUnderstood = found.isUnderstood;
-    incoming.key = key;
+    incoming.renamed();
     incoming.bytes = bytes;
-    incoming.start = start;
+    incoming.isHeadless = isUnderstood && this.#heads.some((head) => startsWith(bytes, start, head));
+    incoming.start = incoming.isHeadless ? start + this.#heads[0].length - 1 : start;
     incoming.end = end;
     incoming.cutStart = isUnderstood && found.cutEnd > 0 ? found.cutStart : end;
     incoming.cutEnd = isUnderstood && found.cutEnd > 0 ? found.cutEnd : end;
@@ -183,20 +212,6 @@ export class ObjectReader {
     incoming.parsed = undefined;
     incoming.parsedUid = incoming.parsedResourceVersion = "";
     return incoming;
-  }
-
-  /** `namespace/name` as one flat string; joining two would keep both and the joint besides. */
-  #key(bytes: Buffer, found: ObjectScanner): string {
-    const namespaceLength = found.namespaceEnd - found.namespaceStart;
-    if (namespaceLength === 0) return bytes.toString("latin1", found.nameStart, found.nameEnd);
-    const length = namespaceLength + 1 + found.nameEnd - found.nameStart;
-    if (length > this.#keyBytes.length) this.#keyBytes = Buffer.allocUnsafe(length);
-    const target = this.#keyBytes;
-    let at = 0;
-    for (let from = found.namespaceStart; from < found.namespaceEnd; from++) target[at++] = bytes[from]!;
-    target[at++] = 0x2f;
-    for (let from = found.nameStart; from < found.nameEnd; from++) target[at++] = bytes[from]!;
-    return target.toString("latin1", 0, at);
   }
 
   #isExpected(bytes: Buffer, start: number, end: number): boolean {

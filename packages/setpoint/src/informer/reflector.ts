@@ -57,7 +57,7 @@ export interface ReflectorTarget<Stage> {
   advance(partition: Partition, resourceVersion: string): void;
   beginList(): Stage;
   stage(stage: Stage, incoming: Incoming): void;
-  unstage(stage: Stage, key: string): void;
+  unstage(stage: Stage, incoming: Incoming): void;
   abandon(stage: Stage): void;
   replace(stage: Stage, resourceVersion: string, partition: Partition, isNewest: boolean): void;
   vanish(partition: Partition): void;
@@ -288,7 +288,7 @@ export class Reflector<Stage> {
   #collect(list: StreamedList<Stage>, line: Exclude<EventLine, { type: "REFUSED" }>): void {
     const { deltas, partition } = this.#context;
     const stage = list.stage!;
-    if (line.type === "DELETED") deltas.unstage(stage, line.incoming.key);
+    if (line.type === "DELETED") deltas.unstage(stage, line.incoming);
     else if (line.type !== "BOOKMARK") {
       if (line.type === "ADDED") list.stall.progress();
       deltas.stage(stage, line.incoming);

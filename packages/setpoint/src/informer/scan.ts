@@ -185,7 +185,11 @@ export class ObjectScanner {
 }
 
 function equals(bytes: Buffer, start: number, end: number, text: Uint8Array): boolean {
-  if (end - start !== text.length) return false;
+  return end - start === text.length && startsWith(bytes, start, text);
+}
+
+/** Whether `bytes` goes on with `text` at `start`. */
+export function startsWith(bytes: Buffer, start: number, text: Uint8Array): boolean {
   for (let at = 0; at < text.length; at++) if (bytes[start + at] !== text[at]) return false;
   return true;
 }

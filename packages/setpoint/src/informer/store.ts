@@ -1,9 +1,11 @@
 import { Buffer } from "node:buffer";
+import { copyBytes } from "../client/copy-bytes.js";
 import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
-import type { Incoming } from "./incoming.js";
+import { headOf, type Incoming } from "./incoming.js";
 import { Slabs } from "./slab.js";
+import { KeyBytes, type KeyCells, SlotTable } from "./slot-table.js";
 import { Snapshot } from "./snapshot.js";
 
 /** Where one version of an object is kept. A slot belongs to one key, or to a list that is still being collected. */
@@ -19,6 +21,8 @@ export interface StoreOptions {
 const DEFAULT_MAX_PARSED = 128;
 const FIRST_SLOTS = 64;
 const QUOTE = 0x22;
+/** How a body begins whose kind and apiVersion were left out: by the server in lists, or when it came in. */
+const HEADLESS = '{"metadata":';
 /** Snapshots are looked through for dead ones when this many have been made since. */
 const SNAPSHOT_SWEEP = 4096;
 
@@ -26,18 +30,25 @@ const SNAPSHOT_SWEEP = 4096;
  * The objects of one kind, each as its compact JSON in {@link Slabs} with the little beside it that is needed without a
  * parse. Columns of numbers instead of an object for each entry: the whole costs about an eighth over the bodies.
  */
-export class Store<T extends KubeObject = KubeObject> {
+export class Store<T extends KubeObject = KubeObject> implements KeyCells {
+  readonly seed: number;
   readonly #kind: Kind<T>;
+  /** What bodies leave out at their beginning. */
+  readonly #head: string;
   readonly #freeze: boolean;
   readonly #maxParsed: number;
   readonly #slabs = new Slabs();
-  #slots = new Map<string, Slot>();
+  #slots = new SlotTable(this);
+  /** The key that is being looked up. */
+  readonly #wanted = new KeyBytes();
   /** Keys by namespace; made when first asked for, kept in step from then on. */
   #namespaces: Map<string, Set<string>> | undefined;
 
+  /** A cell holds the body, and behind it the key. */
   #address = new Uint32Array(FIRST_SLOTS);
   #units = new Uint32Array(FIRST_SLOTS);
   #length = new Uint32Array(FIRST_SLOTS);
+  #keyLength = new Uint32Array(FIRST_SLOTS);
   #uidAt = new Int32Array(FIRST_SLOTS);
   /** The resourceVersion as a number; -1 where it is not one that a number holds exactly, and stands in `#oddRevisions`. */
   #revision = new Float64Array(FIRST_SLOTS);
@@ -54,8 +65,11 @@ export class Store<T extends KubeObject = KubeObject> {
   readonly #snapshots = new Map<Slot, WeakRef<Snapshot<T>>>();
   #snapshotsAtSweep = 0;
 
-  constructor(kind: Kind<T>, options: StoreOptions = {}) {
+  /** `seed` starts the hash of keys. */
+  constructor(kind: Kind<T>, options: StoreOptions = {}, seed = 0) {
+    this.seed = seed;
     this.#kind = kind;
+    this.#head = headOf({ apiVersion: kind.apiVersion, kind: kind.kind });
     this.#freeze = options.freeze ?? process.env.NODE_ENV !== "production";
     this.#maxParsed = options.maxParsed ?? DEFAULT_MAX_PARSED;
   }
@@ -69,29 +83,49 @@ export class Store<T extends KubeObject = KubeObject> {
     return this.#bodyBytes;
   }
 
-  /** Bytes kept for this kind: slabs, columns and, as an estimate, keys. */
+  /** Bytes kept for this kind: slabs, columns and table. */
   get bytes(): number {
-    const perSlot = 4 + 4 + 4 + 4 + 8;
-    const perKey = 96;
-    return this.#slabs.bytes + this.#address.length * perSlot + this.#slots.size * perKey;
+    const perSlot = 4 + 4 + 4 + 4 + 4 + 8;
+    return this.#slabs.bytes + this.#address.length * perSlot + this.#slots.bytes;
   }
 
   has(key: string): boolean {
-    return this.#slots.has(key);
+    return this.slotOf(key) !== undefined;
   }
 
   slotOf(key: string): Slot | undefined {
-    return this.#slots.get(key);
+    return this.#slots.get(this.#wanted.set(key));
+  }
+
+  /** The slot of the key that comes in. */
+  slotFor(incoming: Incoming): Slot | undefined {
+    return this.#slots.get(incoming.keyBytes);
   }
 
   get(key: string): T | undefined {
-    const slot = this.#slots.get(key);
+    const slot = this.slotOf(key);
     return slot === undefined ? undefined : this.read(slot);
   }
 
   keys(namespace?: string): Iterable<string> {
-    if (namespace === undefined) return this.#slots.keys();
+    if (namespace === undefined) return this.#allKeys();
     return this.#byNamespace().get(namespace) ?? [];
+  }
+
+  keyOf(slot: Slot): string {
+    const address = this.#address[slot]!;
+    const start = this.#slabs.offset(address) + this.#length[slot]!;
+    return this.#slabs.slab(address).toString("utf8", start, start + this.#keyLength[slot]!);
+  }
+
+  isKeyOf(slot: Slot, key: KeyBytes): boolean {
+    const { bytes, length } = key;
+    if (this.#keyLength[slot] !== length) return false;
+    const address = this.#address[slot]!;
+    const slab = this.#slabs.slab(address);
+    const start = this.#slabs.offset(address) + this.#length[slot]!;
+    for (let at = 0; at < length; at++) if (slab[start + at] !== bytes[at]) return false;
+    return true;
   }
 
   resourceVersionOf(slot: Slot): string {
@@ -101,7 +135,10 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** Whether the slot holds the version that comes in. */
   holdsVersion(slot: Slot, incoming: Incoming): boolean {
-    return this.resourceVersionOf(slot) === incoming.resourceVersion && this.hasUid(slot, incoming.uid);
+    const { revision } = incoming;
+    if (revision !== this.#revision[slot]) return false;
+    const isSame = revision >= 0 || this.#oddRevisions.get(slot) === incoming.resourceVersion;
+    return isSame && this.hasUid(slot, incoming.uid);
   }
 
   /** Whether the slot holds the version that comes in, with what is kept beside it. */
@@ -121,35 +158,40 @@ export class Store<T extends KubeObject = KubeObject> {
   /** Copies what comes in into a slot of its own, which no key has yet. */
   keep(incoming: Incoming): Slot {
     const slot = this.#freeSlots.pop() ?? this.#newSlot();
-    this.#occupy(slot, Slabs.unitsFor(incoming.bodyLength));
+    this.#occupy(slot, unitsOf(incoming));
     this.#fill(slot, incoming);
     return slot;
   }
 
-  /** Gives the key the slot; what it had before is released. */
-  assign(key: string, slot: Slot): void {
-    const before = this.#slots.get(key);
-    if (before !== undefined) this.release(before);
-    else this.#namespaces && this.#addToNamespace(key);
-    this.#slots.set(key, slot);
+  /** A table for slots of this store that no key has yet. */
+  newTable(): SlotTable {
+    return new SlotTable(this);
   }
 
-  /** Gives all these keys their slots at once. Only an empty store can. */
-  adopt(slots: Map<string, Slot>): void {
+  /** Gives the key the slot that was kept for it; what it had before is released. */
+  assign(key: string, slot: Slot): void {
+    const before = this.#slots.set(this.#wanted.set(key), slot);
+    if (before !== undefined) this.release(before);
+    else if (this.#namespaces) this.#addToNamespace(key);
+  }
+
+  /** Gives all these slots to their keys at once. Only an empty store can. */
+  adopt(slots: SlotTable): void {
     this.#slots = slots;
     this.#namespaces = undefined;
   }
 
   /** Writes what comes in under its key, in place where it fits. */
   put(incoming: Incoming): Slot {
-    const slot = this.#slots.get(incoming.key);
+    const slot = this.slotFor(incoming);
     if (slot === undefined) {
       const added = this.keep(incoming);
-      this.assign(incoming.key, added);
+      this.#slots.set(incoming.keyBytes, added);
+      if (this.#namespaces) this.#addToNamespace(incoming.key);
       return added;
     }
     this.#forget(slot);
-    const units = Slabs.unitsFor(incoming.bodyLength);
+    const units = unitsOf(incoming);
     if (!Slabs.fits(units, this.#units[slot]!)) {
       this.#slabs.give(this.#address[slot]!, this.#units[slot]!);
       this.#occupy(slot, units);
@@ -159,9 +201,8 @@ export class Store<T extends KubeObject = KubeObject> {
   }
 
   delete(key: string): void {
-    const slot = this.#slots.get(key);
+    const slot = this.#slots.delete(this.#wanted.set(key));
     if (slot === undefined) return;
-    this.#slots.delete(key);
     this.release(slot);
     if (this.#namespaces) this.#removeFromNamespace(key);
   }
@@ -174,8 +215,8 @@ export class Store<T extends KubeObject = KubeObject> {
   }
 
   clear(): void {
-    for (const slot of this.#slots.values()) this.#forget(slot);
-    this.#slots = new Map();
+    for (const slot of this.#slots) this.#forget(slot);
+    this.#slots = new SlotTable(this);
     this.#namespaces = undefined;
     this.#slabs.clear();
     this.#freeSlots.length = 0;
@@ -217,8 +258,9 @@ export class Store<T extends KubeObject = KubeObject> {
   /** Parses a body: adds what list items leave out, and what is kept beside bodies. */
   parse(text: string, managedFields: string | undefined): T {
     let object: Record<string, unknown>;
+    const whole = text.startsWith(HEADLESS) ? this.#head + text.slice(1) : text;
     try {
-      object = JSON.parse(text);
+      object = JSON.parse(whole);
     } catch (cause) {
       throw new SetpointError("INFORMER_BODY_UNREADABLE", `a stored ${this.#kind.kind} is not JSON`, { cause });
     }
@@ -264,9 +306,14 @@ export class Store<T extends KubeObject = KubeObject> {
 
   #fill(slot: Slot, incoming: Incoming): void {
     const address = this.#address[slot]!;
-    incoming.copyBody(this.#slabs.slab(address), this.#slabs.offset(address));
-    this.#length[slot] = incoming.bodyLength;
-    this.#bodyBytes += incoming.bodyLength;
+    const slab = this.#slabs.slab(address);
+    const offset = this.#slabs.offset(address);
+    const { bodyLength, keyBytes } = incoming;
+    incoming.copyBody(slab, offset);
+    copyBytes(keyBytes.bytes, 0, keyBytes.length, slab, offset + bodyLength);
+    this.#length[slot] = bodyLength;
+    this.#keyLength[slot] = keyBytes.length;
+    this.#bodyBytes += bodyLength;
     this.#uidAt[slot] = incoming.uidAt;
     this.#revision[slot] = incoming.revision;
     if (this.#revision[slot] === -1) this.#oddRevisions.set(slot, incoming.resourceVersion);
@@ -318,16 +365,25 @@ export class Store<T extends KubeObject = KubeObject> {
       this.#address = grown(this.#address, new Uint32Array(size));
       this.#units = grown(this.#units, new Uint32Array(size));
       this.#length = grown(this.#length, new Uint32Array(size));
+      this.#keyLength = grown(this.#keyLength, new Uint32Array(size));
       this.#uidAt = grown(this.#uidAt, new Int32Array(size));
       this.#revision = grown(this.#revision, new Float64Array(size));
     }
     return this.#slotCount++;
   }
 
+  *#allKeys(): Iterable<string> {
+    const slots = this.#slots;
+    for (const slot of slots) {
+      if (slots !== this.#slots) return;
+      yield this.keyOf(slot);
+    }
+  }
+
   #byNamespace(): Map<string, Set<string>> {
     if (!this.#namespaces) {
       this.#namespaces = new Map();
-      for (const key of this.#slots.keys()) this.#addToNamespace(key);
+      for (const key of this.#allKeys()) this.#addToNamespace(key);
     }
     return this.#namespaces;
   }
@@ -354,6 +410,11 @@ export class Store<T extends KubeObject = KubeObject> {
 export function namespaceOf(key: string): string {
   const slash = key.indexOf("/");
   return slash < 0 ? "" : key.slice(0, slash);
+}
+
+/** The units of a cell for a body and its key. */
+function unitsOf(incoming: Incoming): number {
+  return Slabs.unitsFor(incoming.bodyLength + incoming.keyBytes.length);
 }
 
 function grown<Column extends Uint32Array | Int32Array | Float64Array>(from: Column, to: Column): Column {
