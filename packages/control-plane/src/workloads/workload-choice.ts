@@ -10,6 +10,7 @@ export const WORKLOAD_NAMES = [
   "disruptionbudgets",
   "jobs",
   "cronjobs",
+  "volumes",
   "endpointslices",
   "endpoints",
 ] as const;

@@ -10,6 +10,8 @@ import { replicaSetController } from "./replica-set/replica-set-controller.js";
 import { schedulerController } from "./scheduler/scheduler-controller.js";
 import { endpointSliceController, endpointsControllers } from "./service/service-controllers.js";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.js";
+import { claimController } from "./volume/claim-controller.js";
+import { ensureStorageClass, volumeController } from "./volume/volume-controller.js";
 import type { WorkloadName } from "./workload-choice.js";
 
 /** What the controllers need of the plane besides its API. */
@@ -37,13 +39,14 @@ const CONTROLLERS: Readonly<
   disruptionbudgets: disruptionBudgetController,
   jobs: jobController,
   cronjobs: cronJobController,
+  volumes: (environment) => [claimController(), volumeController(environment)],
   endpointslices: endpointSliceController,
   endpoints: endpointsControllers,
 };
 
 /**
  * Brings workloads to life: ordinary controllers on the plane's own client. Resolves when they have begun. With the
- * simulated nodes, a plane without any gets one.
+ * simulated nodes, a plane without any gets one; with volumes, a default storage class.
  */
 export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDisposable> {
   const { client, clock, random, names, log } = options;
@@ -57,6 +60,7 @@ export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDi
   });
   for (const workload of names.flatMap((name) => CONTROLLERS[name]({ clock, random }))) manager.add(workload);
   if (names.includes("nodes")) await ensureNode(client);
+  if (names.includes("volumes")) await ensureStorageClass(client);
   await manager.start();
   return manager;
 }

@@ -140,7 +140,10 @@ export interface ControllerOptions<
    * Looks after an object to its end without holding it: called in place of `reconcile` while the object is being deleted
    * and somebody else's finalizer, or a grace period, keeps it. Its status is still written. Left out: nothing is done then.
    */
-  deleting?(object: T, ctx: ReconcileContext<T, KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>): ReconcileResult;
+  deleting?(
+    object: T,
+    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
+  ): ReconcileResult;
   /** Defaults to `setpoint.dev/NAME`. */
   readonly finalizer?: string;
   /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */

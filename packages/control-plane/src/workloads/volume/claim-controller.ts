@@ -1,0 +1,173 @@
+import { type Controller, compareQuantities, controller, isAlreadyExists, type NewObject, scoped } from "setpoint";
+import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
+import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
+import { isPodOver } from "../pod/pod-state.js";
+import { wholeStatus } from "../status-change.js";
+import { matchingVolume, requestOf, sizeOf } from "./volume-match.js";
+
+const CLAIM_PROTECTION = "kubernetes.io/pvc-protection";
+const BOUND = "pv.kubernetes.io/bind-completed";
+const BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller";
+const PROVISIONED = "pv.kubernetes.io/provisioned-by";
+const PROVISIONER = "volume.kubernetes.io/storage-provisioner";
+const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
+const NO_PROVISIONER = "kubernetes.io/no-provisioner";
+const BY_CLAIM = "claim";
+
+/** Binds claims to volumes: to one that is there, or to one that their storage class makes; and lets them grow. */
+export function claimController(): Controller<PersistentVolumeClaim> {
+  return controller(PersistentVolumeClaim, {
+    name: "persistentvolumeclaims",
+    uses: [
+      scoped(PersistentVolume, { writes: ["create", "patch"] }),
+      StorageClass,
+      scoped(Pod, { namespaces: "all", indexes: { [BY_CLAIM]: claimsOf } }),
+    ],
+    writes: ["patch"],
+    fieldManager: "kube-controller-manager",
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    async reconcile(claim, ctx) {
+      const { namespace = "", name } = claim.metadata;
+      const className = claim.spec?.storageClassName ?? (await defaultClass());
+      if (claim.spec?.storageClassName === undefined && className !== undefined) {
+        await ctx.patch(PersistentVolumeClaim, name, merge({ spec: { storageClassName: className } }));
+        return ctx.requeueAfter(0);
+      }
+      const storageClass = className ? await ctx.find(StorageClass, className) : undefined;
+      const volume = await bound(storageClass);
+      if (!volume) return ctx.status(wholeStatus(claim.status, { phase: "Pending" }) as never);
+      const capacity = { ...volume.spec?.capacity };
+      ctx.status(
+        wholeStatus(claim.status, { phase: "Bound", accessModes: volume.spec?.accessModes, capacity }) as never,
+      );
+      return undefined;
+
+      /** The volume of the claim, with both of them saying so; undefined where there is none yet. */
+      async function bound(storageClass: StorageClass | undefined): Promise<PersistentVolume | undefined> {
+        const { volumeName } = claim.spec ?? {};
+        if (volumeName && claim.metadata.annotations?.[BOUND]) {
+          const volume = await ctx.find(PersistentVolume, volumeName);
+          return volume && grown(volume, storageClass);
+        }
+        const found = matchingVolume(claim, await ctx.list(PersistentVolume));
+        const volume = found ?? (await provisioned(storageClass));
+        if (!volume) return undefined;
+        const { name: boundName } = volume.metadata;
+        if (volume.spec?.claimRef?.uid !== claim.metadata.uid) {
+          const metadata = { annotations: { [BY_CONTROLLER]: "yes" } };
+          await ctx.patch(PersistentVolume, boundName, merge({ metadata, spec: { claimRef: referenceTo(claim) } }));
+        }
+        const annotations = { [BOUND]: "yes", ...(volumeName ? {} : { [BY_CONTROLLER]: "yes" }) };
+        await ctx.patch(
+          PersistentVolumeClaim,
+          name,
+          merge({ metadata: { annotations }, spec: { volumeName: boundName } }),
+        );
+        return volume;
+      }
+
+      async function provisioned(storageClass: StorageClass | undefined): Promise<PersistentVolume | undefined> {
+        if (!storageClass) {
+          if (className)
+            ctx.event("Warning", "ProvisioningFailed", `storageclass.storage.k8s.io "${className}" not found`);
+          else
+            ctx.event(
+              "Normal",
+              "FailedBinding",
+              "no persistent volumes available for this claim and no storage class is set",
+            );
+          return undefined;
+        }
+        const { provisioner, volumeBindingMode } = storageClass;
+        if (provisioner === NO_PROVISIONER) return undefined;
+        if (volumeBindingMode === "WaitForFirstConsumer") {
+          const users = await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`);
+          if (users.length === 0) {
+            ctx.event("Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
+            return undefined;
+          }
+        }
+        if (claim.metadata.annotations?.[PROVISIONER] !== provisioner) {
+          await ctx.patch(
+            PersistentVolumeClaim,
+            name,
+            merge({ metadata: { annotations: { [PROVISIONER]: provisioner } } }),
+          );
+        }
+        const volume = newVolume(claim, storageClass);
+        try {
+          const made = await ctx.create(PersistentVolume, volume);
+          ctx.event("Normal", "ProvisioningSucceeded", `Successfully provisioned volume ${made.metadata.name}`);
+          return made;
+        } catch (error) {
+          if (!isAlreadyExists(error)) throw error;
+          return ctx.find(PersistentVolume, volume.metadata.name!, { cached: false });
+        }
+      }
+
+      /** The volume as large as the claim asks, where its class allows for that. */
+      async function grown(
+        volume: PersistentVolume,
+        storageClass: StorageClass | undefined,
+      ): Promise<PersistentVolume> {
+        const storage = requestOf(claim);
+        if (!storageClass?.allowVolumeExpansion || compareQuantities(storage, sizeOf(volume)) <= 0) return volume;
+        const larger = await ctx.patch(
+          PersistentVolume,
+          volume.metadata.name,
+          merge({ spec: { capacity: { storage } } }),
+        );
+        ctx.event("Normal", "VolumeResizeSuccessful", `Resize volume succeeded`);
+        return larger;
+      }
+
+      async function defaultClass(): Promise<string | undefined> {
+        const classes = await ctx.list(StorageClass);
+        return classes.find(({ metadata }) => metadata.annotations?.[IS_DEFAULT] === "true")?.metadata.name;
+      }
+    },
+    /** A claim that pods still use stays until they have ended. */
+    async deleting(claim, ctx) {
+      const { namespace = "", name, uid, finalizers = [] } = claim.metadata;
+      if (!finalizers.includes(CLAIM_PROTECTION)) return;
+      const users = await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`);
+      if (users.some((pod) => pod.spec?.nodeName && !isPodOver(pod))) return;
+      const left = finalizers.filter((finalizer) => finalizer !== CLAIM_PROTECTION);
+      await ctx.patch(PersistentVolumeClaim, name, merge({ metadata: { uid, finalizers: left } }));
+    },
+  });
+}
+
+function claimsOf({ metadata, spec }: Pod): readonly string[] {
+  const names = (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+  return names.map((name) => `${metadata.namespace}/${name}`);
+}
+
+function newVolume(claim: PersistentVolumeClaim, storageClass: StorageClass): NewObject<PersistentVolume> {
+  const { provisioner, reclaimPolicy = "Delete", mountOptions } = storageClass;
+  const name = `pvc-${claim.metadata.uid}`;
+  return {
+    metadata: { name, annotations: { [PROVISIONED]: provisioner } },
+    spec: {
+      capacity: { storage: requestOf(claim) },
+      accessModes: claim.spec?.accessModes ?? [],
+      volumeMode: claim.spec?.volumeMode ?? "Filesystem",
+      persistentVolumeReclaimPolicy: reclaimPolicy,
+      storageClassName: storageClass.metadata.name,
+      claimRef: referenceTo(claim),
+      hostPath: { path: `/var/lib/simulated-volumes/${name}` },
+      ...(mountOptions && { mountOptions }),
+    },
+  } as NewObject<PersistentVolume>;
+}
+
+function referenceTo({ metadata: { name, namespace, uid, resourceVersion } }: PersistentVolumeClaim) {
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace: namespace!, name, uid, resourceVersion };
+}
+
+function merge(body: object) {
+  return { type: "merge", body: body as never } as const;
+}

@@ -1,0 +1,89 @@
+import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
+import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
+import { describe, expect, it } from "vitest";
+import { Simulation } from "../simulation.testing.js";
+
+const claim = (name: string, storage: string, more: object = {}) => ({
+  metadata: { name, namespace: "default" },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } }, ...more },
+});
+
+const volume = (name: string, storage: string) => ({
+  metadata: { name },
+  spec: {
+    capacity: { storage },
+    accessModes: ["ReadWriteOnce"],
+    persistentVolumeReclaimPolicy: "Retain",
+    storageClassName: "manual",
+    hostPath: { path: "/data" },
+  },
+});
+
+describe("a claim", () => {
+  it("gets a volume of the default class, grows, and takes it with it", async () => {
+    await using simulation = await Simulation.start();
+    const { client } = simulation;
+    await client.create(PersistentVolumeClaim, claim("data", "1Gi") as never);
+    await simulation.advance(1);
+    const bound = await simulation.get(PersistentVolumeClaim, "data");
+    expect(bound.status).toEqual({ phase: "Bound", accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" } });
+    const { volumeName = "" } = bound.spec ?? {};
+    expect(volumeName).toBe(`pvc-${bound.metadata.uid}`);
+    expect((await simulation.get(PersistentVolume, volumeName)).status?.phase).toBe("Bound");
+    await simulation.change(PersistentVolumeClaim, "data", { spec: { resources: { requests: { storage: "3Gi" } } } });
+    await simulation.advance(1);
+    expect((await simulation.get(PersistentVolumeClaim, "data")).status?.capacity).toEqual({ storage: "3Gi" });
+    await client.delete(PersistentVolumeClaim, "data", { namespace: "default" });
+    await simulation.advance(1);
+    expect(await simulation.find(PersistentVolumeClaim, "data")).toBeUndefined();
+    expect(await simulation.find(PersistentVolume, volumeName)).toBeUndefined();
+  });
+
+  it("takes the smallest volume that fits, which stays when the claim goes and is to be retained", async () => {
+    await using simulation = await Simulation.start();
+    const { client } = simulation;
+    for (const [name, size] of [
+      ["large", "10Gi"],
+      ["right", "2Gi"],
+      ["small", "1Gi"],
+    ] as const) {
+      await client.create(PersistentVolume, volume(name, size) as never);
+    }
+    await client.create(PersistentVolumeClaim, claim("data", "1500Mi", { storageClassName: "manual" }) as never);
+    await simulation.advance(1);
+    const { metadata, spec, status } = await simulation.get(PersistentVolumeClaim, "data");
+    expect([spec?.volumeName, status?.phase, status?.capacity?.storage]).toEqual(["right", "Bound", "2Gi"]);
+    expect(metadata.annotations).toMatchObject({ "pv.kubernetes.io/bind-completed": "yes" });
+    expect((await simulation.get(PersistentVolume, "large")).status?.phase).toBe("Available");
+    await client.delete(PersistentVolumeClaim, "data", { namespace: "default" });
+    await simulation.advance(1);
+    expect((await simulation.get(PersistentVolume, "right")).status?.phase).toBe("Released");
+  });
+
+  it("says why it waits: no such class, or nobody to use it yet", async () => {
+    await using simulation = await Simulation.start();
+    const { client } = simulation;
+    await client.create(StorageClass, {
+      metadata: { name: "lazy" },
+      provisioner: "example.com/disks",
+      volumeBindingMode: "WaitForFirstConsumer",
+    });
+    await client.create(PersistentVolumeClaim, claim("none", "1Gi", { storageClassName: "nowhere" }) as never);
+    await client.create(PersistentVolumeClaim, claim("lazy", "1Gi", { storageClassName: "lazy" }) as never);
+    await simulation.advance(2);
+    expect(await simulation.events("none")).toEqual([
+      'ProvisioningFailed: storageclass.storage.k8s.io "nowhere" not found',
+    ]);
+    expect((await simulation.get(PersistentVolumeClaim, "lazy")).status?.phase).toBe("Pending");
+    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "lazy" } }];
+    await simulation.createPod("user", {}, { volumes });
+    await simulation.advance(2);
+    expect((await simulation.get(PersistentVolumeClaim, "lazy")).status?.phase).toBe("Bound");
+    await client.delete(PersistentVolumeClaim, "lazy", { namespace: "default" });
+    await simulation.advance(2);
+    expect((await simulation.find(PersistentVolumeClaim, "lazy"))?.metadata.deletionTimestamp).toBeDefined();
+    await client.delete(Pod, "user", { namespace: "default", gracePeriodSeconds: 0 });
+    await simulation.advance(2);
+    expect(await simulation.find(PersistentVolumeClaim, "lazy")).toBeUndefined();
+  });
+});
