@@ -1,4 +1,5 @@
 import { rbacCases, reviewCases } from "./areas/access.js";
+import { admissionCases } from "./areas/admission.js";
 import { applyCases } from "./areas/apply.js";
 import { createCases } from "./areas/create.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
@@ -42,6 +43,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...crdDefinitionCases,
   ...rbacCases,
   ...reviewCases,
+  ...admissionCases,
   ...webhookCases,
   ...patchWalks([...FIXED_SEEDS, ...seeds]),
   ...interleavings([...FIXED_SEEDS, ...seeds]),

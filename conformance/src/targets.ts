@@ -16,7 +16,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 /** A real kube-apiserver with etcd and kube-controller-manager. */
 export async function startReal(): Promise<Target> {
   const { startKubernetes } = await import(join(root, "tools/kubernetes/start.mjs"));
-  const cluster = await startKubernetes({ controllerManager: true });
+  const cluster = await startKubernetes({ controllerManager: true, serviceAccounts: true });
   return {
     endpoint: { url: cluster.url, ca: cluster.ca, token: cluster.token },
     kubeconfig: cluster.kubeconfig,

@@ -5,6 +5,7 @@ export interface KubernetesOptions {
   readonly fsync?: boolean;
   readonly apiserverFlags?: readonly string[];
   readonly controllerManagerFlags?: readonly string[];
+  readonly serviceAccounts?: boolean;
 }
 
 export interface Kubernetes extends AsyncDisposable {

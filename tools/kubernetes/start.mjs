@@ -57,7 +57,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * @param {{ controllerManager?: boolean, dir?: string, fsync?: boolean, apiserverFlags?: string[],
- *           controllerManagerFlags?: string[] }} [options]
+ *           controllerManagerFlags?: string[], serviceAccounts?: boolean }} [options]
+ *   `serviceAccounts: true` gives pods their accounts and tokens, as every server does that is not started for tests.
  *   `fsync: false` lets etcd skip fsync, for speed where durability is not measured. Defaults to false.
  */
 export async function startKubernetes(options = {}) {
@@ -106,7 +107,7 @@ export async function startKubernetes(options = {}) {
     `--token-auth-file=${join(dir, "tokens.csv")}`,
     "--authorization-mode=RBAC",
     "--service-cluster-ip-range=10.0.0.0/24",
-    "--disable-admission-plugins=ServiceAccount",
+    ...(options.serviceAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     "--allow-privileged=true",
     ...(options.apiserverFlags ?? []),
   ]);

@@ -6,8 +6,11 @@ import type { ResourceCatalog } from "../registry/catalog.js";
 import type { ResourceDefinition } from "../registry/resource-definition.js";
 import type { Storage } from "../storage/storage.js";
 import type { AdmissionPlugin } from "./admission.js";
+import { builtInAdmission } from "./built-in/built-in-admission.js";
+import { claimResize } from "./built-in/claim-resize.js";
 import { certificateRequestChecks } from "./certificate-requests.js";
 import { namespaceLifecycle } from "./namespace-lifecycle.js";
+import { PolicyAdmission } from "./policies/policy-admission.js";
 import { WebhookAdmission } from "./webhooks/webhook-admission.js";
 import { type ServiceResolver, WebhookCaller } from "./webhooks/webhook-caller.js";
 
@@ -29,22 +32,35 @@ export class DefaultAdmission implements Disposable {
   /** Also calls the conversion webhooks of CRDs. */
   readonly caller: WebhookCaller;
   readonly #webhooks: WebhookAdmission;
+  readonly #policies: PolicyAdmission;
 
   constructor(options: DefaultAdmissionOptions) {
     const { storage, clock, random, roles, rbac, catalog, services } = options;
     this.caller = new WebhookCaller({ clock, ...(services && { services }) });
     const equivalents = (definition: ResourceDefinition) => equivalentsOf(catalog(), definition);
-    this.#webhooks = new WebhookAdmission({ storage, clock, random, caller: this.caller, equivalents });
+    this.#webhooks = new WebhookAdmission({
+      storage,
+      clock,
+      random,
+      caller: this.caller,
+      equivalents,
+      authorizer: rbac,
+    });
+    this.#policies = new PolicyAdmission({ storage, authorizer: rbac, catalog, equivalents });
     this.plugins = [
       namespaceLifecycle(storage),
+      builtInAdmission({ storage, clock, random }),
       this.#webhooks.mutatingPlugin,
       escalationCheck(roles, rbac),
+      claimResize(storage),
       ...certificateRequestChecks(rbac),
+      this.#policies.validatingPlugin,
       this.#webhooks.validatingPlugin,
     ];
   }
 
   [Symbol.dispose](): void {
+    this.#policies[Symbol.dispose]();
     this.#webhooks[Symbol.dispose]();
     this.caller[Symbol.dispose]();
   }

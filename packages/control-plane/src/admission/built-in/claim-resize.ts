@@ -1,0 +1,45 @@
+import type { KubeObject } from "setpoint";
+import { quantityNanos } from "../../schema/quantity.js";
+import type { Storage } from "../../storage/storage.js";
+import type { AdmissionPlugin } from "../admission.js";
+import { refused } from "./kind-admission.js";
+
+interface Claim extends KubeObject {
+  readonly spec?: {
+    readonly storageClassName?: string;
+    readonly resources?: { readonly requests?: { readonly storage?: string } };
+  };
+  readonly status?: { readonly phase?: string };
+}
+
+interface StorageClass extends KubeObject {
+  readonly allowVolumeExpansion?: boolean;
+}
+
+/** A claim grows where its class allows it, once it is bound. */
+export function claimResize(storage: Storage): AdmissionPlugin {
+  return {
+    name: "PersistentVolumeClaimResize",
+    async validate(attributes) {
+      const { definition, operation, subresource } = attributes;
+      if (definition.storageId !== "/persistentvolumeclaims" || operation !== "UPDATE" || subresource !== "") return;
+      const claim = attributes.object as Claim;
+      const old = attributes.oldObject as Claim;
+      if (sizeOf(claim) <= sizeOf(old)) return;
+      if (old.status?.phase !== "Bound") {
+        throw refused(attributes, "Only bound persistent volume claims can be expanded");
+      }
+      const [name, before] = [claim.spec?.storageClassName ?? "", old.spec?.storageClassName ?? ""];
+      const chosen = storage.head("storage.k8s.io/storageclasses", name)?.object as StorageClass | undefined;
+      if (name === before && chosen?.allowVolumeExpansion) return;
+      const why =
+        "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize";
+      throw refused(attributes, why);
+    },
+  };
+}
+
+function sizeOf({ spec }: Claim): bigint {
+  const size = spec?.resources?.requests?.storage;
+  return size === undefined ? 0n : quantityNanos(size);
+}
