@@ -1,6 +1,7 @@
 import { crdsCommand, rbacCommand } from "./code/commands.js";
 import type { Command } from "./command.js";
 import { controlPlaneCommand } from "./control-plane/command.js";
+import { envtestAssetsCommand } from "./envtest-assets/command.js";
 import { objectCommands } from "./objects/commands.js";
 import { runCommand } from "./run/command.js";
 import { upCommand } from "./up/command.js";
@@ -15,4 +16,5 @@ export const commands: readonly Command[] = [
   crdsCommand,
   rbacCommand,
   controlPlaneCommand,
+  envtestAssetsCommand,
 ];

@@ -13,9 +13,10 @@ import { crdConversion } from "./admission/webhooks/crd-conversion.js";
 import type { ServiceResolver } from "./admission/webhooks/webhook-caller.js";
 import { authEndpoints, authPaths } from "./auth/auth-endpoints.js";
 import { RequestAuthenticator } from "./auth/authenticator.js";
-import type { KeyPair } from "./auth/certificates/certificate.js";
+import { type KeyPair, parsePrivateKey } from "./auth/certificates/certificate.js";
 import { renewCertificate } from "./auth/certificates/certificate-renewal.js";
 import { kubeconfig } from "./auth/certificates/kubeconfig.js";
+import { signingKey } from "./auth/jwt.js";
 import { CertificateSigner } from "./auth/loops/certificate-signer.js";
 import { NamespaceFurnishing } from "./auth/loops/namespace-furnishing.js";
 import { RoleAggregation } from "./auth/loops/role-aggregation.js";
@@ -58,6 +59,21 @@ export interface ControlPlaneOptions {
    * Defaults to none: an API server alone.
    */
   readonly workloads?: WorkloadChoice;
+  /**
+   * Whether it does what kube-controller-manager does on a real cluster beside the workloads: removing what has no owner
+   * any more, emptying namespaces, furnishing new ones, signing certificates, adding up roles. Defaults to true; false is
+   * an API server as envtest starts it.
+   */
+  readonly controllers?: boolean;
+  /** Whose tokens service accounts get. Left out: a key of its own. */
+  readonly serviceAccounts?: ServiceAccountOptions;
+}
+
+export interface ServiceAccountOptions {
+  /** Who the tokens say has made them. Defaults to `https://kubernetes.default.svc.cluster.local`. */
+  readonly issuer?: string;
+  /** PEM of the private key (P-256 or RSA) that signs them. */
+  readonly signingKey?: string;
 }
 
 export interface ListenOptions {
@@ -65,6 +81,10 @@ export interface ListenOptions {
   readonly host?: string;
   /** Defaults to 0: any free port. */
   readonly port?: number;
+  /** PEM of the certificate to answer with. Left out: one of the control plane's own authority. */
+  readonly certificate?: { readonly certificate: string; readonly privateKey: string };
+  /** PEM of a further authority whose clients are trusted. */
+  readonly clientCa?: string;
 }
 
 /** A running control plane. Disposing of it stops it. */
@@ -117,11 +137,12 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const credentials = openCredentials(dataDir, random);
   const roles = keep(parts, new RoleIndex(storage));
   const authorizer = new RbacAuthorizer(roles);
-  const keys = [credentials.tokenKey];
-  const audiences = [ISSUER];
-  const serviceAccountTokens = new ServiceAccountTokens({ storage, clock, random, issuer: ISSUER, keys });
+  const { issuer = ISSUER, signingKey: givenKey } = options.serviceAccounts ?? {};
+  const keys = [givenKey === undefined ? credentials.tokenKey : signingKey(parsePrivateKey(givenKey))];
+  const audiences = [issuer];
+  const serviceAccountTokens = new ServiceAccountTokens({ storage, clock, random, issuer, keys });
   const tokens = anyOf([staticTokens(options.tokens ?? new Map(), audiences), serviceAccountTokens]);
-  const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens, issuer: ISSUER, keys };
+  const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens, issuer, keys };
   const admission = keep(
     parts,
     new DefaultAdmission({
@@ -142,6 +163,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       random,
       facts,
       log,
+      controllers: options.controllers ?? true,
       admission: admission.plugins,
       conversion: crdConversion(admission.caller, random),
       authenticate: requestUser(new RequestAuthenticator(auth), authorizer),
@@ -151,10 +173,12 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     }),
   );
   await bootstrap(registry.environment);
-  const own = { storage, clock, handler: registry.handler, log };
-  keep(parts, new RoleAggregation(own));
-  keep(parts, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
-  keep(parts, new CertificateSigner({ ...own, authority: credentials.authority }));
+  if (options.controllers ?? true) {
+    const own = { storage, clock, handler: registry.handler, log };
+    keep(parts, new RoleAggregation(own));
+    keep(parts, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
+    keep(parts, new CertificateSigner({ ...own, authority: credentials.authority }));
+  }
   const handler = compressing(safeHandler(registry.handler, log));
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });
@@ -207,7 +231,7 @@ function running({ parts, storage, ...shown }: RunningParts): ControlPlane {
 
 /** Sockets need modules that an in-process control plane does not: loaded here. */
 async function listen(
-  { host = "127.0.0.1", port = 0 }: ListenOptions,
+  { host = "127.0.0.1", port = 0, certificate, clientCa }: ListenOptions,
   handler: ApiHandler,
   { authority }: Credentials,
   clock: Clock,
@@ -217,16 +241,17 @@ async function listen(
   const { ApiServer } = await import("./http/api-server.js");
   const names = [...new Set([host, "localhost", "127.0.0.1", "::1", ...CLUSTER_NAMES])];
   const issue = () => authority.issueServer("setpoint", names);
-  const current = issue();
+  const current = certificate ?? issue();
   const server = await ApiServer.listen({
     handler,
     host,
     port,
     ...current,
-    clientCa: authority.certificate,
+    clientCa: clientCa === undefined ? authority.certificate : `${authority.certificate}\n${clientCa}`,
     clock,
     log,
   });
+  if (certificate !== undefined) return server;
   const onRenewed = ({ certificate, privateKey }: KeyPair) => server.useCertificate(certificate, privateKey);
   keep(parts, renewCertificate({ authority, clock: systemClock, current, issue, onRenewed }));
   return server;

@@ -26,6 +26,8 @@ export interface RegistryOptions
   readonly facts: Facts;
   /** Receives what goes wrong in the loops, where no client is told. Defaults to nothing. */
   readonly log?: LoopLog;
+  /** Whether orphans are removed, namespaces emptied and volumes protected. Defaults to true. */
+  readonly controllers?: boolean;
   /** In the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
   /** How objects of CRDs get from one version to another, beyond a change of their apiVersion. */
@@ -42,6 +44,7 @@ export class Registry implements AsyncDisposable {
 
   constructor(options: RegistryOptions) {
     const { storage, clock, random, facts, admission, conversion = () => undefined, log = () => {}, ...rest } = options;
+    const { controllers = true } = options;
     const catalog: ResourceCatalog = new ResourceCatalog(
       builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => naming.settled()) }),
     );
@@ -49,13 +52,10 @@ export class Registry implements AsyncDisposable {
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion);
     const inLoop = { ...this.environment, log };
     const naming = new CrdNaming(inLoop);
-    const loops = [
-      naming,
-      new GarbageCollector(inLoop),
-      new NamespaceDeletion(inLoop),
-      new CrdCleanup(inLoop),
-      new StorageProtection(inLoop),
-    ];
+    const ofControllers = controllers
+      ? [new GarbageCollector(inLoop), new NamespaceDeletion(inLoop), new StorageProtection(inLoop)]
+      : [];
+    const loops = [naming, new CrdCleanup(inLoop), ...ofControllers];
     this.#loops = loops;
     const listeners = loops.map((loop) => (changes: readonly Change[]) => loop.onChanges(changes));
     this.#feed = new ChangeFeed(storage, catalog, listeners);

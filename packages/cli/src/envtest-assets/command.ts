@@ -1,0 +1,26 @@
+import type { Command } from "../command.js";
+
+/** What `setpoint envtest-assets` says of itself; what it does is loaded when it is run. */
+export const envtestAssetsCommand: Command = {
+  name: "envtest-assets",
+  summary: "Writes a folder for KUBEBUILDER_ASSETS, so that Go tests run on the embedded control plane.",
+  usage: "DIR",
+  options: {},
+  allowsPositionals: true,
+  examples: [
+    {
+      text: "then, in a project that uses controller-runtime's envtest",
+      command: "setpoint envtest-assets ./assets && KUBEBUILDER_ASSETS=$PWD/assets go test ./...",
+    },
+  ],
+  notes: [
+    "The folder holds three scripts that start this installation of setpoint:",
+    "  etcd            answers health checks, and lends its data directory to the API server",
+    "  kube-apiserver  the embedded control plane, with the flags and certificates that envtest hands over",
+    "  kubectl         hands over to the kubectl that is next on the PATH; envtest runs it only where a test asks for it",
+    "",
+    "As in envtest, no controllers run: Deployments make no pods, deleted namespaces stay. SETPOINT_ENVTEST_CONTROLLERS=1 in",
+    "the environment of the tests turns them on.",
+  ],
+  load: async () => (await import("./write-assets.js")).writeAssets,
+};
