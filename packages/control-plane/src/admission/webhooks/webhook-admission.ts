@@ -1,16 +1,18 @@
 import type { Clock, KubeObject, Random } from "setpoint";
 import { jsonPatch } from "../../apply/json-patch.js";
+import type { Authorizer } from "../../auth/user.js";
 import { goSyntaxError } from "../../registry/body/json-syntax.js";
 import { apiVersionOf } from "../../registry/catalog.js";
 import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import { badRequest, internalError, StatusError } from "../../registry/status-error.js";
+import { badRequest, forbidden, internalError, StatusError } from "../../registry/status-error.js";
 import { newUid } from "../../registry/write/identity.js";
 import { goQuote } from "../../schema/go-format.js";
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
 import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
+import { admissionVariables } from "../expressions/admission-variables.js";
 import { type AdmissionVerdict, admissionReview, denial, readVerdict } from "./admission-review.js";
-import { InstalledWebhooks, type MatchCondition, type Webhook } from "./webhook.js";
+import { InstalledWebhooks, type Webhook } from "./webhook.js";
 import { WebhookCallError, type WebhookCaller } from "./webhook-caller.js";
 import { type Invocation, invocationOf, isExempt } from "./webhook-matching.js";
 
@@ -21,8 +23,8 @@ export interface WebhookAdmissionOptions {
   readonly caller: WebhookCaller;
   /** The other versions under which the objects of a resource are served. */
   readonly equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[];
-  /** Evaluates `matchConditions` (CEL) on the request of a review. Without it every condition holds. */
-  readonly conditionsHold?: (conditions: readonly MatchCondition[], request: JsonObject) => boolean;
+  /** What expressions in match conditions may ask. */
+  readonly authorizer: Authorizer;
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
@@ -142,12 +144,10 @@ export class WebhookAdmission implements Disposable {
     warn: (text: string) => void,
   ): Promise<AdmissionVerdict | undefined> {
     const { webhook } = invocation.installed;
-    const { random, caller, conditionsHold } = this.#options;
+    const { random, caller } = this.#options;
+    if (!this.#isMatched(invocation, attributes, objects)) return undefined;
     const uid = newUid(random);
     const review = admissionReview(attributes, invocation, objects, uid);
-    const conditions = webhook.matchConditions ?? [];
-    if (conditions.length > 0 && conditionsHold && !conditionsHold(conditions, review.request as JsonObject))
-      return undefined;
     if (attributes.dryRun && webhook.sideEffects !== "None" && webhook.sideEffects !== "NoneOnDryRun") {
       throw badRequest(`admission webhook ${goQuote(webhook.name)} does not support dry run`);
     }
@@ -164,6 +164,25 @@ export class WebhookAdmission implements Disposable {
     } catch (error) {
       return this.#failed(webhook, error);
     }
+  }
+
+  /** Whether the webhook's conditions hold; where that cannot be told, the request is refused unless it may fail. */
+  #isMatched({ installed, definition }: Invocation, attributes: AdmissionAttributes, objects: Objects): boolean {
+    const { conditions, webhook } = installed;
+    if (conditions === undefined) return true;
+    const result = conditions.match(
+      admissionVariables({
+        attributes,
+        definition,
+        object: (objects.object ?? null) as unknown as Json,
+        oldObject: (objects.oldObject ?? null) as unknown as Json,
+        authorizer: this.#options.authorizer,
+      }),
+    );
+    if ("matches" in result) return result.matches;
+    if (webhook.failurePolicy === "Ignore") return false;
+    const { group, plural } = attributes.definition;
+    throw forbidden({ group, resource: plural }, attributes.name, result.error);
   }
 
   /** A failed call refuses the request, unless the webhook may fail. */
@@ -189,7 +208,7 @@ async function called(
 }
 
 /** From one served version to another, by way of the storage's. */
-async function converted(
+export async function converted(
   objects: readonly KubeObject[],
   from: ResourceDefinition,
   to: ResourceDefinition,

@@ -3,6 +3,7 @@ import { duplicate, invalidValue, notSupported, required } from "../../registry/
 import { dns1035Label, dnsSubdomain } from "../../registry/metadata/name-rules.js";
 import type { FieldError } from "../../registry/status-error.js";
 import type { Strategy } from "../../registry/strategy.js";
+import { conditionErrors } from "../expressions/expression-errors.js";
 import type { ServiceReference, Webhook, WebhookClientConfig, WebhookRule } from "./webhook.js";
 
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
@@ -49,6 +50,10 @@ function webhookErrors(webhook: Webhook, path: string): readonly FieldError[] {
       : [invalidValue(`${path}.timeoutSeconds`, timeoutSeconds, "the timeout value must be between 1 and 30 seconds")]),
     ...oneOf("reinvocationPolicy", reinvocationPolicy, ["IfNeeded", "Never"]),
     ...clientConfigErrors(webhook.clientConfig ?? {}, `${path}.clientConfig`),
+    ...conditionErrors(webhook.matchConditions ?? [], `${path}.matchConditions`, {
+      hasParams: false,
+      hasAuthorizer: true,
+    }),
   ];
 }
 
@@ -71,7 +76,7 @@ function versionErrors(versions: readonly string[], path: string): readonly Fiel
   return [...errors, invalidValue(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`)];
 }
 
-function ruleErrors(rule: WebhookRule, path: string): readonly FieldError[] {
+export function ruleErrors(rule: WebhookRule, path: string): readonly FieldError[] {
   const list = (field: keyof WebhookRule, word: string): FieldError[] => {
     const values = (rule[field] ?? []) as readonly string[];
     if (values.length === 0) return [required(`${path}.${field}`)];

@@ -1,5 +1,6 @@
 import { type LabelRequirement, type LabelSelector, labelSelector } from "../../registry/selectors/label-selector.js";
 import type { Change, Storage } from "../../storage/storage.js";
+import { MatchConditions } from "../expressions/match-conditions.js";
 
 /** One webhook of a configuration, mutating or validating, as it stands in the object. Defaults are filled in. */
 export interface Webhook {
@@ -80,6 +81,8 @@ export interface InstalledWebhook {
   readonly webhook: Webhook;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
+  /** Undefined where there are none. */
+  readonly conditions: MatchConditions | undefined;
 }
 
 interface WebhookConfiguration {
@@ -123,6 +126,7 @@ export class InstalledWebhooks implements Disposable {
         webhook,
         namespaceSelector: selectorOf(webhook.namespaceSelector),
         objectSelector: selectorOf(webhook.objectSelector),
+        conditions: webhook.matchConditions?.length ? new MatchConditions(webhook.matchConditions, false) : undefined,
       })),
     );
   }

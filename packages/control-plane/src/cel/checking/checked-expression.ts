@@ -11,6 +11,8 @@ export interface CheckedExpression {
   resolved(call: Call): ResolvedCall | undefined;
   /** The type that an identifier, or a chain of them, names; undefined where it names a variable. */
   namedType(expression: Expression): Type | undefined;
+  /** The variable that a chain of names is: `authorizer.requestResource`; undefined for other field accesses. */
+  namedVariable(expression: Expression): string | undefined;
   /** The variables of the environment that are used. */
   readonly variables: ReadonlySet<string>;
 }

@@ -61,6 +61,7 @@ class Checker {
   readonly #types = new Map<Expression, Type>();
   readonly #calls = new Map<Call, ResolvedCall>();
   readonly #named = new Map<Expression, Type>();
+  readonly #chains = new Map<Expression, string>();
   readonly #variables = new Set<string>();
   readonly #substitution = new Substitution();
   #scope: Scope | undefined;
@@ -79,6 +80,7 @@ class Checker {
       typeOf: typeOfPart,
       resolved: (call) => this.#calls.get(call),
       namedType: (part) => this.#named.get(part),
+      namedVariable: (part) => this.#chains.get(part),
       variables: this.#variables,
     };
   }
@@ -131,7 +133,10 @@ class Checker {
   #select(expression: Select): Type {
     const name = qualifiedName(expression);
     const named = name === undefined ? undefined : this.#lookup(expression, name);
-    if (named !== undefined) return named;
+    if (named !== undefined) {
+      if (!this.#named.has(expression)) this.#chains.set(expression, name!);
+      return named;
+    }
     const type = this.#field(expression, expression.operand, expression.field, false);
     return expression.isTest ? BOOL : this.#substitution.apply(type);
   }

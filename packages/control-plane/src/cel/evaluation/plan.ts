@@ -83,6 +83,8 @@ export class Plan {
   #select(expression: Select): Step {
     const type = this.#checked.namedType(expression);
     if (type !== undefined) return constant(new TypeValue(type.name));
+    const chain = this.#checked.namedVariable(expression);
+    if (chain !== undefined) return this.#identifier(expression, chain);
     const { field, isTest } = expression;
     const operand = this.#step(expression.operand);
     const access = operand.bare ?? operand.run;

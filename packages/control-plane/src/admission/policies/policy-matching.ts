@@ -1,0 +1,33 @@
+import type { ResourceDefinition } from "../../registry/resource-definition.js";
+import type { Storage } from "../../storage/storage.js";
+import type { AdmissionAttributes } from "../admission.js";
+import { invocationOf } from "../webhooks/webhook-matching.js";
+import type { CompiledMatch, NamedRule } from "./policy.js";
+
+export interface MatchEnvironment {
+  readonly storage: Storage;
+  readonly equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[];
+}
+
+/** The version in which a policy or a binding wants this request; undefined where it does not. */
+export function matchedDefinition(
+  { webhook, rules, excluded }: CompiledMatch,
+  attributes: AdmissionAttributes,
+  { storage, equivalents }: MatchEnvironment,
+): ResourceDefinition | undefined {
+  if (excluded.length > 0 && invocationWith(webhook, excluded, attributes, storage, equivalents)) return undefined;
+  return invocationWith(webhook, rules, attributes, storage, equivalents);
+}
+
+function invocationWith(
+  installed: CompiledMatch["webhook"],
+  rules: readonly NamedRule[],
+  attributes: AdmissionAttributes,
+  storage: Storage,
+  equivalents: MatchEnvironment["equivalents"],
+): ResourceDefinition | undefined {
+  const named = rules.filter(({ resourceNames }) => !resourceNames?.length || resourceNames.includes(attributes.name));
+  if (named.length === 0) return undefined;
+  const webhook = { ...installed, webhook: { ...installed.webhook, rules: named } };
+  return invocationOf(webhook, attributes, storage, equivalents)?.definition;
+}

@@ -1,0 +1,51 @@
+import type { ResourceCatalog } from "../../registry/catalog.js";
+import type { Json } from "../../schema/json.js";
+import type { Storage } from "../../storage/storage.js";
+import { selectorOf } from "../webhooks/webhook.js";
+import type { ParamRef, ValidatingPolicy } from "./policy.js";
+
+/** Why a binding cannot be used: the request is refused, or the policy's failure is ignored. */
+export class BindingProblem extends Error {}
+
+/**
+ * The objects that a binding gives a policy as `params`, each of which it is evaluated with; null for none at all.
+ * Throws `BindingProblem`.
+ */
+export function paramsOf(
+  { spec }: ValidatingPolicy,
+  reference: ParamRef | null | undefined,
+  namespace: string,
+  storage: Storage,
+  catalog: ResourceCatalog,
+): readonly Json[] {
+  const { paramKind } = spec;
+  if (!paramKind || !reference) return [null];
+  const definition = catalog.findKind(paramKind.apiVersion, paramKind.kind);
+  if (definition === undefined) {
+    throw new BindingProblem(`paramKind kind \`${paramKind.apiVersion}, Kind=${paramKind.kind}\` not known`);
+  }
+  if (reference.namespace && !definition.namespaced) {
+    throw new BindingProblem("paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
+  }
+  const home = definition.namespaced ? reference.namespace || namespace : "";
+  if (definition.namespaced && home === "") {
+    const why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
+    throw new BindingProblem(why);
+  }
+  const found: Json[] = [];
+  if (reference.name) {
+    const key = definition.namespaced ? `${home}/${reference.name}` : reference.name;
+    const stored = storage.get(definition.storageId, key);
+    if (stored !== undefined) found.push(stored.object as unknown as Json);
+  } else {
+    const selector = selectorOf(reference.selector);
+    const entries = storage.snapshot(definition.storageId)?.entries(definition.namespaced ? { namespace: home } : {});
+    for (const { object } of entries ?? []) {
+      if (selector.matches(object.metadata.labels)) found.push(object as unknown as Json);
+    }
+  }
+  if (found.length === 0 && reference.parameterNotFoundAction === "Deny") {
+    throw new BindingProblem("no params found for policy binding with `Deny` parameterNotFoundAction");
+  }
+  return found;
+}

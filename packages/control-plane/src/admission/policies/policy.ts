@@ -1,0 +1,131 @@
+import type { KubeObject } from "setpoint";
+import { BOOL, NULL, STRING, type Type } from "../../cel/types/type.js";
+import type { LabelSelector } from "../../registry/selectors/label-selector.js";
+import { type AdmissionExpression, admissionExpression } from "../expressions/admission-expression.js";
+import { MatchConditions } from "../expressions/match-conditions.js";
+import { type InstalledWebhook, type ObjectLabelSelector, selectorOf, type WebhookRule } from "../webhooks/webhook.js";
+
+/** Which requests a policy, or a binding, is about. */
+export interface MatchResources {
+  readonly namespaceSelector?: ObjectLabelSelector | null;
+  readonly objectSelector?: ObjectLabelSelector | null;
+  readonly resourceRules?: readonly NamedRule[] | null;
+  readonly excludeResourceRules?: readonly NamedRule[] | null;
+  readonly matchPolicy?: "Exact" | "Equivalent";
+}
+
+export interface NamedRule extends WebhookRule {
+  readonly resourceNames?: readonly string[] | null;
+}
+
+export interface PolicyValidation {
+  readonly expression: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+}
+
+export interface PolicyVariable {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** A `ValidatingAdmissionPolicy`. */
+export interface ValidatingPolicy extends KubeObject {
+  readonly spec: {
+    readonly paramKind?: { readonly apiVersion: string; readonly kind: string } | null;
+    readonly matchConstraints?: MatchResources | null;
+    readonly validations?: readonly PolicyValidation[] | null;
+    readonly failurePolicy?: "Fail" | "Ignore";
+    readonly auditAnnotations?: readonly { readonly key: string; readonly valueExpression: string }[] | null;
+    readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[] | null;
+    readonly variables?: readonly PolicyVariable[] | null;
+  };
+}
+
+/** A `ValidatingAdmissionPolicyBinding`. */
+export interface PolicyBinding extends KubeObject {
+  readonly spec: {
+    readonly policyName?: string;
+    readonly paramRef?: ParamRef | null;
+    readonly matchResources?: MatchResources | null;
+    readonly validationActions?: readonly ("Deny" | "Warn" | "Audit")[] | null;
+  };
+}
+
+export interface ParamRef {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly selector?: ObjectLabelSelector | null;
+  readonly parameterNotFoundAction?: "Allow" | "Deny";
+}
+
+/** A policy whose expressions are compiled. */
+export interface CompiledPolicy {
+  readonly policy: ValidatingPolicy;
+  readonly match: CompiledMatch;
+  readonly variables: ReadonlyMap<string, AdmissionExpression>;
+  readonly validations: readonly CompiledValidation[];
+  readonly annotations: readonly { readonly key: string; readonly expression: AdmissionExpression }[];
+  readonly conditions: MatchConditions | undefined;
+}
+
+export interface CompiledValidation {
+  readonly validation: PolicyValidation;
+  readonly expression: AdmissionExpression;
+  readonly message: AdmissionExpression | undefined;
+}
+
+export function compilePolicy(policy: ValidatingPolicy): CompiledPolicy {
+  const { spec } = policy;
+  const hasParams = Boolean(spec.paramKind);
+  const types = new Map<string, Type>();
+  const variables = new Map<string, AdmissionExpression>();
+  for (const { name, expression } of spec.variables ?? []) {
+    const compiled = admissionExpression(expression, { hasParams, hasAuthorizer: true, variables: new Map(types) });
+    types.set(name, compiled.type);
+    variables.set(name, compiled);
+  }
+  const scope = { hasParams, hasAuthorizer: true, variables: types };
+  const conditions = spec.matchConditions ?? [];
+  return {
+    policy,
+    match: compileMatch(policy.metadata.name, spec.matchConstraints),
+    variables,
+    validations: (spec.validations ?? []).map((validation) => ({
+      validation,
+      expression: admissionExpression(validation.expression, scope, [BOOL]),
+      message: validation.messageExpression
+        ? admissionExpression(validation.messageExpression, { ...scope, hasAuthorizer: false }, [STRING])
+        : undefined,
+    })),
+    annotations: (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+      key,
+      expression: admissionExpression(valueExpression, scope, [STRING, NULL]),
+    })),
+    conditions: conditions.length === 0 ? undefined : new MatchConditions(conditions, hasParams),
+  };
+}
+
+/** What a policy or binding matches, in the form in which webhooks are matched. */
+export interface CompiledMatch {
+  readonly webhook: InstalledWebhook;
+  readonly rules: readonly NamedRule[];
+  readonly excluded: readonly NamedRule[];
+  readonly objectSelector: LabelSelector;
+}
+
+const EVERYTHING: NamedRule = { apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], operations: ["*"] };
+
+export function compileMatch(name: string, match: MatchResources | null | undefined): CompiledMatch {
+  const rules = match?.resourceRules?.length ? match.resourceRules : [EVERYTHING];
+  const namespaceSelector = selectorOf(match?.namespaceSelector);
+  const objectSelector = selectorOf(match?.objectSelector);
+  const webhook = { name, clientConfig: {}, rules, matchPolicy: match?.matchPolicy ?? "Equivalent" };
+  return {
+    webhook: { id: name, webhook, namespaceSelector, objectSelector, conditions: undefined },
+    rules,
+    excluded: match?.excludeResourceRules ?? [],
+    objectSelector,
+  };
+}
