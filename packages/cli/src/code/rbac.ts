@@ -20,7 +20,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
     throw new UsageError(`--install: there are ${readyMadeOperators.map((each) => each.name).join(", ")}`);
   const isInstall = values.install === true;
   const isManagement = values["management-cluster"] === true;
-  const workloads = operator ? operator.workloads(isManagement) : await workloadsOf(positionals);
+  const workloads = await (operator ? operator.workloads(isManagement) : workloadsOf(positionals));
   const rules = rbacRules(workloads, {
     ...(values["leader-elect"] || isInstall ? { leaderElection: { name: operator?.name ?? name, namespace } } : {}),
     reviewsAccess: values["metrics-rbac"] === true || isInstall,

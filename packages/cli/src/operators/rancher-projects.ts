@@ -1,19 +1,14 @@
-import {
-  Project,
-  projectCrd,
-  type RancherProjectsOptions,
-  rancherProjects,
-  sampleProjects,
-} from "@setpoint/rancher-projects";
+import type { RancherProjectsOptions } from "@setpoint/rancher-projects";
 import { connect, isAlreadyExists } from "setpoint";
-import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
-import { Namespace } from "setpoint/kinds/v1";
 import type { OptionValues } from "../command.js";
 import type { ReadyMadeOperator } from "./ready-made.js";
 
 const MANAGEMENT = "management";
 const MOVES = ["always", "own", "never"] as const;
 const UNLABELLED = ["keep", "unassign"] as const;
+
+/** Its code is loaded when it is used: every command of the table is described at every start. */
+const load = () => import("@setpoint/rancher-projects");
 
 export const rancherProjectsOperator: ReadyMadeOperator = {
   name: "rancher-projects",
@@ -55,6 +50,7 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
   async start(values) {
     const file = values["management-kubeconfig"] as string | undefined;
     const options = optionsOf(values);
+    const { rancherProjects } = await load();
     if (file === undefined) return { workloads: [rancherProjects(options)] };
     const management = await connect({ kubeconfig: file });
     return {
@@ -62,11 +58,15 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
       clusters: { [MANAGEMENT]: management },
     };
   },
-  workloads: (isManagementElsewhere) => [
-    rancherProjects(isManagementElsewhere ? { managementCluster: MANAGEMENT } : {}),
-  ],
+  async workloads(isManagementElsewhere) {
+    const { rancherProjects } = await load();
+    return [rancherProjects(isManagementElsewhere ? { managementCluster: MANAGEMENT } : {})];
+  },
   managementCluster: MANAGEMENT,
   async prepare(client) {
+    const { Project, projectCrd, sampleProjects } = await load();
+    const { CustomResourceDefinition } = await import("setpoint/kinds/apiextensions.k8s.io/v1");
+    const { Namespace } = await import("setpoint/kinds/v1");
     await ensure(() => client.create(CustomResourceDefinition, projectCrd));
     await ensure(() => client.create(Namespace, { metadata: { name: "local" } }));
     for (const project of sampleProjects) await ensure(() => client.create(Project, project as never));

@@ -13,7 +13,7 @@ export interface ReadyMadeOperator {
     values: OptionValues,
   ): Promise<{ readonly workloads: readonly Workload[]; readonly clusters?: Readonly<Record<string, Client>> }>;
   /** What it runs with its defaults, for RBAC; with the management API elsewhere, where it has such a mode. */
-  workloads(isManagementElsewhere: boolean): readonly Workload[];
+  workloads(isManagementElsewhere: boolean): Promise<readonly Workload[]>;
   /** Its name for the other cluster of that mode. */
   readonly managementCluster?: string;
   /** Makes what it needs on a control plane of one's own: CRDs, samples. Never called on a cluster. */

@@ -80,7 +80,7 @@ export function trackUpdate(context: WriteContext, live: JsonObject | undefined,
 function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
   const type = typeAt(context, context.apiVersion);
   if (type === undefined) return trackChange(context, undefined, object);
-  const outline = outlineOf(type, emptyObject(context), object);
+  const outline = outlineOf(type, context.message === undefined ? {} : zeroStruct(context.message), object);
   if (outline === undefined) return trackChange(context, undefined, object);
   const created = createdFields(type, context.message, context.resetFields?.(context.apiVersion));
   const fields = created.get(outline);

@@ -1,4 +1,12 @@
-import { RE2JS } from "re2js";
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
+
+const require = createRequire(import.meta.url);
+
+/** The library, loaded with the first pattern: its tables are a tenth of the time to start. */
+function re2(): typeof RE2JS {
+  return (require("re2js") as typeof import("re2js")).RE2JS;
+}
 
 /** A compiled pattern, or why it is none. */
 export type Regex =
@@ -27,7 +35,7 @@ export function regex(pattern: string): Regex {
 
 function compile(pattern: string): Regex {
   try {
-    const compiled = RE2JS.compile(pattern);
+    const compiled = re2().compile(pattern);
     return { test: (text) => compiled.test(text), find: (text, limit) => find(compiled, text, limit) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };

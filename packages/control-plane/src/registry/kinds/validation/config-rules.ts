@@ -31,7 +31,8 @@ function configMapErrors(value: JsonObject, errors: FieldError[]): void {
   let bytes = 0;
   for (const [key, text] of Object.entries(data)) {
     for (const why of configKeyComplaints(key)) errors.push(invalidValue(`data[${key}]`, key, why));
-    if (key in binary) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+    if (Object.hasOwn(binary, key))
+      errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
     bytes += Buffer.byteLength(String(text));
   }
   keys(binary, "binaryData", errors);
