@@ -223,8 +223,8 @@ export type { EndpointAnswer, EndpointRequest } from "./manager/endpoint-server.
 export type { EndpointOptions, ListenAddress } from "./manager/endpoints.js";
 export { EventWriter, type EventWriterOptions } from "./manager/event-writer.js";
 export { type JsonLoggerOptions, jsonLogger, type LogLevel } from "./manager/json-logger.js";
-export { LeaderElector, type LeaderElectorOptions } from "./manager/leader-elector.js";
-export { Manager, type ManagerOptions } from "./manager/manager.js";
+export { type Elector, LeaderElector, type LeaderElectorOptions } from "./manager/leader-elector.js";
+export { type ElectionOptions, Manager, type ManagerOptions } from "./manager/manager.js";
 export {
   type Collector,
   type Counter,

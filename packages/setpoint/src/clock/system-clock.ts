@@ -44,3 +44,8 @@ export const systemClock: Clock = {
 export function afterInput(callback: () => void): void {
   setImmediate(callback);
 }
+
+/** Nanoseconds of a clock that never goes back and that all threads of a process share, however they were started. */
+export function threadsTimeNs(): bigint {
+  return process.hrtime.bigint();
+}

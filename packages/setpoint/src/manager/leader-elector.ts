@@ -10,6 +10,9 @@ import { formatMicroTime } from "../kinds/time.js";
 
 type LeaseSpec = NonNullable<Lease["spec"]>;
 
+/** Those of client-go. */
+export const DEFAULT_ELECTION = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+
 export interface LeaderElectorOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -25,6 +28,24 @@ export interface LeaderElectorOptions {
   /** The pause between tries. Defaults to 2 s. */
   readonly retryMs?: number;
   readonly log?: Logger;
+  /** Told after each renewal how much longer this process leads. */
+  readonly onRenewed?: (leadsForMs: number) => void;
+  /** Asked before each renewal; false lets the lease run out. */
+  readonly mayRenew?: () => boolean;
+}
+
+/** What a manager needs of an election, wherever it is held. */
+export interface Elector {
+  readonly fence: Fence;
+  /** Aborted once this process no longer leads after it did. */
+  readonly lost: AbortSignal;
+  readonly isLeading: boolean;
+  /** Which Lease it is about. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Resolves when this process leads; rejects when `signal` is aborted. */
+  acquire(signal: AbortSignal): Promise<void>;
+  /** Gives the lease up. Call it when all guarded work has ended. */
+  release(): Promise<void>;
 }
 
 /**
@@ -36,8 +57,9 @@ export interface LeaderElectorOptions {
  *    whatever the event loop did meanwhile.
  * 3. `lost` is aborted when the lease ran out or was taken. `release` gives it up, so that another need not wait.
  */
-export class LeaderElector implements AsyncDisposable {
-  readonly #options: Required<Omit<LeaderElectorOptions, "log">>;
+export class LeaderElector implements Elector, AsyncDisposable {
+  readonly #options: Required<Omit<LeaderElectorOptions, "log" | "onRenewed" | "mayRenew">> &
+    Pick<LeaderElectorOptions, "onRenewed" | "mayRenew">;
   readonly #log: Logger;
   readonly #lost = new AbortController();
   readonly #stopped = new AbortController();
@@ -50,7 +72,7 @@ export class LeaderElector implements AsyncDisposable {
   #renewing: Promise<void> | undefined;
 
   constructor({ log = silentLogger, ...options }: LeaderElectorOptions) {
-    this.#options = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000, ...options };
+    this.#options = { ...DEFAULT_ELECTION, ...options };
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     const { leaseMs, renewMs, retryMs } = this.#options;
     if (leaseMs <= renewMs || renewMs <= retryMs * 1.2) {
@@ -146,7 +168,8 @@ export class LeaderElector implements AsyncDisposable {
       } catch {
         return;
       }
-      if (!(await this.#tryOnce(signal)) && !signal.aborted && (!this.isLeading || this.#isHeldByAnother())) {
+      const isRenewed = (this.#options.mayRenew?.() ?? true) && (await this.#tryOnce(signal));
+      if (!isRenewed && !signal.aborted && (!this.isLeading || this.#isHeldByAnother())) {
         this.#lose();
         return;
       }
@@ -155,6 +178,7 @@ export class LeaderElector implements AsyncDisposable {
 
   #leadUntil(untilMs: number): void {
     this.#leadsUntilMs = untilMs;
+    this.#options.onRenewed?.(untilMs - this.#options.clock.monotonic());
     this.#expiry?.[Symbol.dispose]();
     this.#expiry = this.#options.clock.timer(untilMs - this.#options.clock.monotonic(), () => this.#lose()).unref();
   }

@@ -2,6 +2,7 @@ import type { App } from "../app/app.js";
 import type { HealthCheck } from "../app/health-check.js";
 import { type Runnable, RunnableGroup } from "../app/runnable-group.js";
 import type { Client } from "../client/client.js";
+import type { ConnectOptions } from "../client/connect.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -21,11 +22,21 @@ import { collectState, controllerMetrics } from "./controller-metrics.js";
 import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
 import { controllerTrouble } from "./health.js";
-import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
+import { DEFAULT_ELECTION, type Elector, LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
+import { LeaseThread } from "./lease-thread.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part, Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
 import { collectStages, informerMetrics, stageMetrics } from "./stage-metrics.js";
+
+export interface ElectionOptions
+  extends Partial<Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "leaseMs" | "renewMs" | "retryMs">> {
+  /**
+   * Holds the election in a thread of its own, connected to this cluster, so that code which blocks the event loop does
+   * not lose the lease. `run` does so by itself where it connects by itself.
+   */
+  readonly thread?: Pick<ConnectOptions, "kubeconfig" | "context">;
+}
 
 export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
@@ -37,9 +48,7 @@ export interface ManagerOptions extends EndpointOptions {
   readonly random?: Random;
   readonly log?: Logger;
   /** Several processes share the work by electing one. Off by default: a single process needs no lease. */
-  readonly leaderElection?: Partial<
-    Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "leaseMs" | "renewMs" | "retryMs">
-  >;
+  readonly leaderElection?: ElectionOptions;
   /** Where the API server reaches the webhooks of apps, and whether they are installed. */
   readonly webhooks?: AppHosting;
   /** How long runs may take to end on a stop. Defaults to 30 s. */
@@ -83,7 +92,7 @@ export class Manager implements AsyncDisposable {
   readonly #mask = new SecretMask();
   readonly #traces: Traces | undefined;
   readonly #observer: ControllerObserver;
-  readonly #elector: LeaderElector | undefined;
+  readonly #elector: Elector | undefined;
   readonly #endpoints = new Endpoints();
   readonly #apps: AppHost;
   readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
@@ -121,16 +130,7 @@ export class Manager implements AsyncDisposable {
         return options.onError?.(error, runnable) ?? true;
       },
     });
-    const { leaderElection } = options;
-    this.#elector =
-      leaderElection &&
-      new LeaderElector({
-        namespace: client.namespace,
-        name,
-        identity: `${process.env.HOSTNAME ?? "local"}_${Buffer.from(this.#random.bytes(6)).toString("hex")}`,
-        ...leaderElection,
-        ...common,
-      });
+    this.#elector = options.leaderElection && this.#electorOf(options.leaderElection, name);
     this.#observer = joined(controllerMetrics(this.metrics), stageMetrics(this.metrics));
     collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers);
     collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run));
@@ -334,6 +334,15 @@ export class Manager implements AsyncDisposable {
   #clusterOf(client: Client): Cluster {
     const onStep = informerMetrics(this.metrics);
     return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep }) };
+  }
+
+  #electorOf({ thread, ...given }: ElectionOptions, name: string): Elector {
+    const { client } = this.#options;
+    const [clock, log] = [this.#clock, this.#log];
+    const identity = `${process.env.HOSTNAME ?? "local"}_${Buffer.from(this.#random.bytes(6)).toString("hex")}`;
+    const elector = { ...DEFAULT_ELECTION, namespace: client.namespace, name, identity, ...given };
+    if (thread) return new LeaseThread({ connect: thread, elector, clock, log });
+    return new LeaderElector({ ...elector, client, clock, random: this.#random, log });
   }
 
   #environment(): ControllerEnvironment {

@@ -69,7 +69,8 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     if (!options.client) await client[Symbol.asyncDispose]();
     return;
   }
-  const manager = new Manager({ metricRegistry, ...configuration.manager, ...options, log, client });
+  const given: ManagerOptions = { metricRegistry, ...configuration.manager, ...options, log, client };
+  const manager = new Manager({ ...given, ...inThread(given, options, configuration.connect) });
   using ending = new ProcessEnd(log);
   const signals = [ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])];
   try {
@@ -80,6 +81,19 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     if (!options.client) await client[Symbol.asyncDispose]();
   }
   if (manager.failure !== undefined) throw manager.failure;
+}
+
+/** The election in a thread of its own, where that can connect as this one did. */
+function inThread(
+  { leaderElection }: ManagerOptions,
+  options: RunOptions,
+  configured: ConnectOptions,
+): Pick<ManagerOptions, "leaderElection"> {
+  const { kubeconfig, context, ...more } = { ...configured, ...options.connect };
+  const isOwn = options.client === undefined && options.env === undefined && Object.keys(more).length === 0;
+  if (!leaderElection || leaderElection.thread || !isOwn) return {};
+  const thread = { ...(kubeconfig ? { kubeconfig } : {}), ...(context ? { context } : {}) };
+  return { leaderElection: { thread, ...leaderElection } };
 }
 
 async function partsOf(

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { controller } from "../controller/controller.js";
+import { Website, World } from "../controller/world.testing.js";
+import { ClusterRole, ClusterRoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
+import { ServiceAccount } from "../kinds/builtin/v1.js";
+import { loopbackOnly, reviewedAccess } from "./access-guard.js";
+import type { EndpointRequest } from "./endpoint-server.js";
+import { Manager, type ManagerOptions } from "./manager.js";
+
+const here = { host: "127.0.0.1", port: 0 };
+const request = (headers: EndpointRequest["headers"], isLoopback = false): EndpointRequest => ({
+  path: "/metrics",
+  query: new URLSearchParams(),
+  headers,
+  isLoopback,
+});
+
+async function managerIn(world: World, options: Partial<ManagerOptions>): Promise<Manager> {
+  const manager = new Manager({ client: world.cluster().client, clock: world.clock, metrics: here, ...options });
+  await manager.add(controller(Website, { reconcile: (_site, ctx) => ctx.status({ phase: "Ready" }) }));
+  await manager.start();
+  return manager;
+}
+
+describe("guards of endpoints", () => {
+  it("let this machine in, or whom the cluster's RBAC allows, and nobody else", async () => {
+    await using world = await World.create();
+    const { client } = world;
+    expect(await loopbackOnly(request({}, true))).toBeUndefined();
+    expect((await loopbackOnly(request({})))?.status).toBe(403);
+    const guard = reviewedAccess(client);
+    expect((await guard(request({}, true)))?.status).toBe(401);
+    expect((await guard(request({ authorization: "Bearer made-up" })))?.status).toBe(401);
+
+    await client.create(ServiceAccount, { metadata: { namespace: "team", name: "scraper" } });
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const { status } = await client.createSubresource<{ status: { token: string } }>(
+      ...([ServiceAccount, "scraper", "token", body, { namespace: "team" }] as const),
+    );
+    const known = request({ authorization: `Bearer ${status.token}` });
+    expect((await guard(known))?.status).toBe(403);
+    const rules = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];
+    await client.create(ClusterRole, { metadata: { name: "scrape" }, rules });
+    await client.create(ClusterRoleBinding, {
+      metadata: { name: "scrape" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "scrape" },
+      subjects: [{ kind: "ServiceAccount", namespace: "team", name: "scraper" }],
+    });
+    await world.clock.advance(0);
+    expect(await guard(known)).toBeUndefined();
+    expect((await guard({ ...known, path: "/timeline" }))?.status).toBe(403);
+  });
+});
+
+describe("the endpoints of a manager", () => {
+  it("stream the timeline: what there is, then each run as it ends", async () => {
+    await using world = await World.create();
+    await using manager = await managerIn(world, {});
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    const gone = new AbortController();
+    const answer = await fetch(`${manager.metricsUrl}/timeline?watch=true&controller=websites`, {
+      signal: gone.signal,
+    });
+    const lines = linesOf(answer);
+    expect((await lines.next()).value).toMatchObject({ key: "team/a", action: "created", outcome: "done" });
+    await world.createWebsite("b");
+    await world.clock.advance(1_000);
+    expect((await lines.next()).value).toMatchObject({ key: "team/b" });
+    gone.abort();
+  });
+
+  it("give profiles only where they are asked for", async () => {
+    await using world = await World.create();
+    await using manager = await managerIn(world, { profiling: true });
+    const get = (path: string): Promise<Response> => fetch(`${manager.metricsUrl}${path}`);
+    const profiling = get("/debug/profile?seconds=1");
+    await expect.poll(async () => (await get("/debug/profile")).status).toBe(409);
+    await world.clock.advance(1_000);
+    const profile = (await (await profiling).json()) as { nodes: unknown[]; startTime: number };
+    expect(profile.nodes.length).toBeGreaterThan(0);
+    expect((await (await get("/debug/heap")).text()).slice(0, 12)).toBe('{"snapshot":');
+    expect((await get("/debug/profile?seconds=0")).status).toBe(400);
+    await using plain = await managerIn(world, {});
+    expect((await fetch(`${plain.metricsUrl}/debug/heap`)).status).toBe(404);
+  }, 60_000);
+
+  it("show in readiness the phase and last error of each informer that is not well, and no objects", async () => {
+    await using world = await World.create();
+    world.fault = ({ path }) => (path.includes("/websites") ? new Error("cut off") : undefined);
+    await using manager = await managerIn(world, { health: here });
+    await world.clock.advance(1_000);
+    const ready = await fetch(`${manager.healthUrl}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.text()).toMatch(/informer web.example.com\/v1\/Website: .*not synced; last error: .*cut off/);
+    expect((await fetch(`${manager.healthUrl}/livez`)).status).toBe(200);
+    expect((await fetch(`${manager.healthUrl}/metrics`)).status).toBe(404);
+    world.fault = undefined;
+    await world.clock.advance(120_000);
+    expect((await fetch(`${manager.healthUrl}/readyz`)).status).toBe(200);
+  });
+});
+
+async function* linesOf(answer: Response): AsyncGenerator<Record<string, unknown>> {
+  let text = "";
+  for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString("utf8");
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
+      yield JSON.parse(text.slice(0, end)) as Record<string, unknown>;
+      text = text.slice(end + 1);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { Client } from "../client/client.js";
+import { systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { LeaderElector } from "./leader-elector.js";
+
+interface ListeningPlane extends AsyncDisposable {
+  readonly client: Client;
+  readonly kubeconfig: string;
+}
+const { controlPlane } = (await import("@setpoint/control-plane" as string)) as {
+  controlPlane: (options: { listen: object }) => Promise<ListeningPlane>;
+};
+
+const SECONDS_60 = 60_000;
+const TIMES = { leaseMs: 3_000, renewMs: 2_000, retryMs: 300 };
+const namespace = "default";
+const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Blocks the event loop for longer than the lease, then writes. */
+const OPERATOR = `
+import { controller, run } from "setpoint";
+import { ConfigMap } from "setpoint/kinds/v1";
+const works = controller(ConfigMap, {
+  namespaces: ["default"],
+  async reconcile({ metadata, data }, ctx) {
+    if (metadata.name !== "work" || data?.done) return;
+    for (const until = Date.now() + 5_000; Date.now() < until; );
+    await ctx.patch(ConfigMap, "work", { type: "merge", body: { data: { done: "yes" } } });
+  },
+});
+await run(works, { leaderElection: ${JSON.stringify({ namespace, name: "busy", ...TIMES })} });
+`;
+
+/** The operator in a process of its own, on the build. */
+class Operator implements AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly #folder = mkdtempSync(join(tmpdir(), "setpoint-lease-"));
+  output = "";
+
+  constructor(kubeconfig: string) {
+    const file = join(this.#folder, "kubeconfig");
+    writeFileSync(file, kubeconfig, { mode: 0o600 });
+    const env = { ...process.env, KUBECONFIG: file };
+    this.process = spawn(process.execPath, ["--input-type=module", "-e", OPERATOR], { cwd: packageFolder, env });
+    for (const stream of [this.process.stdout, this.process.stderr])
+      stream?.on("data", (chunk) => {
+        this.output += String(chunk);
+      });
+    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.kill("SIGKILL");
+    await this.ended;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await holds())) await systemClock.sleep(50);
+}
+
+describe("an election in a thread of its own", () => {
+  it(
+    "keeps the lease while a reconciler blocks the event loop for longer than it lasts, and hands it over on a stop",
+    async () => {
+      await using plane = await controlPlane({ listen: {} });
+      const { client } = plane;
+      await using operator = new Operator(plane.kubeconfig);
+      await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
+      await until(async () => {
+        if (operator.process.exitCode !== null) throw new Error(operator.output);
+        return (await client.get(ConfigMap, "work", { namespace })).data?.done === "yes";
+      });
+      const { spec } = await client.get(Lease, "busy", { namespace });
+      expect(spec).toMatchObject({ leaseTransitions: 0, holderIdentity: expect.stringMatching(/.+/) });
+      expect(operator.output).toContain("blocked the event loop");
+      operator.process.kill("SIGTERM");
+      expect([await operator.ended, operator.output]).toEqual([0, expect.any(String)]);
+      expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("");
+    },
+    SECONDS_60,
+  );
+
+  it(
+    "writes nothing after it was stopped past its lease and goes on, though its loop does not know yet",
+    async () => {
+      await using plane = await controlPlane({ listen: {} });
+      const { client } = plane;
+      await using operator = new Operator(plane.kubeconfig);
+      await until(() => operator.output.includes("became leader"));
+      operator.process.kill("SIGSTOP");
+      const common = { client, clock: systemClock, random: systemRandom, ...TIMES };
+      await using other = new LeaderElector({ ...common, namespace, name: "busy", identity: "other" });
+      await other.acquire(new AbortController().signal);
+      await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
+      operator.process.kill("SIGCONT");
+      expect(await operator.ended).toBe(1);
+      expect(operator.output).toContain("LEASE_LOST");
+      expect((await client.get(ConfigMap, "work", { namespace })).data).toBeUndefined();
+      expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("other");
+    },
+    SECONDS_60,
+  );
+});
