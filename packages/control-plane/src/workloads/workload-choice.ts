@@ -10,6 +10,7 @@ export const WORKLOAD_NAMES = [
   "disruptionbudgets",
   "jobs",
   "cronjobs",
+  "autoscalers",
   "volumes",
   "endpointslices",
   "endpoints",

@@ -1,4 +1,5 @@
 import { type Client, type Clock, type Logger, Manager, type Random, type Workload } from "setpoint";
+import { autoscalerController } from "./autoscaler/autoscaler-controller.js";
 import { cronJobController } from "./cron-job/cron-job-controller.js";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.js";
 import { deploymentController } from "./deployment/deployment-controller.js";
@@ -39,6 +40,7 @@ const CONTROLLERS: Readonly<
   disruptionbudgets: disruptionBudgetController,
   jobs: jobController,
   cronjobs: cronJobController,
+  autoscalers: autoscalerController,
   volumes: (environment) => [claimController(), volumeController(environment)],
   endpointslices: endpointSliceController,
   endpoints: endpointsControllers,

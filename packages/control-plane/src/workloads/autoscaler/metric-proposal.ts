@@ -1,0 +1,82 @@
+import { quantityToNumber } from "setpoint";
+import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus } from "setpoint/kinds/autoscaling/v2";
+import { SCRIPT_PREFIX } from "../pod/pod-script.js";
+
+/** Within this part of its target a metric asks for no change. */
+const TOLERANCE = 0.1;
+
+export interface MetricProposal {
+  /** In the words of events: `cpu resource utilization (percentage of request)`. */
+  readonly name: string;
+  readonly replicas: number;
+  readonly status: MetricStatus;
+}
+
+/** A metric that nobody has set. */
+export interface MissingMetric {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * What a metric asks for. Its current value is what the annotation `simulation.setpoint.dev/metric.NAME` of the
+ * autoscaler says: a percentage for a target of utilization, else a quantity.
+ */
+export function propose(
+  hpa: HorizontalPodAutoscaler,
+  metric: MetricSpec,
+  replicas: number,
+): MetricProposal | MissingMetric {
+  const { type } = metric;
+  const { target, identity, name } = partsOf(metric);
+  const text = hpa.metadata.annotations?.[`${SCRIPT_PREFIX}metric.${name}`];
+  if (text === undefined || !/^\d/.test(text)) {
+    const message = `the HPA was unable to compute the replica count: no value is set for the metric ${name}`;
+    return { reason: `FailedGet${type}Metric`, message };
+  }
+  const { averageUtilization, averageValue, value } = target;
+  const isUtilization = averageUtilization !== undefined;
+  const isTotal = value !== undefined && !isUtilization && averageValue === undefined;
+  const current = isUtilization ? Number.parseInt(text, 10) : quantityToNumber(text);
+  const wanted = isUtilization ? averageUtilization : quantityToNumber(averageValue ?? value ?? "1");
+  // An external or object metric with an average is the sum of all; the others are averages already.
+  const isShared = averageValue !== undefined && (type === "External" || type === "Object");
+  const ratio = isShared ? current / (wanted * Math.max(1, replicas)) : current / wanted;
+  const isNear = Math.abs(ratio - 1) <= TOLERANCE + Number.EPSILON * 10;
+  const shown = isUtilization
+    ? { averageUtilization: current, averageValue: "0" }
+    : isTotal
+      ? { value: text }
+      : { averageValue: text };
+  return {
+    name: describe(metric, name, isUtilization),
+    replicas: isNear ? replicas : Math.ceil(ratio * replicas - 1e-9),
+    status: { type, [keyOf(type)]: { ...identity, current: shown } } as unknown as MetricStatus,
+  };
+}
+
+type Target = NonNullable<MetricSpec["resource"]>["target"];
+
+function partsOf(metric: MetricSpec): { readonly target: Target; readonly identity: object; readonly name: string } {
+  const { resource, containerResource, pods, object, external } = metric;
+  if (resource) return { target: resource.target, identity: { name: resource.name }, name: resource.name };
+  if (containerResource) {
+    const { name, container, target } = containerResource;
+    return { target, identity: { name, container }, name };
+  }
+  const named = pods ?? object ?? external;
+  if (!named) return { target: { type: "Value" }, identity: {}, name: "" };
+  const described = object ? { describedObject: object.describedObject } : {};
+  return { target: named.target, identity: { metric: named.metric, ...described }, name: named.metric.name };
+}
+
+function keyOf(type: string): string {
+  return type.charAt(0).toLowerCase() + type.slice(1);
+}
+
+function describe({ type }: MetricSpec, name: string, isUtilization: boolean): string {
+  if (type === "Resource") return `${name} resource${isUtilization ? " utilization (percentage of request)" : ""}`;
+  if (type === "ContainerResource")
+    return `${name} container resource${isUtilization ? " utilization (percentage of request)" : ""}`;
+  return `${type.toLowerCase()} metric ${name}`;
+}
