@@ -31,8 +31,10 @@ export class DependencyIndex {
   readonly #readsOf = new Map<string, Map<string, Read>>();
   /** By read, the keys that made it. */
   readonly #readers = new Map<string, { readonly read: Read; readonly keys: Set<string> }>();
-  /** By source, its list and index reads: those that cannot be looked up by the key of an object. */
-  readonly #collectiveReads = new Map<string, Set<string>>();
+  /** By source, its list reads: those that cannot be looked up by what an object is. */
+  readonly #listReads = new Map<string, Set<string>>();
+  /** By source, the indexes that were read, and how many reads there are of each: a value is looked up, not searched. */
+  readonly #indexes = new Map<string, Map<string, number>>();
 
   /** Notes that `key` read something. */
   add(key: string, read: Read): void {
@@ -46,9 +48,10 @@ export class DependencyIndex {
       return;
     }
     this.#readers.set(id, { read, keys: new Set([key]) });
-    if (read.type === "object") return;
-    const collective = this.#collectiveReads.get(read.source) ?? new Set<string>();
-    this.#collectiveReads.set(read.source, collective.add(id));
+    if (read.type === "index") this.#countIndex(read.source, read.index, 1);
+    if (read.type !== "list") return;
+    const lists = this.#listReads.get(read.source) ?? new Set<string>();
+    this.#listReads.set(read.source, lists.add(id));
   }
 
   /** Forgets the reads of `key` that are not among `kept`: those of an earlier run that the last one did not repeat. */
@@ -71,7 +74,13 @@ export class DependencyIndex {
   *readersOf(step: ObjectStep): Iterable<string> {
     const direct = this.#readers.get(identityOf({ type: "object", source: step.source, key: step.key }));
     if (direct) yield* direct.keys;
-    for (const id of this.#collectiveReads.get(step.source) ?? []) {
+    for (const index of this.#indexes.get(step.source)?.keys() ?? []) {
+      for (const value of new Set(step.indexed?.(index) ?? [])) {
+        const readers = this.#readers.get(identityOf({ type: "index", source: step.source, index, value }));
+        if (readers) yield* readers.keys;
+      }
+    }
+    for (const id of this.#listReads.get(step.source) ?? []) {
       const { read, keys } = this.#readers.get(id)!;
       if (touches(read, step)) yield* keys;
     }
@@ -81,12 +90,20 @@ export class DependencyIndex {
     return this.#readsOf.get(key)?.values() ?? [];
   }
 
+  #countIndex(source: string, index: string, by: 1 | -1): void {
+    const counts = this.#indexes.get(source) ?? new Map<string, number>();
+    const count = (counts.get(index) ?? 0) + by;
+    if (count === 0) counts.delete(index);
+    else this.#indexes.set(source, counts.set(index, count));
+  }
+
   #removeReader(id: string, read: Read, key: string): void {
     const readers = this.#readers.get(id)!;
     readers.keys.delete(key);
     if (readers.keys.size > 0) return;
     this.#readers.delete(id);
-    this.#collectiveReads.get(read.source)?.delete(id);
+    if (read.type === "index") this.#countIndex(read.source, read.index, -1);
+    if (read.type === "list") this.#listReads.get(read.source)?.delete(id);
   }
 }
 
@@ -102,8 +119,7 @@ export function identityOf(read: Read): string {
 }
 
 function touches(read: Read, step: ObjectStep): boolean {
-  if (read.type === "index") return [...(step.indexed?.(read.index) ?? [])].includes(read.value);
-  if (read.type === "object") return false;
+  if (read.type !== "list") return false;
   return [step.old, step.object].some((object) => {
     if (!object) return false;
     const { namespace, labels } = object.metadata;

@@ -1,4 +1,4 @@
-import { type Controller, controller, matchesLabels, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, formatLabelSelector, type ReconcileContext, scoped } from "setpoint";
 import { Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
 import { Pod } from "setpoint/kinds/v1";
@@ -26,8 +26,7 @@ export function disruptionBudgetController({ clock }: WorkloadEnvironment): Cont
     retry: { attempts: Number.MAX_SAFE_INTEGER },
     async reconcile(budget, ctx) {
       const { selector } = budget.spec ?? {};
-      const all = selector ? await ctx.list(Pod) : [];
-      const pods = all.filter(({ metadata }) => selector && matchesLabels(selector, metadata.labels));
+      const pods = selector ? await ctx.list(Pod, { labelSelector: formatLabelSelector(selector) }) : [];
       const nowMs = clock.now();
       const { status, nextMs } = budgetStatus(budget, pods, await expectedPods(budget, pods, ctx), nowMs);
       if (pods.length === 0) ctx.event("Normal", "NoPods", "No matching pods found");
