@@ -56,7 +56,7 @@ export interface ControlPlaneOptions {
   readonly limits?: Partial<StorageLimits>;
   /**
    * Controllers that bring Deployments, StatefulSets and the rest to life on simulated nodes: all, or those named.
-   * Defaults to none: an API server alone.
+   * Defaults to none: an API server alone. Where it listens, they begin just after it does.
    */
   readonly workloads?: WorkloadChoice;
   /**
@@ -65,6 +65,8 @@ export interface ControlPlaneOptions {
    * an API server as envtest starts it.
    */
   readonly controllers?: boolean;
+  /** Admission plugins that do not run, by the real server's names: `ServiceAccount`, `ResourceQuota`. */
+  readonly disabledAdmission?: readonly string[];
   /** Whose tokens service accounts get. Left out: a key of its own. */
   readonly serviceAccounts?: ServiceAccountOptions;
 }
@@ -153,6 +155,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       rbac: authorizer,
       catalog: () => registry.environment.catalog,
       ...(options.services && { services: options.services }),
+      ...(options.disabledAdmission && { disabled: options.disabledAdmission }),
     }),
   );
   const registry: Registry = keep(
@@ -173,22 +176,25 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     }),
   );
   await bootstrap(registry.environment);
-  if (options.controllers ?? true) {
-    const own = { storage, clock, handler: registry.handler, log };
-    keep(parts, new RoleAggregation(own));
-    keep(parts, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
-    keep(parts, new CertificateSigner({ ...own, authority: credentials.authority }));
-  }
   const handler = compressing(safeHandler(registry.handler, log));
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });
   await credentials.kept;
   const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log, parts));
-  const names = chosenWorkloads(options.workloads);
-  if (names.length > 0) {
+  const startControllers = async (running: (AsyncDisposable | Disposable)[]): Promise<void> => {
+    if (options.controllers ?? true) {
+      const own = { storage, clock, handler: registry.handler, log };
+      keep(running, new RoleAggregation(own));
+      keep(running, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
+      keep(running, new CertificateSigner({ ...own, authority: credentials.authority }));
+    }
+    const names = chosenWorkloads(options.workloads);
+    if (names.length === 0) return;
     const { startWorkloads } = await import("./workloads/workloads.js");
-    keep(parts, await startWorkloads({ client, clock, random, names, log: errorLogger(log) }));
-  }
+    keep(running, await startWorkloads({ client, clock, random, names, log: errorLogger(log) }));
+  };
+  if (server === undefined) await startControllers(parts);
+  else keep(parts, startedLater(startControllers, log));
   return running({
     parts,
     storage,
@@ -197,6 +203,28 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     url: server?.url,
     kubeconfig: server && adminKubeconfig(server.url, credentials),
   });
+}
+
+/** Whoever waits for a server to answer is not to wait for its controllers as well. */
+const CONTROLLERS_AFTER_MS = 100;
+
+/** By the machine's clock, whatever clock the control plane runs on: it is about this process. */
+function startedLater(
+  start: (parts: (AsyncDisposable | Disposable)[]) => Promise<void>,
+  log: ErrorLog,
+): AsyncDisposable {
+  const parts: (AsyncDisposable | Disposable)[] = [];
+  let starting: Promise<void> | undefined;
+  const timer = systemClock.timer(CONTROLLERS_AFTER_MS, () => {
+    starting = start(parts).catch((error: unknown) => log("the controllers do not start", error));
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      timer[Symbol.dispose]();
+      await starting;
+      await disposeAll(parts);
+    },
+  };
 }
 
 /** What goes wrong in the plane's own controllers is told as all that no client is told. */

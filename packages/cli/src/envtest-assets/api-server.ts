@@ -18,6 +18,7 @@ export async function runApiServer(flags: Flags, env: NodeJS.ProcessEnv, signal:
     listen: listenOptions(flags),
     controllers: hasControllers,
     workloads: hasControllers,
+    disabledAdmission: flags.get("disable-admission-plugins")?.split(",") ?? [],
     serviceAccounts: { ...(issuer !== undefined && { issuer }), ...(signingKey !== undefined && { signingKey }) },
     ...(tokens && { tokens }),
     log: (message, error) =>

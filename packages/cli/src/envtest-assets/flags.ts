@@ -3,6 +3,7 @@ export const API_SERVER_FLAGS = [
   "bind-address",
   "cert-dir",
   "client-ca-file",
+  "disable-admission-plugins",
   "etcd-servers",
   "secure-port",
   "service-account-issuer",

@@ -24,6 +24,8 @@ export interface DefaultAdmissionOptions {
   readonly catalog: () => ResourceCatalog;
   /** Where the Services that webhooks name lead to. */
   readonly services?: ServiceResolver;
+  /** Plugins that do not run, by the real server's names. */
+  readonly disabled?: readonly string[];
 }
 
 /** The admission of every control plane, in the order of the real server. */
@@ -47,9 +49,10 @@ export class DefaultAdmission implements Disposable {
       authorizer: rbac,
     });
     this.#policies = new PolicyAdmission({ storage, authorizer: rbac, catalog, equivalents });
-    this.plugins = [
+    const disabled = new Set(options.disabled);
+    const plugins = [
       namespaceLifecycle(storage),
-      builtInAdmission({ storage, clock, random }),
+      builtInAdmission({ storage, clock, random }, disabled),
       this.#webhooks.mutatingPlugin,
       escalationCheck(roles, rbac),
       claimResize(storage),
@@ -57,6 +60,7 @@ export class DefaultAdmission implements Disposable {
       this.#policies.validatingPlugin,
       this.#webhooks.validatingPlugin,
     ];
+    this.plugins = plugins.filter(({ name }) => !disabled.has(name));
   }
 
   [Symbol.dispose](): void {

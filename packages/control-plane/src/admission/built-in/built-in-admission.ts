@@ -1,20 +1,31 @@
 import type { AdmissionPlugin } from "../admission.js";
 import { defaultIngressClass, defaultStorageClass } from "./class-defaults.js";
-import { kindAdmission } from "./kind-admission.js";
+import { type Admitter, kindAdmission } from "./kind-admission.js";
 import { taintNewNodes } from "./node-taint.js";
 import { onePriorityDefault, podPriority } from "./priority.js";
 import { runtimeClasses } from "./runtime-class.js";
 import { type ServiceAccountEnvironment, serviceAccounts } from "./service-account.js";
 import { defaultTolerations } from "./tolerations.js";
 
-/** What the real server's default plugins do to single kinds, in their order there. */
-export function builtInAdmission(environment: ServiceAccountEnvironment): AdmissionPlugin {
+/** What the real server's default plugins do to single kinds, in their order there, but for those that are switched off. */
+export function builtInAdmission(
+  environment: ServiceAccountEnvironment,
+  disabled: ReadonlySet<string> = new Set(),
+): AdmissionPlugin {
   const { storage } = environment;
-  return kindAdmission("BuiltInKinds", {
-    "/pods": [serviceAccounts(environment), podPriority(storage), defaultTolerations, runtimeClasses(storage)],
-    "/nodes": [taintNewNodes],
-    "/persistentvolumeclaims": [defaultStorageClass(storage)],
-    "networking.k8s.io/ingresses": [defaultIngressClass(storage)],
-    "scheduling.k8s.io/priorityclasses": [onePriorityDefault(storage)],
-  });
+  const plugins: readonly (readonly [name: string, resource: string, admitter: Admitter])[] = [
+    ["ServiceAccount", "/pods", serviceAccounts(environment)],
+    ["Priority", "/pods", podPriority(storage)],
+    ["DefaultTolerationSeconds", "/pods", defaultTolerations],
+    ["RuntimeClass", "/pods", runtimeClasses(storage)],
+    ["TaintNodesByCondition", "/nodes", taintNewNodes],
+    ["DefaultStorageClass", "/persistentvolumeclaims", defaultStorageClass(storage)],
+    ["DefaultIngressClass", "networking.k8s.io/ingresses", defaultIngressClass(storage)],
+    ["Priority", "scheduling.k8s.io/priorityclasses", onePriorityDefault(storage)],
+  ];
+  const byResource: Record<string, Admitter[]> = {};
+  for (const [name, resource, admitter] of plugins) {
+    if (!disabled.has(name)) (byResource[resource] ??= []).push(admitter);
+  }
+  return kindAdmission("BuiltInKinds", byResource);
 }
