@@ -9,7 +9,10 @@ import { once } from "./loader.mjs";
 
 const BIN = fileURLToPath(new URL("../../packages/setpoint/dist/bin.js", import.meta.url));
 
-/** `setpoint control-plane` with its journal on disk; every write is synced before it is acknowledged. */
+/**
+ * `setpoint control-plane` with its journal on disk; every write is synced before it is acknowledged. An API server
+ * alone, as the peer, which runs without kube-controller-manager.
+ */
 export async function startSetpoint() {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-bench-"));
   const kubeconfig = join(dir, "kubeconfig");
@@ -21,6 +24,8 @@ export async function startSetpoint() {
     join(dir, "data"),
     "--listen",
     "127.0.0.1:0",
+    "--workloads",
+    "false",
     "--kubeconfig",
     kubeconfig,
   ];
