@@ -69,7 +69,8 @@ export class ControllerRun implements AsyncDisposable {
     setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#reporter = new RunReporter(this.controller, this.#environment);
-    const { clock, random, observer, traces } = environment;
+    const { clock, random, observer, traces, fence } = environment;
+    fence?.lost?.addEventListener("abort", () => this.#onLeaseLost(fence.lost?.reason), { once: true });
     const queueObserver = observer?.queueObserver?.(controller.name);
     this.#queue = new WorkQueue({
       clock,
@@ -172,6 +173,12 @@ export class ControllerRun implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  /** Another process may work on the same objects from now on: nothing is begun, and what is under way is aborted. */
+  #onLeaseLost(reason: unknown): void {
+    this.#taking.abort(reason);
+    this.#aborting.abort(reason);
   }
 
   #enqueue(key: string, cause: Cause, priority: Priority): void {

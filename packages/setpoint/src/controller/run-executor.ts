@@ -243,18 +243,19 @@ export class RunExecutor {
       if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, latest));
       if (draft.isEmpty) return outcome;
       fence.check();
-      using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS);
+      using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
       await ownWrites.during(primary.id, run.key, async () => {
         const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
           run.write("status", primary.id, run.key, request),
         );
         if (!written) return;
-        const { before, answer, paths } = written;
+        const { answer, paths } = written;
         const { resourceVersion } = answer.metadata;
         const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
         run.writes.push(record);
         run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
-        ownWrites.note(primary.id, run.key, run.key, before, answer, (state) => withoutPath(state, ["status"]));
+        // Compared with what was known here, not with what a conflict made the writer read: that was somebody else.
+        ownWrites.note(primary.id, run.key, run.key, latest, answer, (state) => withoutPath(state, ["status"]));
         primary.observe(answer);
       });
       return outcome;

@@ -10,7 +10,6 @@ import type { StatusDraft } from "./status-draft.js";
 const MAX_TRIES = 4;
 
 export interface StatusWrite {
-  readonly before: KubeObject;
   readonly answer: KubeObject;
   readonly paths: readonly string[];
 }
@@ -58,7 +57,7 @@ export class StatusWriter {
         const state = before;
         const answer = await send(() => this.#patch(state, patch, signal));
         this.#learnFrom(next, answer);
-        return { before, answer, paths };
+        return { answer, paths };
       } catch (error) {
         if (isNotFound(error)) return undefined;
         if (isNotServed(error) && this.#subresource) {

@@ -44,7 +44,8 @@ export class WatcherRun implements AsyncDisposable {
     this.watcher = watcher as Watcher;
     this.#environment = masked(environment);
     this.#log = (this.#environment.log ?? silentLogger).with({ watcher: watcher.name });
-    const { clock, random, observer } = environment;
+    const { clock, random, observer, fence } = environment;
+    fence?.lost?.addEventListener("abort", () => this.#stopping.abort(fence.lost?.reason), { once: true });
     this.#backoff = new Backoff(random, watcher.retry);
     const queueObserver = observer?.queueObserver?.(watcher.name);
     this.#queue = new WorkQueue({
@@ -145,10 +146,11 @@ export class WatcherRun implements AsyncDisposable {
       isInInitialList: step.type === "add" && step.isInInitialList,
       finalStateUnknown: step.type === "delete" && step.finalStateUnknown,
     };
-    const { clock, mask } = this.#environment;
+    const { clock, mask, fence } = this.#environment;
     mask.learn(this.watcher.kind, step.object);
     const startedMs = clock.monotonic();
     try {
+      fence?.check();
       await this.#handle(step, ctx);
       this.#ended(step, startedMs, false);
     } catch (thrown) {

@@ -1,10 +1,13 @@
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
 import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
+import { transportError } from "../client/transport-error.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { seededRandom } from "../clock/random.js";
 import type { VirtualClock } from "../clock/virtual-clock.js";
 import { Manager, type ManagerOptions } from "../manager/manager.js";
 import type { Part } from "../manager/part.js";
+import { WatchLine } from "./watch-line.js";
 
 /** A request that the operator under test sent. */
 export interface SentRequest {
@@ -27,10 +30,14 @@ export class OperatorProcess implements AsyncDisposable {
   /** Everything it sent, watches left out. */
   readonly requests: SentRequest[] = [];
   readonly #transport: Transport;
+  readonly #clock: VirtualClock;
+  readonly #watches = new Set<WatchLine>();
   readonly #faults: Set<RequestFault>;
   readonly #crashed: Promise<void>;
   #markCrashed!: () => void;
   #isCrashed = false;
+  #isCut = false;
+  #watchLagMs = 0;
   #writesToCrash = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -42,6 +49,7 @@ export class OperatorProcess implements AsyncDisposable {
     options: Partial<ManagerOptions>,
   ) {
     this.#transport = transport;
+    this.#clock = clock;
     this.#faults = faults;
     this.#crashed = new Promise((resolve) => {
       this.#markCrashed = resolve;
@@ -62,6 +70,27 @@ export class OperatorProcess implements AsyncDisposable {
     this.#writesToCrash = count;
   }
 
+  /** Cuts this process off from the server until disposed: watches break, and no request gets through. */
+  cut(): Disposable {
+    this.#isCut = true;
+    for (const watch of [...this.#watches]) watch.cut(outOfReach());
+    return {
+      [Symbol.dispose]: () => {
+        this.#isCut = false;
+      },
+    };
+  }
+
+  /** What its watches show comes this much later until disposed: a cache that is stale by so long. */
+  delayWatches(lag: Duration): Disposable {
+    this.#watchLagMs = parseDuration(lag, "lag");
+    return {
+      [Symbol.dispose]: () => {
+        this.#watchLagMs = 0;
+      },
+    };
+  }
+
   /** Resolves when the process has crashed. */
   get crashed(): Promise<void> {
     return this.#crashed;
@@ -79,18 +108,36 @@ export class OperatorProcess implements AsyncDisposable {
   async #send(request: TransportRequest): Promise<TransportResponse> {
     const sent = { method: request.method, path: request.path, body: parsed(request.body) };
     if (this.#isCrashed) return await never(request.signal);
-    if (!request.path.includes("watch=true")) this.requests.push(sent);
+    const isWatch = request.path.includes("watch=true");
+    if (!isWatch) this.requests.push(sent);
+    if (this.#isCut) throw outOfReach();
     for (const fault of this.#faults) {
       const result = fault(sent);
       if (result instanceof Error) throw result;
       if (result) return result;
     }
     const response = await this.#transport.request(request);
+    if (isWatch) return { ...response, body: this.#watch(response.body) };
     if (!isWrite(sent) || response.status >= 300 || --this.#writesToCrash > 0) return response;
     this.#isCrashed = true;
     this.#markCrashed();
     return await never(request.signal);
   }
+
+  #watch(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    const watch: WatchLine = new WatchLine(
+      body,
+      this.#clock,
+      () => this.#watchLagMs,
+      () => this.#watches.delete(watch),
+    );
+    this.#watches.add(watch);
+    return watch;
+  }
+}
+
+function outOfReach(): Error {
+  return transportError("TRANSPORT_REFUSED", "the server is out of reach: cut off by the test");
 }
 
 function isWrite({ method, path }: SentRequest): boolean {

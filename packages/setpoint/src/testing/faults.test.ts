@@ -1,0 +1,227 @@
+import { describe, expect, it } from "vitest";
+import { controller } from "../controller/controller.js";
+import { Website, websiteDefinition } from "../controller/world.testing.js";
+import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { errorAnswer } from "./error-answer.js";
+import type { SentRequest } from "./operator-process.js";
+import { TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";
+
+const namespace = "default";
+const here = { namespace };
+const isWrite = ({ method }: SentRequest): boolean => method !== "GET";
+
+/** A child, a finalizer and a status: each kind of write that a reconcile makes. */
+const websites = () =>
+  controller(Website, {
+    owns: [ConfigMap],
+    retry: { initial: "100ms", max: "1m", jitter: 0 },
+    async reconcile({ metadata, spec }, ctx) {
+      await ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { image: spec.image } });
+      ctx.status({ phase: spec.image });
+    },
+    finalize: () => {},
+  });
+
+const create = (options: TestEnvironmentOptions = {}): Promise<TestEnvironment> =>
+  TestEnvironment.create({ kinds: [websiteDefinition()], workloads: [websites()], ...options });
+
+const createSite = (env: TestEnvironment, name: string, image = "nginx"): Promise<Website> =>
+  env.client.create(Website, { metadata: { namespace, name }, spec: { image } });
+
+const setImage = (env: TestEnvironment, name: string, image: string): Promise<Website> =>
+  env.client.patch(Website, name, { type: "merge", body: { spec: { image } } }, here);
+
+/** The image as the child and the status show it. */
+async function shown(env: TestEnvironment, name: string): Promise<readonly unknown[]> {
+  const child = await env.client.find(ConfigMap, name, here);
+  const site = await env.client.find(Website, name, here);
+  return [child?.data?.image, site?.status?.phase];
+}
+
+describe("an operator under faults", () => {
+  it("catches up with all that it missed while its watches were cut for minutes", async () => {
+    await using env = await create();
+    await createSite(env, "a");
+    await createSite(env, "gone");
+    await env.idle();
+    using _cut = env.operator.cut();
+    await setImage(env, "a", "caddy");
+    await createSite(env, "new");
+    await env.client.delete(Website, "gone", here);
+    await env.client.delete(ConfigMap, "a", here);
+    await env.advance("5m");
+    expect(await shown(env, "a")).toEqual([undefined, "nginx"]);
+    _cut[Symbol.dispose]();
+    await env.advance("2m");
+    expect(await shown(env, "a")).toEqual(["caddy", "caddy"]);
+    expect(await shown(env, "new")).toEqual(["nginx", "nginx"]);
+    expect(await env.client.find(Website, "gone", here)).toBeUndefined();
+  });
+
+  it("comes to its end although each of its writes meets a conflict at first", async () => {
+    await using env = await create();
+    const refused = new Set<string>();
+    using _fault = env.fault((request) => {
+      const write = `${request.method} ${request.path.split("?")[0]}`;
+      if (!isWrite(request) || refused.has(write)) return undefined;
+      refused.add(write);
+      return errorAnswer(409, "Conflict");
+    });
+    await createSite(env, "a");
+    await env.advance("5s");
+    expect([...refused].map((write) => write.replace(/.*\/(\w+\/a)/, "$1")).sort()).toEqual([
+      "configmaps/a",
+      "websites/a",
+      "websites/a/status",
+    ]);
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    expect((await env.client.get(Website, "a", here)).metadata.finalizers).toEqual(["setpoint.dev/websites"]);
+  });
+
+  it("undoes nothing that is newer than its cache, stale by seconds", async () => {
+    await using env = await create();
+    await createSite(env, "a", "one");
+    await env.idle();
+    const lag = env.operator.delayWatches("5s");
+    await setImage(env, "a", "two");
+    await env.advance("1s");
+    // Somebody asks for a run, and gets one on the stale state: its own writes stay, what others wrote is not undone.
+    await setImage(env, "a", "three");
+    const annotations = { "setpoint.dev/reconcile": "now" };
+    await env.client.patch(Website, "a", { type: "merge", body: { metadata: { annotations } } }, here);
+    await env.advance("1s");
+    expect(await shown(env, "a")).toEqual(["one", "one"]);
+    await env.advance("10s");
+    expect(await shown(env, "a")).toEqual(["three", "three"]);
+    lag[Symbol.dispose]();
+  });
+
+  it("works on when its CRD is removed and restored", async () => {
+    await using env = await create();
+    await createSite(env, "a");
+    await env.idle();
+    await env.client.delete(CustomResourceDefinition, "websites.web.example.com");
+    await env.advance("2m");
+    expect([...env.operator.manager.informers.statuses()].map(({ objects }) => objects)[0]).toBe(0);
+    await env.client.create(CustomResourceDefinition, websiteDefinition());
+    await env.advance("2m");
+    expect(env.operator.manager.trouble()).toEqual([]);
+    await createSite(env, "b", "caddy");
+    await env.idle();
+    expect(await shown(env, "b")).toEqual(["caddy", "caddy"]);
+  });
+
+  it("parks nothing for good when a permission is revoked and granted again", async () => {
+    await using env = await create();
+    const revoked = env.fault(({ path, method }) =>
+      method === "PATCH" && path.includes("/configmaps/") ? errorAnswer(403, "Forbidden") : undefined,
+    );
+    await createSite(env, "a");
+    await env.advance("30m");
+    expect(await shown(env, "a")).toEqual([undefined, undefined]);
+    revoked[Symbol.dispose]();
+    await env.advance("6m");
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+  });
+
+  it("says what it may not list, and lists it once it may", async () => {
+    await using env = await TestEnvironment.create({ kinds: [websiteDefinition()] });
+    const revoked = env.fault(({ path }) => (path.includes("/websites") ? errorAnswer(403, "Forbidden") : undefined));
+    await createSite(env, "a");
+    await env.start([websites()]);
+    await env.advance("2m");
+    expect(env.operator.manager.trouble().join()).toContain("Forbidden");
+    revoked[Symbol.dispose]();
+    await env.advance("2m");
+    expect(env.operator.manager.trouble()).toEqual([]);
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+  });
+
+  it("runs a healthy key at once in the midst of 1,000 that fail", async () => {
+    const reconciled: string[] = [];
+    let onRun: ((name: string) => Promise<unknown> | undefined) | undefined;
+    const declared = controller(Website, {
+      retry: { initial: "1s", max: "1m", jitter: 0 },
+      concurrency: 1,
+      async reconcile({ metadata: { name }, spec }) {
+        reconciled.push(`${name} ${spec.image}`);
+        await onRun?.(name);
+        if (name.startsWith("bad")) throw new Error("this one never works");
+      },
+    });
+    await using env = await TestEnvironment.create({ kinds: [websiteDefinition()] });
+    for (let at = 0; at < 1_000; at++) await createSite(env, `bad-${at}`);
+    await createSite(env, "healthy", "0");
+    await env.start([declared]);
+    for (let change = 1; change <= 4; change++) {
+      let at = 0;
+      reconciled.length = 0;
+      // All retries are due at the same time; the event comes when 100 of them are done.
+      onRun = (name) => {
+        if (!name.startsWith("bad") || ++at !== 100) return undefined;
+        return setImage(env, "healthy", String(change));
+      };
+      await env.advance(`${2 ** (change - 1)}s`);
+      const position = reconciled.indexOf(`healthy ${change}`);
+      expect(reconciled.length).toBe(1_001);
+      expect(position).toBeGreaterThanOrEqual(100);
+      expect(position).toBeLessThan(110);
+    }
+  }, 60_000);
+
+  it("takes what a reconcile throws after its signal for that run's end, and nothing else", async () => {
+    const errors: unknown[] = [];
+    let runs = 0;
+    const declared = controller(Website, {
+      timeout: "1s",
+      retry: { initial: "1s", jitter: 0 },
+      onError: (error) => errors.push(error),
+      reconcile: (_, ctx) => {
+        if (++runs > 1) return undefined;
+        return new Promise((_resolve, reject) => {
+          ctx.signal.addEventListener("abort", () => reject(new Error("thrown after the signal")));
+        });
+      },
+    });
+    await using env = await create({ workloads: [declared] });
+    await createSite(env, "a");
+    await env.advance("5s");
+    expect(errors.map((error) => (error as Error).message)).toEqual(["thrown after the signal"]);
+    expect(runs).toBe(2);
+    expect(env.operator.manager.trouble()).toEqual([]);
+  });
+
+  it("is aborted in mid-reconcile when its lease is lost, and writes nothing from then on", async () => {
+    const effects: string[] = [];
+    const declared = controller(Website, {
+      owns: [ConfigMap],
+      reconcile: async ({ metadata }, ctx) => {
+        await ctx.effect("slow", async (signal) => {
+          effects.push("begun");
+          await env.clock.sleep(60_000, signal).catch(() => void effects.push("aborted"));
+        });
+        await ctx.apply(ConfigMap, { metadata: { name: metadata.name } });
+        ctx.status({ phase: "Written" });
+      },
+    });
+    await using env = await TestEnvironment.create({
+      kinds: [websiteDefinition()],
+      manager: { name: "app", leaderElection: { namespace } },
+    });
+    const first = await env.start([declared]);
+    await createSite(env, "a");
+    await env.advance("1s");
+    expect(effects).toEqual(["begun"]);
+    // The API server is out of reach for this process until its lease has run out.
+    using _cut = first.cut();
+    await env.advance("20s");
+    expect(effects).toEqual(["begun", "aborted"]);
+    expect(first.manager.isLeading).toBe(false);
+    const sent = first.requests.length;
+    _cut[Symbol.dispose]();
+    await env.advance("1m");
+    expect(first.requests.slice(sent).filter(isWrite)).toEqual([]);
+    expect(await shown(env, "a")).toEqual([undefined, undefined]);
+  });
+});
