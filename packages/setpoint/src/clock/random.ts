@@ -15,8 +15,6 @@ function pooledBytes(): Random["bytes"] {
   let pool: Uint8Array = new Uint8Array();
   let used = 0;
   return (length) => {
-    // Loaded when first asked for: it would be a third of what importing this package costs.
-    const { randomBytes } = process.getBuiltinModule("node:crypto");
     if (length > poolBytes / 4) return randomBytes(length);
     if (used + length > pool.length) {
       pool = randomBytes(poolBytes);
@@ -27,6 +25,11 @@ function pooledBytes(): Random["bytes"] {
     pool.fill(0, used, (used += length));
     return bytes;
   };
+}
+
+/** Loaded when first asked for: it would be a third of what importing this package costs. */
+function randomBytes(length: number): Uint8Array {
+  return process.getBuiltinModule("node:crypto").randomBytes(length);
 }
 
 /** A reproducible source: the same seed gives the same sequence on every platform (mulberry32). */
