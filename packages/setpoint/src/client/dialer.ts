@@ -72,7 +72,7 @@ export class Dialer {
   async #connect(signal: AbortSignal, onBytes?: OnBytes): Promise<Socket> {
     const { tunnel } = this.#options;
     if (tunnel) return listening(await tunnel(this.#target, signal), onBytes);
-    const { connect } = await import("node:net");
+    const { connect } = process.getBuiltinModule("node:net");
     const { host, port } = this.#target;
     const socket = connect({ host, port, noDelay: true, ...(onBytes ? { onread: readInto(onBytes) } : {}) });
     await this.#opened(socket, "connect", signal);
@@ -87,7 +87,7 @@ export class Dialer {
     signal: AbortSignal,
     onBytes?: OnBytes,
   ): Promise<Socket> {
-    const tls = await import("node:tls");
+    const tls = process.getBuiltinModule("node:tls");
     const secureContext = this.#contextOf(material, tls.createSecureContext);
     const { host, port } = this.#target;
     const socket: TLSSocket = tls.connect({

@@ -146,7 +146,7 @@ export class ExecPlugin implements Credentials {
   }
 
   async #spawn(env: Environment, interactive: boolean): Promise<string> {
-    const { spawn } = await import("node:child_process");
+    const { spawn } = process.getBuiltinModule("node:child_process");
     const { command, args, installHint } = this.#config;
     return new Promise((resolveOutput, reject) => {
       const child = spawn(command, [...args], {

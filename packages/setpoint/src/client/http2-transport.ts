@@ -97,7 +97,7 @@ class Http2Transport implements Transport {
   }
 
   async #open(material: TlsMaterial): Promise<Http2Session> {
-    const [{ connect }, socket] = await Promise.all([import("node:http2"), this.#dialer.dial(material)]);
+    const [{ connect }, socket] = [process.getBuiltinModule("node:http2"), await this.#dialer.dial(material)];
     const inner: ClientHttp2Session = connect(this.#address.secure ? "https://server" : "http://server", {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },

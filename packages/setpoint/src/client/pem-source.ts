@@ -54,7 +54,7 @@ function decodeBase64(node: ConfigNode, text: string): string {
 }
 
 async function checked(node: ConfigNode, pem: string, check: PemCheck): Promise<string> {
-  const { createPrivateKey, X509Certificate } = await import("node:crypto");
+  const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
   try {
     if (check === "key") createPrivateKey(pem);
     else for (const certificate of certificatesIn(pem)) new X509Certificate(certificate);

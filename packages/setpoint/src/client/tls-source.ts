@@ -61,7 +61,7 @@ async function read(files: TlsFiles): Promise<TlsMaterial> {
 }
 
 async function checkPair(source: PemSource, cert: string, key: string): Promise<void> {
-  const { createPrivateKey, X509Certificate } = await import("node:crypto");
+  const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
     throw source.node.invalid("does not belong to the client key beside it");
   }

@@ -63,7 +63,7 @@ export class CommandSocket<Reply> implements AsyncDisposable {
   }
 
   async #connect(): Promise<Socket> {
-    const { connect } = await import("node:net");
+    const { connect } = process.getBuiltinModule("node:net");
     return new Promise((resolve, reject) => {
       const socket = connect({ ...this.#address, noDelay: true });
       let failure: unknown;

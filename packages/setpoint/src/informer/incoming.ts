@@ -131,7 +131,8 @@ export class ObjectReader {
   readonly #retention: Retention;
   readonly #expectedKind: string;
   readonly #scanner = new ObjectScanner();
-  readonly #incoming: Incoming;
+  /** What every read gives, filled anew. */
+  readonly incoming: Incoming;
   /** How compact JSON of the kind begins, in either order: the same for all objects, and not kept. Of one length. */
   readonly #heads: readonly [Buffer, Buffer];
 
@@ -139,7 +140,7 @@ export class ObjectReader {
     const { apiVersion, kind: name } = kind;
     this.#retention = retention;
     this.#heads = [Buffer.from(headOf({ apiVersion, kind: name })), Buffer.from(headOf({ kind: name, apiVersion }))];
-    this.#incoming = new Incoming(retention);
+    this.incoming = new Incoming(retention);
     this.#expectedKind = retention.isMetadataOnly ? "PartialObjectMetadata" : kind.kind;
   }
 
@@ -153,7 +154,7 @@ export class ObjectReader {
       return this.#refuse(bytes.toString("latin1", found.kindStart, found.kindEnd));
     }
     const { namespaceStart, namespaceEnd, nameStart, nameEnd } = found;
-    this.#incoming.keyBytes.join(bytes, namespaceStart, namespaceEnd, nameStart, nameEnd);
+    this.incoming.keyBytes.join(bytes, namespaceStart, namespaceEnd, nameStart, nameEnd);
     const incoming = this.#fill(bytes, start, end);
     if (!this.#retention.keepsManagedFields || found.cutEnd === 0) incoming.setManagedFields("");
     else incoming.setManagedFields(undefined, found.managedFieldsStart, found.managedFieldsEnd);
@@ -162,8 +163,8 @@ export class ObjectReader {
 
   /** Lets go of the bytes that were read last. */
   release(): void {
-    this.#incoming.bytes = NO_BYTES;
-    this.#incoming.parsed = undefined;
+    this.incoming.bytes = NO_BYTES;
+    this.incoming.parsed = undefined;
   }
 
   /** The same of an object that is already parsed: the answer to an own write. */
@@ -182,7 +183,7 @@ export class ObjectReader {
     const bare = { ...object, metadata };
     const bytes = Buffer.from(JSON.stringify(this.#retention.reshape?.(bare) ?? bare));
     this.#scanner.scan(bytes, 0, bytes.length);
-    this.#incoming.keyBytes.set(keyOf(object));
+    this.incoming.keyBytes.set(keyOf(object));
     const incoming = this.#fill(bytes, 0, bytes.length);
     const kept = this.#retention.kept(managedFields ?? []);
     incoming.setManagedFields(kept.length > 0 ? JSON.stringify(kept) : "");
@@ -196,11 +197,11 @@ export class ObjectReader {
 
   #fill(bytes: Buffer, start: number, end: number): Incoming {
     const found = this.#scanner;
-    const incoming = this.#incoming;
+    const incoming = this.incoming;
     const isUnderstood = found.isUnderstood;
     incoming.renamed();
     incoming.bytes = bytes;
-    incoming.isHeadless = isUnderstood && this.#heads.some((head) => startsWith(bytes, start, head));
+    incoming.isHeadless = isUnderstood && this.#hasHead(bytes, start);
     incoming.start = incoming.isHeadless ? start + this.#heads[0].length - 1 : start;
     incoming.end = end;
     incoming.cutStart = isUnderstood && found.cutEnd > 0 ? found.cutStart : end;
@@ -212,6 +213,10 @@ export class ObjectReader {
     incoming.parsed = undefined;
     incoming.parsedUid = incoming.parsedResourceVersion = "";
     return incoming;
+  }
+
+  #hasHead(bytes: Buffer, start: number): boolean {
+    return startsWith(bytes, start, this.#heads[0]) || startsWith(bytes, start, this.#heads[1]);
   }
 
   #isExpected(bytes: Buffer, start: number, end: number): boolean {

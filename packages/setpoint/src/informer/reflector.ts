@@ -9,7 +9,7 @@ import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { Backoff } from "./backoff.js";
 import type { Partition, WatchEventType } from "./deltas.js";
-import { type EventLine, readEventLine } from "./event-line.js";
+import { type EventLine, EventReader } from "./event-line.js";
 import { type Incoming, isRefusal, type ObjectReader } from "./incoming.js";
 import type { InformerPhase, InformerScope } from "./informer.js";
 import { KindWatch } from "./kind-watch.js";
@@ -256,9 +256,10 @@ export class Reflector<Stage> {
     try {
       const request = this.#listWatch.summary(this.#watchQuery(action));
       const decoder = new LineDecoder();
+      const lines = new EventReader(request, reader);
       const onLine = (bytes: Buffer, from: number, to: number): void => {
         events++;
-        const line = readEventLine(request, reader, bytes, from, to);
+        const line = lines.read(bytes, from, to);
         if (line.type === "REFUSED") this.#refuse(line.reason);
         else if (list?.stage) this.#collect(list, line);
         else this.#apply(line);

@@ -3,6 +3,7 @@ import { copyBytes } from "../client/copy-bytes.js";
 import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
+import { Column } from "./column.js";
 import { headOf, type Incoming } from "./incoming.js";
 import { Slabs } from "./slab.js";
 import { KeyBytes, type KeyCells, SlotTable } from "./slot-table.js";
@@ -19,7 +20,6 @@ export interface StoreOptions {
 }
 
 const DEFAULT_MAX_PARSED = 128;
-const FIRST_SLOTS = 64;
 const QUOTE = 0x22;
 /** How a body begins whose kind and apiVersion were left out: by the server in lists, or when it came in. */
 const HEADLESS = '{"metadata":';
@@ -45,13 +45,13 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   #namespaces: Map<string, Set<string>> | undefined;
 
   /** A cell holds the body, and behind it the key. */
-  #address = new Uint32Array(FIRST_SLOTS);
-  #units = new Uint32Array(FIRST_SLOTS);
-  #length = new Uint32Array(FIRST_SLOTS);
-  #keyLength = new Uint32Array(FIRST_SLOTS);
-  #uidAt = new Int32Array(FIRST_SLOTS);
+  readonly #address = new Column((length) => new Uint32Array(length));
+  readonly #units = new Column((length) => new Uint32Array(length));
+  readonly #length = new Column((length) => new Uint32Array(length));
+  readonly #keyLength = new Column((length) => new Uint32Array(length));
+  readonly #uidAt = new Column((length) => new Int32Array(length));
   /** The resourceVersion as a number; -1 where it is not one that a number holds exactly, and stands in `#oddRevisions`. */
-  #revision = new Float64Array(FIRST_SLOTS);
+  readonly #revision = new Column((length) => new Float64Array(length));
   readonly #oddRevisions = new Map<Slot, string>();
   readonly #managedFields = new Map<Slot, string>();
   /** Each text of kept managedFields once, with the number of slots that use it. */
@@ -85,8 +85,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
 
   /** Bytes kept for this kind: slabs, columns and table. */
   get bytes(): number {
-    const perSlot = 4 + 4 + 4 + 4 + 4 + 8;
-    return this.#slabs.bytes + this.#address.length * perSlot + this.#slots.bytes;
+    const columns = [this.#address, this.#units, this.#length, this.#keyLength, this.#uidAt, this.#revision];
+    return columns.reduce((sum, column) => sum + column.bytes, this.#slabs.bytes + this.#slots.bytes);
   }
 
   has(key: string): boolean {
@@ -113,30 +113,30 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   }
 
   keyOf(slot: Slot): string {
-    const address = this.#address[slot]!;
-    const start = this.#slabs.offset(address) + this.#length[slot]!;
-    return this.#slabs.slab(address).toString("utf8", start, start + this.#keyLength[slot]!);
+    const address = this.#address.get(slot);
+    const start = this.#slabs.offset(address) + this.#length.get(slot);
+    return this.#slabs.slab(address).toString("utf8", start, start + this.#keyLength.get(slot));
   }
 
   isKeyOf(slot: Slot, key: KeyBytes): boolean {
     const { bytes, length } = key;
-    if (this.#keyLength[slot] !== length) return false;
-    const address = this.#address[slot]!;
+    if (this.#keyLength.get(slot) !== length) return false;
+    const address = this.#address.get(slot);
     const slab = this.#slabs.slab(address);
-    const start = this.#slabs.offset(address) + this.#length[slot]!;
+    const start = this.#slabs.offset(address) + this.#length.get(slot);
     for (let at = 0; at < length; at++) if (slab[start + at] !== bytes[at]) return false;
     return true;
   }
 
   resourceVersionOf(slot: Slot): string {
-    const revision = this.#revision[slot]!;
+    const revision = this.#revision.get(slot);
     return revision >= 0 ? String(revision) : this.#oddRevisions.get(slot)!;
   }
 
   /** Whether the slot holds the version that comes in. */
   holdsVersion(slot: Slot, incoming: Incoming): boolean {
     const { revision } = incoming;
-    if (revision !== this.#revision[slot]) return false;
+    if (revision !== this.#revision.get(slot)) return false;
     const isSame = revision >= 0 || this.#oddRevisions.get(slot) === incoming.resourceVersion;
     return isSame && this.hasUid(slot, incoming.uid);
   }
@@ -157,7 +157,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
 
   /** Copies what comes in into a slot of its own, which no key has yet. */
   keep(incoming: Incoming): Slot {
-    const slot = this.#freeSlots.pop() ?? this.#newSlot();
+    const slot = this.#freeSlots.pop() ?? this.#slotCount++;
     this.#occupy(slot, unitsOf(incoming));
     this.#fill(slot, incoming);
     return slot;
@@ -192,8 +192,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     }
     this.#forget(slot);
     const units = unitsOf(incoming);
-    if (!Slabs.fits(units, this.#units[slot]!)) {
-      this.#slabs.give(this.#address[slot]!, this.#units[slot]!);
+    if (!Slabs.fits(units, this.#units.get(slot))) {
+      this.#slabs.give(this.#address.get(slot), this.#units.get(slot));
       this.#occupy(slot, units);
     }
     this.#fill(slot, incoming);
@@ -210,7 +210,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   /** Frees a slot that no key has any more, or never had. */
   release(slot: Slot): void {
     this.#forget(slot);
-    this.#slabs.give(this.#address[slot]!, this.#units[slot]!);
+    this.#slabs.give(this.#address.get(slot), this.#units.get(slot));
     this.#freeSlots.push(slot);
   }
 
@@ -285,38 +285,38 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   }
 
   #uid(slot: Slot): string {
-    const at = this.#uidAt[slot]!;
+    const at = this.#uidAt.get(slot);
     if (at < 0) return this.read(slot).metadata.uid ?? "";
-    const address = this.#address[slot]!;
+    const address = this.#address.get(slot);
     const slab = this.#slabs.slab(address);
     const start = this.#slabs.offset(address) + at;
     return slab.toString("latin1", start, slab.indexOf(QUOTE, start));
   }
 
   #text(slot: Slot): string {
-    const address = this.#address[slot]!;
+    const address = this.#address.get(slot);
     const start = this.#slabs.offset(address);
-    return this.#slabs.slab(address).toString("utf8", start, start + this.#length[slot]!);
+    return this.#slabs.slab(address).toString("utf8", start, start + this.#length.get(slot));
   }
 
   #occupy(slot: Slot, units: number): void {
-    this.#address[slot] = this.#slabs.take(units);
-    this.#units[slot] = this.#slabs.takenUnits;
+    this.#address.set(slot, this.#slabs.take(units));
+    this.#units.set(slot, this.#slabs.takenUnits);
   }
 
   #fill(slot: Slot, incoming: Incoming): void {
-    const address = this.#address[slot]!;
+    const address = this.#address.get(slot);
     const slab = this.#slabs.slab(address);
     const offset = this.#slabs.offset(address);
     const { bodyLength, keyBytes } = incoming;
     incoming.copyBody(slab, offset);
     copyBytes(keyBytes.bytes, 0, keyBytes.length, slab, offset + bodyLength);
-    this.#length[slot] = bodyLength;
-    this.#keyLength[slot] = keyBytes.length;
+    this.#length.set(slot, bodyLength);
+    this.#keyLength.set(slot, keyBytes.length);
     this.#bodyBytes += bodyLength;
-    this.#uidAt[slot] = incoming.uidAt;
-    this.#revision[slot] = incoming.revision;
-    if (this.#revision[slot] === -1) this.#oddRevisions.set(slot, incoming.resourceVersion);
+    this.#uidAt.set(slot, incoming.uidAt);
+    this.#revision.set(slot, incoming.revision);
+    if (this.#revision.get(slot) === -1) this.#oddRevisions.set(slot, incoming.resourceVersion);
     if (incoming.managedFields) this.#managedFields.set(slot, this.#intern(incoming.managedFields));
     if (incoming.parsed) this.#remember(slot, this.#frozen(incoming.parsed as T));
   }
@@ -333,9 +333,9 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
       else if (held && !held.isParsed) held.detach(this.#copy(slot), managedFields);
       this.#snapshots.delete(slot);
     }
-    this.#bodyBytes -= this.#length[slot]!;
-    this.#length[slot] = 0;
-    if (this.#revision[slot] === -1) this.#oddRevisions.delete(slot);
+    this.#bodyBytes -= this.#length.get(slot);
+    this.#length.set(slot, 0);
+    if (this.#revision.get(slot) === -1) this.#oddRevisions.delete(slot);
     if (managedFields !== undefined) {
       this.#managedFields.delete(slot);
       const interned = this.#interned.get(managedFields)!;
@@ -344,9 +344,9 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   }
 
   #copy(slot: Slot): Buffer {
-    const address = this.#address[slot]!;
+    const address = this.#address.get(slot);
     const start = this.#slabs.offset(address);
-    return Buffer.from(this.#slabs.slab(address).subarray(start, start + this.#length[slot]!));
+    return Buffer.from(this.#slabs.slab(address).subarray(start, start + this.#length.get(slot)));
   }
 
   #intern(text: string): string {
@@ -357,19 +357,6 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     }
     this.#interned.set(text, { text, users: 1 });
     return text;
-  }
-
-  #newSlot(): Slot {
-    if (this.#slotCount === this.#address.length) {
-      const size = Math.ceil(this.#slotCount * 1.5);
-      this.#address = grown(this.#address, new Uint32Array(size));
-      this.#units = grown(this.#units, new Uint32Array(size));
-      this.#length = grown(this.#length, new Uint32Array(size));
-      this.#keyLength = grown(this.#keyLength, new Uint32Array(size));
-      this.#uidAt = grown(this.#uidAt, new Int32Array(size));
-      this.#revision = grown(this.#revision, new Float64Array(size));
-    }
-    return this.#slotCount++;
   }
 
   *#allKeys(): Iterable<string> {
@@ -415,11 +402,6 @@ export function namespaceOf(key: string): string {
 /** The units of a cell for a body and its key. */
 function unitsOf(incoming: Incoming): number {
   return Slabs.unitsFor(incoming.bodyLength + incoming.keyBytes.length);
-}
-
-function grown<Column extends Uint32Array | Int32Array | Float64Array>(from: Column, to: Column): Column {
-  to.set(from);
-  return to;
 }
 
 function deepFreeze(value: unknown): unknown {
