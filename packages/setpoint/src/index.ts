@@ -243,6 +243,7 @@ export {
   rbacRules,
 } from "./manager/rbac.js";
 export { type RunOptions, type Runs, run } from "./manager/run.js";
+export { type NarrowedRules, SeenAccess } from "./manager/seen-access.js";
 export { parseAddress } from "./manager/settings.js";
 export type { BackoffOptions } from "./queue/backoff.js";
 export type { MergeCauses, WorkItem } from "./queue/key-queue.js";

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
-import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
+import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
 import { controller, scoped } from "./controller.js";
 import { Website } from "./world.testing.js";
 
@@ -50,6 +50,26 @@ describe("controller", () => {
         // @ts-expect-error: ConfigMaps are used, not owned
         await ctx.apply(ConfigMap, { metadata: { name: "x" } });
       },
+    });
+  });
+
+  it("knows its own kind, and kinds with and without a scope beside each other", () => {
+    controller(Website, {
+      owns: [Deployment, scoped(Secret, { namespaces: ["infra"] })],
+      uses: [ConfigMap, scoped(Namespace, { writes: ["patch"] })],
+      writes: ["patch"],
+      reconcile: async (site, ctx) => {
+        expectTypeOf(await ctx.find(Website, "another")).toEqualTypeOf<Website | undefined>();
+        expectTypeOf(await ctx.list(Website)).toEqualTypeOf<readonly Website[]>();
+        expectTypeOf(await ctx.get(Namespace, "x")).toEqualTypeOf<Namespace>();
+        expectTypeOf(await ctx.get(ConfigMap, "x")).toEqualTypeOf<ConfigMap>();
+        await ctx.patch(Website, site.metadata.name, { type: "merge", body: {} });
+        await ctx.apply(Secret, { metadata: { name: "x", namespace: "infra" } });
+        // @ts-expect-error: a controller does not own its own kind unless it says so
+        await ctx.apply(Website, { metadata: { name: "x" }, spec: { image: "nginx" } });
+      },
+      // What a function without a result returns fits beside an outcome.
+      finalize: async (site, ctx) => (site.spec.paused ? ctx.requeueAfter("1s") : ctx.delete(ConfigMap, "x")),
     });
   });
 });

@@ -3,10 +3,11 @@ import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Timeline } from "../controller/timeline.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
-import { EndpointServer } from "./endpoint-server.js";
+import { type EndpointAnswer, EndpointServer } from "./endpoint-server.js";
 import { healthAnswer } from "./health.js";
 import type { MetricRegistry } from "./metric-registry.js";
 import { cpuProfileEndpoint, heapSnapshotEndpoint } from "./profiling.js";
+import type { NarrowedRules } from "./seen-access.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";
 
 export interface ListenAddress {
@@ -18,7 +19,7 @@ export interface ListenAddress {
 export interface EndpointOptions {
   /** `/livez`, `/readyz` and `/healthz`. Not served where left out. */
   readonly health?: ListenAddress;
-  /** `/metrics` and `/timeline`. Not served where left out. */
+  /** `/metrics`, `/timeline` and `/rbac`. Not served where left out. */
   readonly metrics?: ListenAddress;
   /** Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`. */
   readonly metricsAccess?: "loopback" | "rbac";
@@ -32,6 +33,8 @@ export interface EndpointSources {
   readonly metrics: MetricRegistry;
   readonly timeline: Timeline;
   readonly readiness: () => readonly HealthCheck[];
+  /** What of the declared permissions was needed so far; undefined where nobody keeps count. */
+  readonly access: () => NarrowedRules | undefined;
 }
 
 /** The servers of a manager: health for everybody and without data; the rest guarded. */
@@ -82,8 +85,14 @@ export class Endpoints implements AsyncDisposable {
     const type = "text/plain; version=0.0.4; charset=utf-8";
     server.route("/metrics", () => ({ status: 200, type, body: metrics.exposition() }), guard);
     server.route("/timeline", timelineEndpoint(timeline), guard);
+    server.route("/rbac", () => accessAnswer(sources.access()), guard);
     if (!options.profiling) return;
     server.route("/debug/profile", cpuProfileEndpoint(clock), guard);
     server.route("/debug/heap", heapSnapshotEndpoint(), guard);
   }
+}
+
+function accessAnswer(access: NarrowedRules | undefined): EndpointAnswer {
+  if (!access) return { status: 404, body: "nobody keeps count: give the manager seenAccess\n" };
+  return { status: 200, type: "application/json", body: JSON.stringify(access) };
 }

@@ -27,6 +27,8 @@ import { LeaseThread } from "./lease-thread.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part, Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
+import { type RbacOptions, rbacRules } from "./rbac.js";
+import type { NarrowedRules, SeenAccess } from "./seen-access.js";
 import { collectStages, informerMetrics, stageMetrics } from "./stage-metrics.js";
 
 export interface ElectionOptions
@@ -55,6 +57,8 @@ export interface ManagerOptions extends EndpointOptions {
   readonly graceMs?: number;
   /** Where metrics are counted; for what else is to show there. Defaults to one of its own. */
   readonly metricRegistry?: MetricRegistry;
+  /** What its client's requests are noted by, for `/rbac`: which of the declared permissions were needed so far. */
+  readonly seenAccess?: SeenAccess;
   /** What else must be so for the process to be ready. */
   readonly checks?: readonly HealthCheck[];
   /** Whether the failure of a runnable ends the manager. Yes, unless given. */
@@ -237,17 +241,8 @@ export class Manager implements AsyncDisposable {
 
   /** What stands against running here: kinds that are not served, verbs that are not allowed. */
   preflight(): Promise<readonly PreflightFinding[]> {
-    const { client, clusters = {}, metricsAccess, webhooks = {} } = this.#options;
-    const parts = [...this.#apps.apps, ...[...this.#workloads.values()].map(({ workload }) => workload)];
-    return preflight([...new Set(parts)], {
-      client,
-      clusters,
-      reviewsAccess: metricsAccess === "rbac",
-      installs: webhooks.install ?? true,
-      ...(webhooks.service ? { service: webhooks.service } : {}),
-      ...(this.#elector ? { leaderElection: this.#elector.lease } : {}),
-      signal: this.#stopping.signal,
-    });
+    const { client, clusters = {} } = this.#options;
+    return preflight(this.#parts, { ...this.#needs, client, clusters, signal: this.#stopping.signal });
   }
 
   /** Why the process is not ready; empty where it is. */
@@ -286,8 +281,10 @@ export class Manager implements AsyncDisposable {
       ...this.#apps.apps.flatMap(({ checks }) => checks),
       ...(this.#options.checks ?? []),
     ];
-    const { client } = this.#options;
-    await this.#endpoints.serve(this.#options, { client, clock: this.#clock, metrics, timeline, readiness });
+    const { client, seenAccess } = this.#options;
+    const access = (): NarrowedRules | undefined =>
+      seenAccess?.narrow(this.#parts, rbacRules(this.#parts, this.#needs));
+    await this.#endpoints.serve(this.#options, { client, clock: this.#clock, metrics, timeline, readiness, access });
     const { healthUrl, metricsUrl } = this.#endpoints;
     if (healthUrl || metricsUrl) this.#log.info("serving", { health: healthUrl, metrics: metricsUrl });
   }
@@ -302,6 +299,21 @@ export class Manager implements AsyncDisposable {
       this.addRunnable({ name: `${app.name}/${runnable.name}`, run: (signal) => runnable.run(signal) });
     }
     if (this.#isLeading) this.#sweep(app);
+  }
+
+  get #parts(): readonly Part[] {
+    return [...new Set<Part>([...this.#apps.apps, ...[...this.#workloads.values()].map(({ workload }) => workload)])];
+  }
+
+  /** What the process needs besides what its parts declare. */
+  get #needs(): RbacOptions {
+    const { metricsAccess, webhooks = {} } = this.#options;
+    return {
+      reviewsAccess: metricsAccess === "rbac",
+      installs: webhooks.install ?? true,
+      ...(webhooks.service ? { service: webhooks.service } : {}),
+      ...(this.#elector ? { leaderElection: this.#elector.lease } : {}),
+    };
   }
 
   /** Lets go of the objects of kinds that an app has given up. */

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { validating } from "../app/admission.js";
+import { app } from "../app/app.js";
+import { kindRoute } from "../app/route.js";
 import { controller, mapped, scoped } from "../controller/controller.js";
 import { watcher } from "../controller/watcher.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
@@ -74,6 +77,11 @@ describe("the rules of workloads", () => {
     ]);
   });
 
+  it("allow for what a controller says that it writes of its own kind", () => {
+    const own = controller(Plain, { writes: ["patch", "delete"], reconcile });
+    expect(short(rbacRules([own]))).toEqual(["plains: get list watch patch delete", "events: create patch"]);
+  });
+
   it("merge those of several workloads, and leave out in a namespace what holds everywhere", () => {
     const rules = rbacRules([
       watcher(ConfigMap, { namespaces: ["a"], finalizer: "example.com/hold" }),
@@ -91,6 +99,35 @@ describe("the rules of workloads", () => {
       "tokenreviews: create",
       "subjectaccessreviews: create",
     ]);
+  });
+});
+
+describe("the rules of apps", () => {
+  const shops = app({
+    name: "shops",
+    kinds: [Plain],
+    validate: [validating(Plain, { create: () => {} })],
+    routes: [kindRoute(Plain, { path: "total", handle: () => undefined })],
+    givenUp: [{ kind: Website, finalizer: "example.com/old" }],
+  });
+
+  it("are those of their loops, of what they install, serve and give up", () => {
+    expect(short(rbacRules([shops], { service: { namespace: "ops", name: "hooks" } }))).toEqual([
+      "websites: list patch",
+      "customresourcedefinitions: create",
+      "customresourcedefinitions=plains.web.example.com: get update",
+      "validatingwebhookconfigurations: create",
+      "validatingwebhookconfigurations=shops: patch delete",
+      "[ops] secrets: create",
+      "[ops] secrets=hooks-webhook-certificate: get update",
+      "tokenreviews: create",
+      "subjectaccessreviews: create",
+    ]);
+  });
+
+  it("need nothing for what somebody else installs", () => {
+    const rules = short(rbacRules([shops], { installs: false }));
+    expect(rules.filter((rule) => rule.startsWith("custom") || rule.startsWith("valid"))).toEqual([]);
   });
 });
 

@@ -11,6 +11,7 @@ import { Manager, type ManagerOptions } from "./manager.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part } from "./part.js";
 import { plan } from "./plan.js";
+import { SeenAccess } from "./seen-access.js";
 
 /** What {@link run} takes: loops, apps, and providers that make apps of their configuration. */
 // biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
@@ -53,12 +54,17 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
   const log = options.log ?? jsonLogger({ clock: systemClock, level: configuration.logLevel ?? "info" });
   const parts = await partsOf(runs, configuration.apps);
   const metricRegistry = new MetricRegistry();
+  const countRequest = requestMetrics(metricRegistry);
+  const seenAccess = new SeenAccess();
   const client =
     options.client ??
     (await connect({
       env,
       onWarning: (warning) => log.warn(warning),
-      observer: requestMetrics(metricRegistry),
+      observer: (request) => {
+        countRequest(request);
+        seenAccess.observe(request);
+      },
       ...configuration.connect,
       ...options.connect,
     }));
@@ -69,7 +75,14 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     if (!options.client) await client[Symbol.asyncDispose]();
     return;
   }
-  const given: ManagerOptions = { metricRegistry, ...configuration.manager, ...options, log, client };
+  const given: ManagerOptions = {
+    metricRegistry,
+    ...(options.client ? {} : { seenAccess }),
+    ...configuration.manager,
+    ...options,
+    log,
+    client,
+  };
   const manager = new Manager({ ...given, ...inThread(given, options, configuration.connect) });
   using ending = new ProcessEnd(log);
   const signals = [ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])];

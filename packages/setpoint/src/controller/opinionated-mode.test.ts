@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { controller } from "./controller.js";
+import { watcher } from "./watcher.js";
+import { Website, World } from "./world.testing.js";
+
+const OURS = "setpoint.dev/websites";
+const HELD = "example.com/audit";
+const here = { namespace: "team" };
+
+/** The rows of the app SDK's table of opinionated watchers and reconcilers, corrected where the original is at fault. */
+describe("the opinionated mode, row by row:", () => {
+  let world: World;
+  let calls: string[];
+  beforeEach(async () => {
+    world = await World.create();
+    calls = [];
+  });
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  const finalizersOf = async (name: string) => (await world.website(name))?.metadata.finalizers;
+  const patch = (body: object) => world.client.patch(Website, "a", { type: "merge", body: body as never }, here);
+
+  describe("a reconciler", () => {
+    const sites = (during: () => Promise<unknown> = async () => undefined) =>
+      controller(Website, {
+        resync: "1h",
+        reconcile: async (_site, ctx) => {
+          calls.push(ctx.action);
+          await during();
+        },
+        finalize: (_site, ctx) => void calls.push(`finalize ${ctx.action}`),
+      });
+
+    it("case 24: of a created object does not miss a delete that comes while it reconciles", async () => {
+      let isFirst = true;
+      const during = async (): Promise<void> => {
+        if (isFirst) await world.client.delete(Website, "a", here);
+        isFirst = false;
+      };
+      await world.run(sites(during));
+      await world.createWebsite("a");
+      await world.clock.advance(1_000);
+      expect(calls).toEqual(["created", "finalize deleted"]);
+      expect(await world.website("a")).toBeUndefined();
+    });
+
+    it("case 32: of an object that it holds already says resynced on a restart", async () => {
+      const first = await world.run(sites());
+      await world.createWebsite("a");
+      await world.clock.advance(0);
+      await first.stop();
+      await world.run(sites());
+      await world.clock.advance(0);
+      expect(calls).toEqual(["created", "resynced"]);
+    });
+
+    it("case 5: sees updated for a change, the same generation included, and resynced for none", async () => {
+      await world.run(sites());
+      await world.createWebsite("a");
+      await world.clock.advance(0);
+      await patch({ spec: { image: "httpd" } });
+      await world.clock.advance(0);
+      await patch({ metadata: { labels: { team: "web" } } });
+      await world.clock.advance(0);
+      expect(calls).toEqual(["created", "updated", "updated"]);
+      await world.clock.advance(3_600_000 * 1.5);
+      expect(calls).toEqual(["created", "updated", "updated", "resynced"]);
+    });
+
+    it("case 33: of an updated object without its finalizer puts it back before it reconciles", async () => {
+      await world.run(sites());
+      await world.createWebsite("a");
+      await world.clock.advance(0);
+      await patch({ metadata: { finalizers: null } });
+      await world.clock.advance(0);
+      expect(await finalizersOf("a")).toEqual([OURS]);
+      expect(calls).toEqual(["created", "updated"]);
+    });
+
+    it("case 30: is not run by the update that only added its own finalizer", async () => {
+      await world.run(sites());
+      await world.createWebsite("a");
+      await world.clock.advance(10_000);
+      expect(await finalizersOf("a")).toEqual([OURS]);
+      expect(calls).toEqual(["created"]);
+    });
+
+    it("case 34: does nothing when the object is gone", async () => {
+      await world.run(sites());
+      await world.createWebsite("a");
+      await world.clock.advance(0);
+      await world.client.delete(Website, "a", here);
+      await world.clock.advance(10_000);
+      expect(calls).toEqual(["created", "finalize deleted"]);
+      expect(world.runs("team/a")).toHaveLength(2);
+    });
+
+    it("case 13: counts and reports an error on every attempt, retries included", async () => {
+      const errors: number[] = [];
+      const failing = controller(Website, {
+        retry: { initial: "1s", jitter: 0, attempts: 2 },
+        reconcile: () => Promise.reject(new Error("no")),
+        onError: (_error, { attempt }) => void errors.push(attempt),
+      });
+      await world.run(failing);
+      await world.createWebsite("a");
+      await world.clock.advance(10_000);
+      expect(errors).toEqual([0, 1, 2]);
+    });
+
+    it("case 12: goes on in its order when another one of its kind is removed; removing it twice is harmless", async () => {
+      const named = (name: string) => controller(Website, { name, reconcile: () => void calls.push(name) });
+      const [, middle] = [
+        await world.run(named("first")),
+        await world.run(named("middle")),
+        await world.run(named("last")),
+      ];
+      await middle.stop();
+      await middle.stop();
+      await world.createWebsite("a");
+      await world.clock.advance(0);
+      expect(calls.toSorted()).toEqual(["first", "last"]);
+    });
+  });
+
+  describe("a watcher", () => {
+    const audit = (remove: () => unknown = () => undefined) =>
+      watcher(Website, {
+        finalizer: HELD,
+        resync: "1h",
+        retry: { attempts: 0 },
+        add: () => calls.push("add"),
+        update: () => calls.push("update"),
+        sync: () => calls.push("sync"),
+        delete: () => {
+          calls.push("delete");
+          return remove();
+        },
+      });
+
+    it("case 29: is shown an object again by a resync, although its generation is the same", async () => {
+      await world.watch(audit());
+      await world.createWebsite("a");
+      await world.clock.advance(1_000);
+      await world.clock.advance(3_600_000 * 1.5);
+      expect(calls).toEqual(["add", "sync"]);
+    });
+
+    it("case 27: whose delete failed for good is asked again by a resync: deletion comes before the generation", async () => {
+      let fails = true;
+      await world.watch(audit(() => (fails ? Promise.reject(new Error("not yet")) : undefined)));
+      await world.createWebsite("a");
+      await world.clock.advance(1_000);
+      await world.client.delete(Website, "a", here);
+      await world.clock.advance(1_000);
+      expect(await finalizersOf("a")).toEqual([HELD]);
+      fails = false;
+      await world.clock.advance(3_600_000 * 1.5);
+      expect(calls).toEqual(["add", "delete", "delete"]);
+      expect(await world.website("a")).toBeUndefined();
+    });
+
+    it("case 34: is not told again of a delete when the object is gone", async () => {
+      await world.watch(audit());
+      await world.createWebsite("a");
+      await world.clock.advance(1_000);
+      await world.client.delete(Website, "a", here);
+      await world.clock.advance(10_000);
+      expect(calls).toEqual(["add", "delete"]);
+    });
+  });
+});
