@@ -1,14 +1,22 @@
 import { rbacCases, reviewCases } from "./areas/access.js";
 import { admissionCases } from "./areas/admission.js";
+import { apiServiceCases } from "./areas/api-services.js";
 import { applyCases } from "./areas/apply.js";
+import { costCases, libraryCases, ruleCases, transitionCases } from "./areas/cel.js";
 import { createCases } from "./areas/create.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
 import { schemaCases } from "./areas/custom-resource-schemas.js";
 import { crdCases } from "./areas/custom-resources.js";
 import { deleteCases, garbageCases, namespaceCases } from "./areas/delete.js";
+import { deploymentCases } from "./areas/deployments.js";
+import { disruptionBudgetCases } from "./areas/disruption-budgets.js";
+import { jobCases } from "./areas/jobs.js";
 import { listCases } from "./areas/list.js";
+import { matchConditionCases } from "./areas/match-conditions.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";
+import { policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
+import { statefulSetCases } from "./areas/stateful-sets.js";
 import { subresourceCases } from "./areas/subresources.js";
 import { updateCases } from "./areas/update.js";
 import { watchCases } from "./areas/watch.js";
@@ -24,6 +32,7 @@ const FIXED_SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...discoveryCases,
   ...openApiCases,
+  ...apiServiceCases,
   ...negotiationCases,
   ...tableCases,
   ...createCases,
@@ -45,6 +54,16 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...reviewCases,
   ...admissionCases,
   ...webhookCases,
+  ...jobCases,
+  ...deploymentCases,
+  ...statefulSetCases,
+  ...disruptionBudgetCases,
+  ...ruleCases,
+  ...transitionCases,
+  ...costCases,
+  ...libraryCases,
+  ...matchConditionCases,
+  ...policyCases,
   ...patchWalks([...FIXED_SEEDS, ...seeds]),
   ...interleavings([...FIXED_SEEDS, ...seeds]),
 ];

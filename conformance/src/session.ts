@@ -81,16 +81,38 @@ export class Session {
     return new WatchSession(stream, (step) => this.#steps.push(step), path);
   }
 
-  /** Asks again and again until `isDone`, then records the last answer alone. For what a controller does in its own time. */
+  /** As {@link until}, and records the last answer. */
   async eventually(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
+    const reply = await this.until(path, isDone);
+    this.#record(`EVENTUALLY ${path}`, reply);
+    return reply;
+  }
+
+  /** Asks again and again until `isDone`, for what a controller does in its own time. */
+  async until(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
+    const reply = await this.until(path, isDone);
+    this.#record(`EVENTUALLY ${path}`, reply);
+    return reply;
+  }
+
+  /** As {@link eventually}, without a record. */
+  async until(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
     const deadline = Date.now() + this.#patienceMs;
     let reply = await this.get(path, { silent: true });
     while (!isDone(reply) && Date.now() < deadline) {
       await systemClock.sleep(50);
       reply = await this.get(path, { silent: true });
     }
-    this.#record(`EVENTUALLY ${path}`, reply);
     return reply;
+  }
+
+  /** Opens a stream of lines, without a record. */
+  open(path: string): Promise<LineStream> {
+    return this.#wire.open({ method: "GET", path });
+  }
+
+  get patienceMs(): number {
+    return this.#patienceMs;
   }
 
   /** Makes a CRD and waits until its resource is served. */

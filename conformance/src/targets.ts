@@ -24,11 +24,26 @@ export async function startReal(): Promise<Target> {
   };
 }
 
+/** What kube-controller-manager does on the other side; neither side has nodes, a scheduler or running pods. */
+const WORKLOADS = [
+  "replicasets",
+  "deployments",
+  "statefulsets",
+  "daemonsets",
+  "disruptionbudgets",
+  "jobs",
+  "cronjobs",
+  "autoscalers",
+  "endpointslices",
+  "endpoints",
+];
+
 /** The embedded control plane in a process of its own, from the build at `bin`. */
 export async function startOurs(bin: string = join(root, "packages/setpoint/dist/bin.js")): Promise<Target> {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-conformance-"));
   const kubeconfig = join(dir, "kubeconfig");
   const args = [bin, "control-plane", "--ephemeral", "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig];
+  args.push("--workloads", WORKLOADS.join());
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await firstLine(child);
   return {

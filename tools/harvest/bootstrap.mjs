@@ -4,7 +4,6 @@ import { resourcesOf } from "./discovery.mjs";
 
 /** Kinds whose objects follow from the server's address, its identity or its other objects. */
 const NOT_FACTS = new Set([
-  "APIService",
   "Lease",
   "Endpoints",
   "EndpointSlice",

@@ -32,6 +32,7 @@ export async function bootstrap({ storage, catalog, facts, clock, random }: Boot
 
 function newObject(object: UntypedObject, definition: ResourceDefinition, uid: string, nowMs: number): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
+  const now = timestamp(nowMs);
   const { name, namespace, labels, annotations } = metadata;
   return {
     kind,
@@ -42,10 +43,22 @@ function newObject(object: UntypedObject, definition: ResourceDefinition, uid: s
       uid,
       resourceVersion: "",
       ...(definition.strategy.hasGeneration && { generation: 1 }),
-      creationTimestamp: timestamp(nowMs),
+      creationTimestamp: now,
       ...(labels && { labels }),
       ...(annotations && { annotations }),
     },
     ...rest,
+    ...(hasConditions(rest) && { status: { ...rest.status, conditions: timed(rest.status.conditions, now) } }),
   };
+}
+
+type Condition = Readonly<Record<string, unknown>>;
+
+function hasConditions(object: object): object is { status: { conditions: readonly Condition[] } } {
+  return Array.isArray((object as { status?: { conditions?: unknown } }).status?.conditions);
+}
+
+/** Facts are without times: what is so from the start is so since now. */
+function timed(conditions: readonly Condition[], lastTransitionTime: string): readonly Condition[] {
+  return conditions.map(({ type, status, ...why }) => ({ type, status, lastTransitionTime, ...why }));
 }

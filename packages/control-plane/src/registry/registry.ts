@@ -4,6 +4,9 @@ import type { Facts } from "../facts/facts.js";
 import type { ApiHandler } from "../http/api-request.js";
 import type { Change, Storage } from "../storage/storage.js";
 import { type ApiHandlerOptions, apiHandler } from "./api-handler.js";
+import { API_SERVICE_STORAGE } from "./api-services/api-service.js";
+import { ApiServiceRegistration } from "./api-services/api-service-registration.js";
+import { apiServiceStrategy } from "./api-services/api-service-strategy.js";
 import { ResourceCatalog } from "./catalog.js";
 import { type ConversionMaker, CrdInstaller } from "./crd/crd-installer.js";
 import { crdStrategy } from "./crd/crd-strategy.js";
@@ -46,7 +49,10 @@ export class Registry implements AsyncDisposable {
     const { storage, clock, random, facts, admission, conversion = () => undefined, log = () => {}, ...rest } = options;
     const { controllers = true } = options;
     const catalog: ResourceCatalog = new ResourceCatalog(
-      builtInDefinitions(facts, { [CRD_STORAGE]: crdStrategy(() => naming.settled()) }),
+      builtInDefinitions(facts, {
+        [CRD_STORAGE]: crdStrategy(() => naming.settled()),
+        [API_SERVICE_STORAGE]: apiServiceStrategy,
+      }),
     );
     this.environment = { storage, clock, random, facts, admission, catalog };
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion);
@@ -55,7 +61,7 @@ export class Registry implements AsyncDisposable {
     const ofControllers = controllers
       ? [new GarbageCollector(inLoop), new NamespaceDeletion(inLoop), new StorageProtection(inLoop)]
       : [];
-    const loops = [naming, new CrdCleanup(inLoop), ...ofControllers];
+    const loops = [naming, new CrdCleanup(inLoop), new ApiServiceRegistration(inLoop), ...ofControllers];
     this.#loops = loops;
     const listeners = loops.map((loop) => (changes: readonly Change[]) => loop.onChanges(changes));
     this.#feed = new ChangeFeed(storage, catalog, listeners);

@@ -44,6 +44,7 @@ const MAKERS: Readonly<Record<string, CellMaker>> = {
   "rbac.authorization.k8s.io/rolebindings": bindingCells,
   "rbac.authorization.k8s.io/clusterrolebindings": bindingCells,
   "apiextensions.k8s.io/customresourcedefinitions": ({ metadata }) => ({ "Created At": metadata.creationTimestamp }),
+  "apiregistration.k8s.io/apiservices": apiServiceCells,
   "autoscaling/horizontalpodautoscalers": autoscalerCells,
   "policy/poddisruptionbudgets": ({ spec, status }) => ({
     "Min Available": record(spec).minAvailable === undefined ? "N/A" : String(record(spec).minAvailable),
@@ -213,5 +214,18 @@ function autoscalerCells({ spec, status }: UntypedObject): Cells {
     MinPods: scaler.minReplicas === undefined ? "<unset>" : String(scaler.minReplicas),
     MaxPods: scaler.maxReplicas ?? 0,
     Replicas: record(status).currentReplicas ?? 0,
+  };
+}
+
+function apiServiceCells({ spec, status }: UntypedObject): Cells {
+  const service = record(spec).service;
+  const available = list(record(status).conditions)
+    .map(record)
+    .find(({ type }) => type === "Available");
+  const isTrue = available?.status === "True";
+  return {
+    Service: service === undefined ? "Local" : `${text(record(service).namespace)}/${text(record(service).name)}`,
+    Available:
+      available === undefined ? "Unknown" : isTrue ? "True" : `${text(available.status)} (${text(available.reason)})`,
   };
 }

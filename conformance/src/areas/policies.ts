@@ -1,0 +1,287 @@
+import { systemClock } from "setpoint";
+import { area, type Case } from "../case.js";
+import type { Body, Reply, Session } from "../session.js";
+
+const registration = "/apis/admissionregistration.k8s.io/v1";
+const configMaps = (s: Session): string => `/api/v1/namespaces/${s.namespace}/configmaps`;
+const PROBE = "probe";
+
+function verdict(s: Session, what: string, { status, body, headers }: Reply): void {
+  const { message, reason, details } = (body ?? {}) as Body;
+  const refusal = status >= 400 ? { message, reason, details } : {};
+  s.note(what, { status, warning: headers.warning ?? null, ...refusal });
+}
+
+const policy = (s: Session, spec: object): Body => ({
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "ValidatingAdmissionPolicy",
+  metadata: { name: s.namespace },
+  spec: {
+    matchConstraints: {
+      resourceRules: [
+        { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["configmaps"] },
+      ],
+    },
+    ...spec,
+  },
+});
+
+const binding = (s: Session, spec: object = {}): Body => ({
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "ValidatingAdmissionPolicyBinding",
+  metadata: { name: s.namespace },
+  spec: {
+    policyName: s.namespace,
+    validationActions: ["Deny"],
+    matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": s.namespace } } },
+    ...spec,
+  },
+});
+
+/** A validation that refuses the probe alone: by it one sees that the policy is at work. */
+const PROBED = { expression: `object == null || object.metadata.name != '${PROBE}'`, message: "probed" };
+
+/** Installs a policy with its binding, waits until it is at work, tries writes, and removes it. */
+const withPolicy =
+  (spec: Body, tries: (s: Session) => Promise<void>, bound: object = {}): Case["run"] =>
+  async (s) => {
+    const validations = [PROBED, ...(spec.validations ?? [])];
+    await s.post(`${registration}/validatingadmissionpolicies`, policy(s, { ...spec, validations }), { silent: true });
+    await s.post(`${registration}/validatingadmissionpolicybindings`, binding(s, bound), { silent: true });
+    try {
+      for (let calm = 0, asked = 0; calm < 3 && asked < 200; asked++) {
+        const body = { metadata: { name: PROBE } };
+        const { status, headers } = await s.post(`${configMaps(s)}?dryRun=All`, body, { silent: true });
+        calm = status !== 201 || headers.warning !== undefined ? calm + 1 : 0;
+        await systemClock.sleep(50);
+      }
+      await tries(s);
+    } finally {
+      await s.delete(`${registration}/validatingadmissionpolicybindings/${s.namespace}`, undefined, { silent: true });
+      await s.delete(`${registration}/validatingadmissionpolicies/${s.namespace}`, undefined, { silent: true });
+    }
+  };
+
+const create = async (s: Session, name: string, data: object = {}, extra: object = {}): Promise<void> =>
+  verdict(s, `create ${name}`, await s.post(configMaps(s), { metadata: { name, ...extra }, data }, { silent: true }));
+const merge = async (s: Session, name: string, patch: object): Promise<void> =>
+  verdict(s, `patch ${name}`, await s.patch("merge", `${configMaps(s)}/${name}`, patch, { silent: true }));
+const refusedPolicy =
+  (spec: object): Case["run"] =>
+  async (s) =>
+    verdict(
+      s,
+      "policy",
+      await s.post(`${registration}/validatingadmissionpolicies?dryRun=All`, policy(s, spec), { silent: true }),
+    );
+const refusedBinding =
+  (spec: object): Case["run"] =>
+  async (s) =>
+    verdict(
+      s,
+      "binding",
+      await s.post(`${registration}/validatingadmissionpolicybindings?dryRun=All`, binding(s, spec), { silent: true }),
+    );
+
+export const policyCases = area("admission policies", {
+  "a validation refuses": withPolicy(
+    { validations: [{ expression: "has(object.data) && object.data.a == 'x'" }] },
+    async (s) => {
+      await create(s, "a", { a: "x" });
+      await create(s, "b", { a: "y" });
+      await merge(s, "a", { data: { a: "z" } });
+    },
+  ),
+  "messages and reasons": withPolicy(
+    {
+      validations: [
+        { expression: "object.data.a != '1'", message: "not one" },
+        { expression: "object.data.a != '2'", messageExpression: "'not ' + object.data.a", reason: "Forbidden" },
+        { expression: "object.data.a != '3'", reason: "RequestEntityTooLarge" },
+        { expression: "object.data.a != '4'", reason: "Unauthorized", message: "who are you" },
+      ],
+    },
+    async (s) => {
+      for (const a of ["1", "2", "3", "4", "5"]) await create(s, `a${a}`, { a });
+    },
+  ),
+  "a warning instead of a refusal": withPolicy(
+    { validations: [{ expression: "object.data.a == 'x'", message: "should be x" }] },
+    async (s) => {
+      await create(s, "a", { a: "y" });
+    },
+    { validationActions: ["Warn"] },
+  ),
+  variables: withPolicy(
+    {
+      variables: [
+        { name: "names", expression: "object.data.map(k, k)" },
+        { name: "many", expression: "variables.names.size() > 1" },
+      ],
+      validations: [{ expression: "!variables.many", messageExpression: "'keys: ' + variables.names.join(',')" }],
+    },
+    async (s) => {
+      await create(s, "a", { a: "1" });
+      await create(s, "b", { a: "1", b: "2" });
+      await create(s, "c");
+    },
+  ),
+  "an expression that cannot be evaluated": withPolicy(
+    { validations: [{ expression: "object.nothing.here == 1" }] },
+    async (s) => {
+      await create(s, "a");
+    },
+  ),
+  "the same where failing is allowed": withPolicy(
+    { failurePolicy: "Ignore", validations: [{ expression: "object.nothing.here == 1" }] },
+    async (s) => {
+      await create(s, "a");
+    },
+  ),
+  "match conditions": withPolicy(
+    {
+      matchConditions: [
+        { name: "skipped", expression: "!has(object.metadata.labels) || !('skip' in object.metadata.labels)" },
+      ],
+      validations: [{ expression: "object.data.a == 'x'" }],
+    },
+    async (s) => {
+      await create(s, "a", { a: "y" });
+      await create(s, "b", { a: "y" }, { labels: { skip: "1" } });
+    },
+  ),
+  "the request, its user and its namespace": withPolicy(
+    {
+      validations: [
+        { expression: "request.operation == 'CREATE' && request.resource.resource == 'configmaps'" },
+        { expression: "request.name == object.metadata.name && request.namespace == object.metadata.namespace" },
+        { expression: "request.kind.kind == 'ConfigMap' && request.userInfo.groups.size() > 0 && !request.dryRun" },
+        {
+          expression: "namespaceObject.metadata.name == request.namespace && namespaceObject.status.phase == 'Active'",
+        },
+        { expression: "oldObject == null" },
+        { expression: "object.data.a == 'x'" },
+      ],
+    },
+    async (s) => {
+      await create(s, "a", { a: "x" });
+      await create(s, "b", { a: "y" });
+    },
+  ),
+  "the authorizer": withPolicy(
+    {
+      validations: [
+        { expression: "authorizer.group('').resource('pods').namespace('default').check('create').allowed()" },
+        {
+          expression:
+            "authorizer.serviceAccount('default', 'nobody').group('').resource('secrets').check('list').allowed()",
+          message: "nobody may not list secrets",
+        },
+      ],
+    },
+    async (s) => {
+      await create(s, "a");
+    },
+  ),
+  "params by name": async (s) => {
+    await s.post(configMaps(s), { metadata: { name: "limits" }, data: { max: "2" } }, { silent: true });
+    await withPolicy(
+      {
+        paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+        validations: [{ expression: "object.metadata.name == 'limits' || object.data.size() <= int(params.data.max)" }],
+      },
+      async (inner) => {
+        await create(inner, "a", { a: "1", b: "2" });
+        await create(inner, "b", { a: "1", b: "2", c: "3" });
+      },
+      { paramRef: { name: "limits", parameterNotFoundAction: "Deny" } },
+    )(s);
+  },
+  "params that are not there": withPolicy(
+    {
+      paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+      validations: [{ expression: "params != null" }],
+    },
+    async (s) => {
+      await create(s, "a");
+    },
+    { paramRef: { name: "nowhere", parameterNotFoundAction: "Deny" } },
+  ),
+  "params by selector": async (s) => {
+    for (const max of ["1", "3"])
+      await s.post(
+        configMaps(s),
+        { metadata: { name: `max${max}`, labels: { role: "limits" } }, data: { max } },
+        { silent: true },
+      );
+    await withPolicy(
+      {
+        paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+        validations: [
+          {
+            expression: "object.data.size() <= int(params.data.max)",
+            messageExpression: "'at most ' + params.data.max",
+          },
+        ],
+      },
+      async (inner) => {
+        await create(inner, "a", { a: "1" });
+        await create(inner, "b", { a: "1", b: "2" });
+      },
+      { paramRef: { selector: { matchLabels: { role: "limits" } }, parameterNotFoundAction: "Deny" } },
+    )(s);
+  },
+  "resources that are excluded": withPolicy(
+    {
+      validations: [{ expression: "false", message: "never" }],
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [""], apiVersions: ["*"], operations: ["*"], resources: ["configmaps"] }],
+        excludeResourceRules: [
+          {
+            apiGroups: [""],
+            apiVersions: ["*"],
+            operations: ["*"],
+            resources: ["configmaps"],
+            resourceNames: ["free"],
+          },
+        ],
+      },
+    },
+    async (s) => {
+      await create(s, "free");
+      await create(s, "bound");
+    },
+  ),
+  "a policy that does not compile": refusedPolicy({
+    validations: [
+      { expression: "object.a +" },
+      { expression: "1" },
+      { expression: "nothing == 1", messageExpression: "1" },
+    ],
+  }),
+  "a policy without rules or validations": refusedPolicy({ matchConstraints: {}, validations: [] }),
+  "variables that do not compile": refusedPolicy({
+    variables: [
+      { name: "a-b", expression: "1" },
+      { name: "c", expression: "variables.d" },
+      { name: "", expression: "" },
+    ],
+    validations: [{ expression: "variables.c == 1", reason: "Nonsense" }],
+  }),
+  "conditions that do not compile": refusedPolicy({
+    matchConditions: [
+      { name: "a", expression: "1" },
+      { name: "a", expression: "true" },
+      { name: "", expression: "" },
+    ],
+    validations: [{ expression: "true" }],
+  }),
+  "annotations that do not compile": refusedPolicy({
+    auditAnnotations: [
+      { key: "a", valueExpression: "1" },
+      { key: "a", valueExpression: "'x'" },
+    ],
+  }),
+  "a binding that both denies and warns": refusedBinding({ validationActions: ["Deny", "Warn"] }),
+  "a binding of nothing": refusedBinding({ policyName: "", validationActions: [], paramRef: {} }),
+});
