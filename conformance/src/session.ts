@@ -90,13 +90,6 @@ export class Session {
 
   /** Asks again and again until `isDone`, for what a controller does in its own time. */
   async until(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
-    const reply = await this.until(path, isDone);
-    this.#record(`EVENTUALLY ${path}`, reply);
-    return reply;
-  }
-
-  /** As {@link eventually}, without a record. */
-  async until(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
     const deadline = Date.now() + this.#patienceMs;
     let reply = await this.get(path, { silent: true });
     while (!isDone(reply) && Date.now() < deadline) {

@@ -9,9 +9,13 @@ export function withJobSelector(object: KubeObject): KubeObject {
   const own = { "batch.kubernetes.io/controller-uid": uid };
   const { template, selector } = job.spec;
   const legacy = { "controller-uid": uid, "job-name": name, "batch.kubernetes.io/job-name": name };
-  const metadata = { ...template.metadata, labels: { ...template.metadata?.labels, ...own, ...legacy } };
+  const labels = { ...template.metadata?.labels, ...own, ...legacy };
+  const metadata = { ...template.metadata, labels };
+  // A job without labels has those of its template; they are nobody's.
+  const isBare = Object.keys(job.metadata.labels ?? {}).length === 0;
   return {
     ...job,
+    metadata: isBare ? { ...job.metadata, labels } : job.metadata,
     spec: {
       ...job.spec,
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...own } },
