@@ -2,6 +2,7 @@ import type { Endpoint } from "../endpoint.js";
 import { badRequest } from "../status-error.js";
 import { bindingEndpoint } from "./pod-binding.js";
 import { evictionEndpoint } from "./pod-eviction.js";
+import { logEndpoint } from "./pod-log.js";
 import { scaleEndpoint } from "./scale.js";
 
 /** Nothing runs behind a pod here, so there is nothing to look into or connect to. */
@@ -18,7 +19,7 @@ export const SUBRESOURCE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ["/pods/eviction", evictionEndpoint],
   ["/pods/attach", noContainers],
   ["/pods/exec", noContainers],
-  ["/pods/log", noContainers],
+  ["/pods/log", logEndpoint],
   ["/pods/portforward", noContainers],
   ["/pods/proxy", noContainers],
   ["/services/proxy", noContainers],

@@ -17,7 +17,7 @@ import { created } from "./success.js";
 const BUDGETS = "policy/poddisruptionbudgets";
 
 interface Budget extends UntypedObject {
-  readonly spec?: { readonly selector?: Selector };
+  readonly spec?: { readonly selector?: Selector; readonly unhealthyPodEvictionPolicy?: string };
   readonly status?: {
     readonly disruptionsAllowed?: number;
     readonly desiredHealthy?: number;
@@ -25,6 +25,10 @@ interface Budget extends UntypedObject {
     readonly observedGeneration?: number;
     readonly disruptedPods?: Readonly<Record<string, string>>;
   };
+}
+
+interface PodReadiness {
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
 interface Selector {
@@ -75,6 +79,7 @@ async function takeFromBudget(call: ResourceCall, pod: KubeObject, isDryRun: boo
     throw internalError(why);
   }
   const budget = budgets[0]!.object as Budget;
+  if (isFree(budget, pod)) return;
   const definition = environment.catalog.stored(BUDGETS)!;
   const options = { isDryRun, fieldValidation: "Ignore", fieldManager: "", force: false } as const;
   const write = {
@@ -87,6 +92,14 @@ async function takeFromBudget(call: ResourceCall, pod: KubeObject, isDryRun: boo
     skipsAdmission: true,
     transform: (current) => charged(current as Budget, pod, timestamp(nowMs)),
   });
+}
+
+/** A pod that is not ready disrupts nothing, as long as enough others are. */
+function isFree({ spec, status = {} }: Budget, pod: KubeObject): boolean {
+  const { conditions = [] } = (pod as KubeObject & { readonly status?: PodReadiness }).status ?? {};
+  if (conditions.some(({ type, status: state }) => type === "Ready" && state === "True")) return false;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status;
+  return spec?.unhealthyPodEvictionPolicy === "AlwaysAllow" || (currentHealthy >= desiredHealthy && desiredHealthy > 0);
 }
 
 function charged(budget: Budget, pod: KubeObject, now: string): KubeObject {
