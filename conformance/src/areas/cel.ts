@@ -413,12 +413,14 @@ export const costCases = area("cel costs", {
   ),
 });
 
+const EXAMPLE_FIELDS = { names: listOf(text, { maxItems: 9 }), unsorted: listOf(text, { maxItems: 9 }) };
+
 /** The examples as rules of one CRD for each library: one object tells which hold, and why others fail. */
 const exampleCases: Readonly<Record<string, Case["run"]>> = Object.fromEntries(
   Object.entries(examples).map(([library, expressions]) => [
     `examples of ${library}`,
-    withSchema(object({ text }, ruled(expressions.map((expression) => rule(expression)))), async (s) => {
-      await create(s, "a", { text: "a" });
+    withSchema(object(EXAMPLE_FIELDS, ruled(expressions.map((expression) => rule(expression)))), async (s) => {
+      await create(s, "a", { names: ["a", "b", "c"], unsorted: ["b", "a", "b"] });
     }),
   ]),
 );
