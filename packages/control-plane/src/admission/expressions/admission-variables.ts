@@ -44,9 +44,8 @@ export function admissionVariables(input: AdmissionInput): Variables {
     }),
   };
   const variables: Variables = (name) => {
-    const value = known.get(name) ?? made[name]?.();
-    if (value !== undefined) known.set(name, value);
-    return value;
+    if (!known.has(name) && Object.hasOwn(made, name)) known.set(name, made[name]!());
+    return known.get(name);
   };
   return variables;
 }

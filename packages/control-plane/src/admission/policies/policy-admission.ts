@@ -18,7 +18,7 @@ import { BindingProblem, paramsOf } from "./policy-params.js";
 
 const LIMIT = 10_000_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
-const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413 };
+const CODES: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };
 
 export interface PolicyAdmissionOptions {
   readonly storage: Storage;

@@ -16,7 +16,7 @@ import type {
   ValidatingPolicy,
 } from "./policy.js";
 
-const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const ACTIONS = ["Audit", "Deny", "Warn"];
 
 type Validation = Pick<Strategy, "validate" | "validateUpdate">;

@@ -77,7 +77,10 @@ export class Plan {
     if (type !== undefined) return constant(new TypeValue(type.name));
     const scope = this.#scopes.findLast((each) => each.name === name);
     if (scope !== undefined) return paid(({ slots }) => slots[scope.slot]!);
-    return paid(({ variables }) => variables(name) ?? new Failure(`no such attribute(s): ${name}`));
+    return paid(({ variables }) => {
+      const value = variables(name);
+      return value === undefined ? new Failure(`no such attribute(s): ${name}`) : value;
+    });
   }
 
   #select(expression: Select): Step {

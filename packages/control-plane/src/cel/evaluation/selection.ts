@@ -4,7 +4,8 @@ import { type CelValue, Failure, Optional } from "../values/value.js";
 /** `operand.field`; of an optional, an optional. */
 export function fieldOf(operand: CelValue, field: string): CelValue {
   if (operand instanceof Optional) return optionalField(operand, field);
-  return (operand instanceof MapValue ? operand.get(field) : undefined) ?? noSuchKey(field);
+  const found = operand instanceof MapValue ? operand.get(field) : undefined;
+  return found === undefined ? noSuchKey(field) : found;
 }
 
 /** `has(operand.field)`. */

@@ -31,7 +31,8 @@ export const optionals: readonly FunctionDeclaration[] = [
   ]),
   declare("value", [
     method("optional_value", [OPTIONAL], V, (optional) => {
-      return (optional as Optional).value ?? new Failure("optional.none() dereference");
+      const { value } = optional as Optional;
+      return value === undefined ? new Failure("optional.none() dereference") : value;
     }),
   ]),
   // The evaluator knows these two: their second operand is not always needed.

@@ -265,6 +265,8 @@ class Parser {
   #arguments(): Expression[] {
     const items: Expression[] = [];
     if (this.#take(")")) return items;
+    const token = this.#peek();
+    if (token.type === "end") throw mismatched(token, START_OF_EXPRESSION.replace("'(', ", "'(', ')', "));
     do items.push(this.#expression());
     while (this.#take(","));
     this.#expect(")");
