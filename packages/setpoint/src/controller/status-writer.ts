@@ -1,4 +1,4 @@
-import { isConflict, isNotFound, isNotServed } from "../client/api-error.js";
+import { isConflict, isInvalid, isNotFound, isNotServed } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Kind } from "../kinds/kind.js";
@@ -60,6 +60,8 @@ export class StatusWriter {
         return { answer, paths };
       } catch (error) {
         if (isNotFound(error)) return undefined;
+        // A status with required fields that the reconciler has not set yet cannot show a condition of the runtime.
+        if (isInvalid(error) && draft.isOptional) return undefined;
         if (isNotServed(error) && this.#subresource) {
           if (draft.isOptional) {
             this.#showsConditions = false;

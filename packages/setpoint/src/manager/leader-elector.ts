@@ -70,6 +70,8 @@ export class LeaderElector implements Elector, AsyncDisposable {
   /** Fires at that moment: what is in flight then must be aborted, whether or not a renewal is under way. */
   #expiry: Disposable | undefined;
   #renewing: Promise<void> | undefined;
+  /** The try that is under way: ended with the lease, so that it does not come to the server later. */
+  #attempt: AbortController | undefined;
 
   constructor({ log = silentLogger, ...options }: LeaderElectorOptions) {
     this.#options = { ...DEFAULT_ELECTION, ...options };
@@ -189,6 +191,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#log.error("lost the lease", { holder: this.holder });
     const message = `the lease ${this.#options.namespace}/${this.#options.name} was lost to ${this.holder ?? "nobody yet"}`;
     this.#lost.abort(new SetpointError("LEASE_LOST", message));
+    this.#attempt?.abort(this.#lost.signal.reason);
   }
 
   #isHeldByAnother(): boolean {
@@ -204,6 +207,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
       attempt.abort(new SetpointError("TRANSPORT_TIMEOUT", `the lease ${namespace}/${name} was not answered for`)),
     );
     const attempt = new AbortController();
+    this.#attempt = attempt;
     const onAbort = (): void => attempt.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -221,6 +225,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
             { signal: attempt.signal },
           );
       this.#see(written);
+      if (this.#lost.signal.aborted) return false;
       this.#leadUntil(startedMs + leaseMs);
       return true;
     } catch (error) {

@@ -17,8 +17,11 @@ export interface SentRequest {
   readonly body: unknown;
 }
 
-/** Answers a request in place of the server, or fails it; undefined lets it through. */
-export type RequestFault = (request: SentRequest) => TransportResponse | Error | undefined;
+/**
+ * Answers a request in place of the server (see `errorAnswer`), fails it with an error, or leaves it without an answer
+ * until it is aborted (`"hang"`); undefined lets it through.
+ */
+export type RequestFault = (request: SentRequest) => TransportResponse | Error | "hang" | undefined;
 
 /**
  * One process of an operator as a test plays it: its own client, caches and queues; nothing is shared with another but
@@ -114,6 +117,7 @@ export class OperatorProcess implements AsyncDisposable {
     for (const fault of this.#faults) {
       const result = fault(sent);
       if (result instanceof Error) throw result;
+      if (result === "hang") return await never(request.signal);
       if (result) return result;
     }
     const response = await this.#transport.request(request);
