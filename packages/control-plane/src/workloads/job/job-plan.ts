@@ -1,7 +1,7 @@
 import { formatTime, type NewObject, parseTime } from "setpoint";
 import type { Job, JobCondition, JobStatus } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
-import { isPodActive, isPodReady, isPodTerminating } from "../pod/pod-state.js";
+import { isPodActive, isPodOver, isPodReady, isPodTerminating } from "../pod/pod-state.js";
 import { formatIndexes, parseIndexes } from "./index-set.js";
 import { finishedAtMs, indexOf, isFailed, isIndexed, isTracked, newPod } from "./job-pods.js";
 import { failureVerdict, metSuccessPolicy } from "./job-policy.js";
@@ -217,8 +217,11 @@ class JobProgress {
     const isOver = target !== undefined || this.#job.metadata.deletionTimestamp !== undefined;
     const removed = new Set(this.#remove.map(({ pod }) => pod.metadata.uid));
     // A job that fails counts what still ran as failed; one that has succeeded just lets it go.
-    const cut = isOver ? this.#pods.filter((pod) => isTracked(pod) && !this.#isNoted(pod)) : [];
-    const counted = target?.type === "FailureTarget" ? [...this.#ended, ...cut] : this.#ended;
+    const hasSucceeded = target?.type === "SuccessCriteriaMet";
+    const ended = this.#ended.filter((pod) => !hasSucceeded || isPodOver(pod));
+    const isNoted = (pod: Pod): boolean => this.#settled.includes(pod) || ended.includes(pod);
+    const cut = isOver ? this.#pods.filter((pod) => isTracked(pod) && !isNoted(pod)) : [];
+    const counted = target?.type === "FailureTarget" ? [...ended, ...cut] : ended;
     const uncounted = {
       succeeded: indexes ? [] : uids(counted.filter(({ status }) => status?.phase === "Succeeded")),
       failed: uids(counted.filter((pod) => pod.status?.phase !== "Succeeded" && failureVerdict(this.#job, pod).counts)),
@@ -227,7 +230,9 @@ class JobProgress {
     const isStored = counted.length === 0;
     const untrack = isStored ? [...this.#settled, ...(target?.type === "FailureTarget" ? [] : cut)] : this.#settled;
     const terminating = this.#pods.filter(isPodTerminating).length + this.#remove.length;
-    const isEnding = target !== undefined && isStored && terminating === 0;
+    // What changed by itself is told before the end is.
+    const isTold = this.#settled.length > 0 || (old.terminating ?? 0) === terminating;
+    const isEnding = target !== undefined && isStored && isTold && terminating === 0;
     if (isEnding) this.#end(target);
     if (!isStored || (target && !isEnding && terminating === 0)) this.#lookAgain(0);
     const completed = isEnding && target.type === "SuccessCriteriaMet";
@@ -258,10 +263,6 @@ class JobProgress {
       this.#condition("Failed", "True", reason, message);
       this.#events.push({ type: "Warning", reason, message });
     }
-  }
-
-  #isNoted(pod: Pod): boolean {
-    return this.#settled.includes(pod) || this.#ended.includes(pod);
   }
 
   #storedUids(): ReadonlySet<string> {
