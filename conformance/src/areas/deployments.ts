@@ -164,7 +164,6 @@ export const deploymentCases = area("deployments", {
   "recreated once the old pods are gone": async (s) => {
     await rolledOut(s, 2, { strategy: { type: "Recreate" } });
     await change(s, "deployments", { spec: { template: labelled("two").template } });
-    await settled(s, path(s), "stopped", (object) => isObserved(object) && !object.status.replicas);
     await makeReady(s, await living(s, 2, ofImage("two")));
     await replicaSets(s, (sets) => sets.length === 2);
     await settled(

@@ -123,7 +123,9 @@ class Planner {
   }
 
   #rolloutStep(): DeploymentPlan {
-    return this.#step(rolloutStatus(this.#deployment, this.#all, this.#newest, this.#nowMs));
+    const status = rolloutStatus(this.#deployment, this.#all, this.#newest, this.#nowMs);
+    if (isComplete(this.#deployment, status)) this.#cleanUp();
+    return this.#step(status);
   }
 
   /** Puts a condition at the beginning of the step: what follows builds on it. */
@@ -208,7 +210,6 @@ class Planner {
     const wanted = size > replicas ? replicas : newSetReplicas(this.#deployment, this.#all, size);
     if (size !== replicas && this.#resize(newest, wanted)) return this.#rolloutStep();
     if (this.#shrinkOld(newest)) return this.#rolloutStep();
-    if (isComplete(this.#deployment, this.#deployment.status ?? {})) this.#cleanUp();
     return this.#rolloutStep();
   }
 
@@ -243,7 +244,6 @@ class Planner {
     }
     const newest = this.#newest ?? this.#create();
     if (newest !== this.#created) this.#resize(newest, replicasOf(this.#deployment));
-    if (isComplete(this.#deployment, this.#deployment.status ?? {})) this.#cleanUp();
     return this.#rolloutStep();
   }
 
