@@ -33,6 +33,8 @@ export class WebhookCallError extends Error {
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 const DEFAULT_PORT = 443;
 /** Connections that are kept for webhooks, each of its own CA. */
+/** As many as Go's client follows. */
+const MAX_REDIRECTS = 10;
 const MAX_AGENTS = 100;
 
 /** Posts reviews to webhooks: by URL, or by way of a Service. */
@@ -99,7 +101,7 @@ export class WebhookCaller implements Disposable {
     return { shownUrl, url, path: suffix, ca, serverName };
   }
 
-  #post(target: Target, body: string, signal: AbortSignal): Promise<JsonObject> {
+  #post(target: Target, body: string, signal: AbortSignal, redirects = MAX_REDIRECTS): Promise<JsonObject> {
     const { url, ca, serverName } = target;
     return new Promise((resolve, reject) => {
       const isPlain = url!.protocol === "http:";
@@ -120,7 +122,12 @@ export class WebhookCaller implements Disposable {
             agent: this.#agentFor(ca, serverName ?? url!.hostname),
             ...(serverName && { servername: serverName }),
           });
-      outgoing.on("response", (response) => readAnswer(response).then(resolve, reject));
+      outgoing.on("response", (response) => {
+        const next = redirects > 0 ? redirection(response, url!) : undefined;
+        if (next === undefined) return void readAnswer(response).then(resolve, reject);
+        response.resume();
+        return void this.#post({ ...target, url: next }, body, signal, redirects - 1).then(resolve, reject);
+      });
       outgoing.on("error", reject);
       outgoing.end(body);
     });
@@ -136,10 +143,18 @@ export class WebhookCaller implements Disposable {
       agent.destroy();
       this.#agents.delete(oldest);
     }
-    const agent = new HttpsAgent({ keepAlive: true, ...(ca && { ca }), minVersion: "TLSv1.2" });
+    // Go takes a bundle that holds the server's own certificate, and no authority, as good enough.
+    const trust = ca ? { ca, allowPartialTrustChain: true } : {};
+    const agent = new HttpsAgent({ keepAlive: true, ...trust, minVersion: "TLSv1.2" });
     this.#agents.set(key, agent);
     return agent;
   }
+}
+
+/** Where the same request is to be made instead: servers send paths with double slashes to the tidy ones. */
+function redirection({ statusCode, headers }: IncomingMessage, from: URL): URL | undefined {
+  if ((statusCode !== 307 && statusCode !== 308) || !headers.location) return undefined;
+  return URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : undefined;
 }
 
 interface Target {
