@@ -219,12 +219,13 @@ export { type KindOptions, kind, untypedKind } from "./kinds/untyped-kind.js";
 export type { FieldProblem } from "./kinds/validation.js";
 export type { AppHosting } from "./manager/app-host.js";
 export { type Configuration, type ConfigurationSources, readConfiguration } from "./manager/configuration.js";
+export type { ElectionOptions } from "./manager/election.js";
 export type { EndpointAnswer, EndpointRequest } from "./manager/endpoint-server.js";
 export type { EndpointOptions, ListenAddress } from "./manager/endpoints.js";
 export { EventWriter, type EventWriterOptions } from "./manager/event-writer.js";
 export { type JsonLoggerOptions, jsonLogger, type LogLevel } from "./manager/json-logger.js";
 export { type Elector, LeaderElector, type LeaderElectorOptions } from "./manager/leader-elector.js";
-export { type ElectionOptions, Manager, type ManagerOptions } from "./manager/manager.js";
+export { Manager, type ManagerOptions } from "./manager/manager.js";
 export {
   type Collector,
   type Counter,

@@ -60,6 +60,28 @@ describe("setpoint crds and rbac", () => {
     });
   });
 
+  it("look into apps", async () => {
+    file("kind.ts", KIND);
+    const path = file(
+      "shop.ts",
+      `import { app, controller } from "setpoint";
+import { Greeter } from "./kind.ts";
+const greeters = controller(Greeter, { reconcile: async (): Promise<void> => {} });
+export const shop = app({ name: "shop", kinds: [Greeter], reconcilers: [greeters] });
+`,
+    );
+    expect(documents((await runMain(["crds", path])).out)).toMatchObject([
+      { metadata: { name: "greeters.example.com" } },
+    ]);
+    const [, role] = documents((await runMain(["rbac", path])).out);
+    expect(role?.rules).toContainEqual({
+      apiGroups: ["apiextensions.k8s.io"],
+      resources: ["customresourcedefinitions"],
+      resourceNames: ["greeters.example.com"],
+      verbs: ["get", "update"],
+    });
+  });
+
   it("name what is missing", async () => {
     expect(await runMain(["crds", "/no/such.ts"])).toMatchObject({
       code: 2,
@@ -67,7 +89,9 @@ describe("setpoint crds and rbac", () => {
     });
     const empty = file("empty.ts", "export const a: number = 1;\n");
     expect((await runMain(["rbac", empty])).err).toContain("exports no resource(…), controller(…) or watcher(…)");
-    expect((await runMain(["rbac", file("kind.ts", KIND)])).err).toContain("exports no controller(…) or watcher(…)");
+    expect((await runMain(["rbac", file("kind.ts", KIND)])).err).toContain(
+      "exports no controller(…), watcher(…) or app(…)",
+    );
     expect((await runMain(["rbac", "rancher-projects", "--install"])).err).toContain("--image");
   });
 

@@ -2,17 +2,18 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Resource, Workload } from "setpoint";
+import type { App, Part, Resource, Workload } from "setpoint";
 import { UsageError } from "../command.js";
 
 /** What a module of the user exports, as far as it is declared with Setpoint. */
 export interface Declarations {
   readonly resources: readonly Resource[];
-  readonly workloads: readonly Workload[];
+  /** Controllers, watchers and apps. */
+  readonly parts: readonly Part[];
 }
 
 /**
- * Imports a module and finds the kinds and workloads that it exports, also within lists, and the kinds of its workloads.
+ * Imports a module and finds the kinds, workloads and apps that it exports, also within lists, and their kinds.
  * TypeScript is read by Node itself where it can (22.18 and later), else by a bundler that is installed beside the file.
  * The module runs: it must not start anything when it is imported.
  */
@@ -25,20 +26,26 @@ export async function loadDeclarations(path: string): Promise<Declarations> {
 /** The declarations among a module's exports. Throws a `UsageError` where there are none. */
 export function declarationsOf(exported: Readonly<Record<string, unknown>>, path: string): Declarations {
   const values = Object.values(exported).flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]));
-  const workloads = [...new Set(values.filter(isWorkload))];
+  const apps = [...new Set(values.filter(isApp))];
+  const workloads = [...new Set([...values.filter(isWorkload), ...apps.flatMap((app) => app.workloads)])];
   const kinds = workloads.flatMap((workload) =>
     workload.type === "controller" ? [workload.kind, ...workload.owns.map(({ kind }) => kind)] : [workload.kind],
   );
-  const resources = [...new Set([...values, ...kinds].filter(isResource))];
-  if (workloads.length === 0 && resources.length === 0) {
+  const resources = [...new Set([...values, ...kinds, ...apps.flatMap((app) => app.kinds)].filter(isResource))];
+  if (workloads.length === 0 && apps.length === 0 && resources.length === 0) {
     throw new UsageError(`${path} exports no resource(…), controller(…) or watcher(…): export what it declares`);
   }
-  return { resources, workloads };
+  return { resources, parts: [...apps, ...workloads] };
 }
 
 function isWorkload(value: unknown): value is Workload {
   const { type, kind, name } = (value ?? {}) as Partial<Workload>;
   return (type === "controller" || type === "watcher") && typeof kind === "object" && typeof name === "string";
+}
+
+function isApp(value: unknown): value is App {
+  const { type, kinds, workloads } = (value ?? {}) as Partial<App>;
+  return type === "app" && Array.isArray(kinds) && Array.isArray(workloads);
 }
 
 function isResource(value: unknown): value is Resource {

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type JsonObject, rbacManifests, rbacRules, type Workload } from "setpoint";
+import { type JsonObject, type Part, rbacManifests, rbacRules } from "setpoint";
 import { type CommandContext, type OptionValues, UsageError } from "../command.js";
 import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
 import { printDocuments } from "./documents.js";
@@ -20,8 +20,8 @@ export async function runRbac(context: CommandContext): Promise<number> {
     throw new UsageError(`--install: there are ${readyMadeOperators.map((each) => each.name).join(", ")}`);
   const isInstall = values.install === true;
   const isManagement = values["management-cluster"] === true;
-  const workloads = await (operator ? operator.workloads(isManagement) : workloadsOf(positionals));
-  const rules = rbacRules(workloads, {
+  const parts = await (operator ? operator.workloads(isManagement) : partsOf(positionals));
+  const rules = rbacRules(parts, {
     ...(values["leader-elect"] || isInstall ? { leaderElection: { name: operator?.name ?? name, namespace } } : {}),
     reviewsAccess: values["metrics-rbac"] === true || isInstall,
   });
@@ -49,12 +49,12 @@ function managementOf(operator: ReadyMadeOperator | undefined): { readonly clust
   return { cluster: operator.managementCluster };
 }
 
-async function workloadsOf(paths: readonly string[]): Promise<readonly Workload[]> {
-  const workloads: Workload[] = [];
+async function partsOf(paths: readonly string[]): Promise<readonly Part[]> {
+  const parts: Part[] = [];
   for (const path of paths) {
-    const found = (await loadDeclarations(path)).workloads;
-    if (found.length === 0) throw new UsageError(`${path} exports no controller(…) or watcher(…)`);
-    workloads.push(...found);
+    const found = (await loadDeclarations(path)).parts;
+    if (found.length === 0) throw new UsageError(`${path} exports no controller(…), watcher(…) or app(…)`);
+    parts.push(...found);
   }
-  return workloads;
+  return parts;
 }

@@ -85,6 +85,7 @@ describe("setpoint why", () => {
 
 const record = (more: Partial<RunRecord>): RunRecord => ({
   ...{ id: 1, controller: "c", kind: "v1/ConfigMap", key: "a/b", uid: "", causes: [], startedAt: "T", durationMs: 3.4 },
+  ...{ action: "updated" as const, waitedMs: 0 },
   ...{ attempt: 0, reads: [], writes: [], effects: [], outcome: "done" as const },
   ...more,
 });

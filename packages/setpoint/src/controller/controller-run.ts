@@ -275,7 +275,12 @@ export class ControllerRun implements AsyncDisposable {
     });
     if (!isAborted) {
       if (outcome.type === "retry" || outcome.type === "terminal")
-        this.#reporter.failed(outcome.error, object, { controller: this.controller.name, key, attempt, parked });
+        this.#reporter.failed(outcome.error, object, run.id, {
+          controller: this.controller.name,
+          key,
+          attempt,
+          parked,
+        });
       this.#schedule(item, outcome, attempt, parked);
       this.#damp(key, object, result);
     }

@@ -67,9 +67,9 @@ export class RunReporter {
     observer?.runEnded?.(record);
   }
 
-  failed(error: unknown, object: KubeObject, failed: FailedRun): void {
+  failed(error: unknown, object: KubeObject, run: number, failed: FailedRun): void {
     const { key, attempt, parked } = failed;
-    this.log.error(`reconcile of ${key} failed: ${messageOf(error)}`, { object: key, attempt, parked, error });
+    this.log.error(`reconcile of ${key} failed: ${messageOf(error)}`, { object: key, run, attempt, parked, error });
     this.#controller.onError?.(error, failed);
     this.#environment.observer?.failed?.(error, failed);
     if (!parked) return;

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Kind, kindId } from "../kinds/kind.js";
+import type { Kind } from "../kinds/kind.js";
 import type { LogFields, Logger } from "./logger.js";
 
 /** Shorter values are words of everyday text: to mask them would hide what the text says. */
@@ -17,7 +17,7 @@ export class SecretMask {
 
   /** Takes in an object that a run read or states; anything but a Secret is passed over. */
   learn(kind: Kind, object: unknown): void {
-    if (kindId(kind) !== "v1/Secret" || !object) return;
+    if (kind.kind !== "Secret" || kind.group !== "" || !object) return;
     const { data = {}, stringData = {} } = object as Partial<Record<"data" | "stringData", Record<string, string>>>;
     for (const encoded of Object.values(data)) {
       this.#add(encoded);

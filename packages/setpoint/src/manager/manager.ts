@@ -2,7 +2,6 @@ import type { App } from "../app/app.js";
 import type { HealthCheck } from "../app/health-check.js";
 import { type Runnable, RunnableGroup } from "../app/runnable-group.js";
 import type { Client } from "../client/client.js";
-import type { ConnectOptions } from "../client/connect.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -18,27 +17,19 @@ import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
 import { AppHost, type AppHosting } from "./app-host.js";
-import { collectState, controllerMetrics } from "./controller-metrics.js";
+import { collectState } from "./controller-metrics.js";
+import { type ElectionOptions, electorOf } from "./election.js";
 import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
 import { controllerTrouble } from "./health.js";
-import { DEFAULT_ELECTION, type Elector, LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
-import { LeaseThread } from "./lease-thread.js";
+import type { Elector } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part, Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
+import { processMetrics } from "./process-metrics.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
-import { collectStages, informerMetrics, stageMetrics } from "./stage-metrics.js";
-
-export interface ElectionOptions
-  extends Partial<Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "leaseMs" | "renewMs" | "retryMs">> {
-  /**
-   * Holds the election in a thread of its own, connected to this cluster, so that code which blocks the event loop does
-   * not lose the lease. `run` does so by itself where it connects by itself.
-   */
-  readonly thread?: Pick<ConnectOptions, "kubeconfig" | "context">;
-}
+import { collectStages, informerMetrics } from "./stage-metrics.js";
 
 export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
@@ -134,8 +125,8 @@ export class Manager implements AsyncDisposable {
         return options.onError?.(error, runnable) ?? true;
       },
     });
-    this.#elector = options.leaderElection && this.#electorOf(options.leaderElection, name);
-    this.#observer = joined(controllerMetrics(this.metrics), stageMetrics(this.metrics));
+    this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
+    this.#observer = processMetrics(this.metrics);
     collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers);
     collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run));
   }
@@ -348,15 +339,6 @@ export class Manager implements AsyncDisposable {
     return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep }) };
   }
 
-  #electorOf({ thread, ...given }: ElectionOptions, name: string): Elector {
-    const { client } = this.#options;
-    const [clock, log] = [this.#clock, this.#log];
-    const identity = `${process.env.HOSTNAME ?? "local"}_${Buffer.from(this.#random.bytes(6)).toString("hex")}`;
-    const elector = { ...DEFAULT_ELECTION, namespace: client.namespace, name, identity, ...given };
-    if (thread) return new LeaseThread({ connect: thread, elector, clock, log });
-    return new LeaderElector({ ...elector, client, clock, random: this.#random, log });
-  }
-
   #environment(): ControllerEnvironment {
     return {
       cluster: this.#cluster,
@@ -382,25 +364,6 @@ export class Manager implements AsyncDisposable {
   *#controllerRuns(): Iterable<ControllerRun> {
     for (const { run } of this.#workloads.values()) if (run instanceof ControllerRun) yield run;
   }
-}
-
-/** Tells both, the first one alone of queues. */
-function joined(first: ControllerObserver, second: ControllerObserver): ControllerObserver {
-  return {
-    ...first,
-    runStarted: (run) => {
-      first.runStarted?.(run);
-      second.runStarted?.(run);
-    },
-    runEnded: (run) => {
-      first.runEnded?.(run);
-      second.runEnded?.(run);
-    },
-    stepEnded: (step) => {
-      first.stepEnded?.(step);
-      second.stepEnded?.(step);
-    },
-  };
 }
 
 function idOf({ type, name }: Workload): string {

@@ -38,6 +38,8 @@ interface Series {
 interface Metric {
   readonly definition: MetricDefinition;
   readonly series: Map<string, Series>;
+  /** For labels that are one object from call to call: these are found without being written out. */
+  readonly known: WeakMap<Labels, Series>;
   readonly collectors: Set<Collector>;
 }
 
@@ -97,19 +99,27 @@ export class MetricRegistry {
       const message = `the metric ${definition.name} is a ${known.definition.type}, and cannot be a ${type} as well`;
       throw new SetpointError("METRIC_CONFLICT", message);
     }
-    const metric = known ?? { definition, series: new Map(), collectors: new Set() };
+    const metric = known ?? { definition, series: new Map(), known: new WeakMap(), collectors: new Set() };
     this.#metrics.set(definition.name, metric);
     return metric;
   }
 }
 
 function seriesOf(metric: Metric, labels: Labels): Series {
+  const known = metric.known.get(labels);
+  if (known) return known;
+  const series = foundSeries(metric, labels);
+  metric.known.set(labels, series);
+  return series;
+}
+
+function foundSeries(metric: Metric, labels: Labels): Series {
   const key = JSON.stringify(labels);
   const known = metric.series.get(key);
   if (known) return known;
   if (metric.series.size >= MAX_SERIES) {
     const overflow = overflowOf(labels);
-    if (key !== JSON.stringify(overflow)) return seriesOf(metric, overflow);
+    if (key !== JSON.stringify(overflow)) return foundSeries(metric, overflow);
   }
   const isHistogram = metric.definition.type === "histogram";
   const series: Series = {
