@@ -3,6 +3,7 @@ import { admissionCases } from "./areas/admission.js";
 import { apiServiceCases } from "./areas/api-services.js";
 import { applyCases } from "./areas/apply.js";
 import { costCases, libraryCases, ruleCases, transitionCases } from "./areas/cel.js";
+import { autoscalerCases } from "./areas/autoscalers.js";
 import { createCases } from "./areas/create.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
 import { schemaCases } from "./areas/custom-resource-schemas.js";
@@ -17,6 +18,7 @@ import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/pa
 import { policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
+import { serviceCases } from "./areas/services.js";
 import { subresourceCases } from "./areas/subresources.js";
 import { updateCases } from "./areas/update.js";
 import { watchCases } from "./areas/watch.js";
@@ -55,6 +57,8 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...admissionCases,
   ...webhookCases,
   ...jobCases,
+  ...serviceCases,
+  ...autoscalerCases,
   ...deploymentCases,
   ...statefulSetCases,
   ...disruptionBudgetCases,

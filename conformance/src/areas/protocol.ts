@@ -241,7 +241,8 @@ export const negotiationCases = area("content", {
   "refuses protobuf for custom resources": async (s) => {
     await s.crd(widgets(s, { type: "object" }));
     await s.get(widgetPath(s), { headers: { accept: "application/vnd.kubernetes.protobuf" } });
-    await s.post(widgetPath(s), "k8s\0", { headers: { "content-type": "application/vnd.kubernetes.protobuf" } });
+    await s.get(widgetPath(s), { headers: { accept: "text/html" } });
+    await s.get(`${widgetPath(s)}/none`, { headers: { accept: "application/vnd.kubernetes.protobuf, text/html" } });
     await s.post(widgetPath(s), widget(s, "a"), {
       headers: { accept: "application/vnd.kubernetes.protobuf,application/json" },
     });

@@ -3,8 +3,8 @@ import type { AccessAttributes, Authorizer, UserInfo } from "../auth/user.js";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../http/api-request.js";
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type RegistryEnvironment, type ResourceCall } from "./endpoint.js";
-import { JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
-import { answer, answerError, pageNotFound, text, withWarnings } from "./negotiation/answer.js";
+import { asksForProtobuf, JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
+import { answer, answerError, answerProtobufError, pageNotFound, text, withWarnings } from "./negotiation/answer.js";
 import { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
 import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
@@ -144,8 +144,9 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     try {
       return await handle(request);
     } catch (error) {
-      if (error instanceof StatusError) return answerError(error);
-      throw error;
+      if (!(error instanceof StatusError)) throw error;
+      const isUnheard = error.status.code === 406 && asksForProtobuf(headerOf(request, "accept"));
+      return isUnheard ? answerProtobufError(error) : answerError(error);
     }
   };
 }

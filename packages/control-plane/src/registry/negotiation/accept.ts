@@ -13,7 +13,8 @@ export interface Representation {
 
 export const JSON_ANSWER: Representation = { mediaType: "application/json", isPretty: false };
 
-const BUILT_IN_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const BUILT_IN_TYPES = ["application/json", "application/yaml", PROTOBUF];
 const CUSTOM_TYPES = ["application/json", "application/yaml"];
 
 /** The media types in which a resource is spoken. */
@@ -70,9 +71,15 @@ export function negotiate(
     const as = allowsTransform ? transformOf(parameters) : undefined;
     if (as !== undefined) return { mediaType, as, isPretty };
   }
-  if (isTypeKnown) throw notAcceptable(supported);
+  // The real server names protobuf here, though custom resources have none.
+  if (isTypeKnown || !isBuiltIn) throw notAcceptable(isBuiltIn ? supported : BUILT_IN_TYPES);
   const message = `406: Not Acceptable\n\nAvailable representations: ${supported.join(", ")}`;
   throw new StatusError(406, "NotAcceptable", message, {});
+}
+
+/** Whether protobuf is among what a client understands. */
+export function asksForProtobuf(header: string | undefined): boolean {
+  return header !== undefined && parseAccept(header).some(({ type }) => type === PROTOBUF);
 }
 
 function matchesType(wanted: string, candidate: string): boolean {

@@ -1,4 +1,5 @@
 import type { ApiResponse } from "../../http/api-request.js";
+import { encodeStatus } from "../../protobuf/status-message.js";
 import { yaml } from "../../yaml.js";
 import type { StatusError } from "../status-error.js";
 import { JSON_ANSWER, type Representation } from "./accept.js";
@@ -65,6 +66,12 @@ export function answerError(error: StatusError, representation: Representation =
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter === undefined) return response;
   return { ...response, headers: { ...response.headers, "retry-after": String(retryAfter) } };
+}
+
+/** An error before anything was negotiated, for a client that understands nothing else. */
+export function answerProtobufError({ status }: StatusError): ApiResponse {
+  const headers = { ...COMMON_HEADERS, "content-type": "application/vnd.kubernetes.protobuf" };
+  return { status: status.code, headers, body: encodeStatus(status) };
 }
 
 /** Adds a `Warning` header for each text. */
