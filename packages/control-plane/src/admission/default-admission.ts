@@ -8,6 +8,7 @@ import type { Storage } from "../storage/storage.js";
 import type { AdmissionPlugin } from "./admission.js";
 import { builtInAdmission } from "./built-in/built-in-admission.js";
 import { claimResize } from "./built-in/claim-resize.js";
+import { serviceAddresses } from "./built-in/service-addresses.js";
 import { certificateRequestChecks } from "./certificate-requests.js";
 import { namespaceLifecycle } from "./namespace-lifecycle.js";
 import { PolicyAdmission } from "./policies/policy-admission.js";
@@ -54,6 +55,7 @@ export class DefaultAdmission implements Disposable {
       namespaceLifecycle(storage),
       builtInAdmission({ storage, clock, random }, disabled),
       this.#webhooks.mutatingPlugin,
+      serviceAddresses({ storage, random }),
       escalationCheck(roles, rbac),
       claimResize(storage),
       ...certificateRequestChecks(rbac),
