@@ -34,7 +34,8 @@ export function statefulPod(set: StatefulSet, template: PodTemplateSpec, revisio
   const { metadata, spec } = podFromTemplate(template, controllerReference(StatefulSet, set), { name }, labels);
   const { serviceName } = set.spec;
   return {
-    metadata,
+    // Of no use beside a name, yet all pods of templates have it.
+    metadata: { ...metadata, generateName: `${set.metadata.name}-` },
     spec: {
       ...spec,
       hostname: name,

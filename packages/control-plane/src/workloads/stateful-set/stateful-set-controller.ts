@@ -56,6 +56,8 @@ export function statefulSetController({ clock }: WorkloadEnvironment): Controlle
     const live = new Set([names.current, names.update, ...pods.map(revisionOfPod)]);
     const unused = outlived(revisions, ({ metadata }) => live.has(metadata.name), set.spec.revisionHistoryLimit ?? 10);
     for (const { metadata } of unused) await ctx.delete(ControllerRevision, metadata.name);
+    // What was just done is part of the status, which nothing but another look shows.
+    if (plan.actions.length > 0) return ctx.requeueAfter(0);
     const nextMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, clock.now());
     return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs);
   };
