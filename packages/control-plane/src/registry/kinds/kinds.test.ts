@@ -184,7 +184,8 @@ describe("subresources", () => {
     await plane.request("POST", `${CORE}/pods`, { body: pod });
     const patch = (path: string, body: unknown) =>
       plane.request("PATCH", path, { contentType: "application/merge-patch+json", body });
-    await patch(`${CORE}/pods/p/status`, { status: { phase: "Running" } });
+    const conditions = [{ type: "Ready", status: "True" }];
+    await patch(`${CORE}/pods/p/status`, { status: { phase: "Running", conditions } });
     const budgets = `${within("/apis/policy/v1")}/poddisruptionbudgets`;
     await plane.request("POST", budgets, {
       body: { metadata: { name: "b" }, spec: { minAvailable: 1, selector: { matchLabels: { a: "b" } } } },
