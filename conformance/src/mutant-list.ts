@@ -184,8 +184,8 @@ export const mutants: readonly Mutant[] = [
     "custom resource schemas",
     "required fields are required",
     "schema/validation.ts",
-    "in body is required",
-    "in body is wanted",
+    "for (const key of schema.required ?? []) {",
+    "for (const key of schema.required?.slice(1) ?? []) {",
   ),
   mutant(
     "custom resource schemas",

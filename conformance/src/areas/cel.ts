@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { area, type Case } from "../case.js";
 import type { Body, Reply, Session } from "../session.js";
 import { examples, faulty } from "./cel-examples.js";
@@ -309,7 +310,7 @@ export const transitionCases = area("cel transitions", {
     for (let tries = 0; tries < 200; tries++) {
       const reply = await s.post(`${widgetPath(s)}?dryRun=All`, widget(s, "probe", { a: "bad" }), { silent: true });
       if (reply.status === 422) break;
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await systemClock.sleep(25);
     }
     await merge(s, "a", { metadata: { labels: { x: "y" } } });
     await merge(s, "a", { spec: { b: { c: 0 } } });

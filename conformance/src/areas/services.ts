@@ -35,7 +35,7 @@ const shown = (slice: Body): object => ({
   endpoints: [...(slice.endpoints ?? [])].sort((left: Body, right: Body) =>
     left.addresses[0] < right.addresses[0] ? -1 : 1,
   ),
-  ports: slice.ports,
+  ports: slice.ports ?? [],
 });
 
 const slicesWhen = async (s: Session, isDone: (all: readonly Body[]) => boolean): Promise<void> => {
@@ -143,7 +143,6 @@ export const serviceCases = area("endpoints", {
   },
   "no selector": async (s) => {
     await create(s, { ports: [{ port: 80 }] });
-    await s.eventually(`${services(s)}/web`, ({ body }) => body.spec?.clusterIP === undefined || true);
     await slicesWhen(s, () => true);
   },
 });

@@ -48,6 +48,12 @@ describe("the in-process transport", () => {
     expect(seen?.isInProcess).toBe(true);
   });
 
+  it("answers HEAD without a body", async () => {
+    await using transport = inProcessTransport(async () => ({ status: 200, headers: {}, body: bytes("done") }));
+    const response = await transport.request({ method: "HEAD", path: "/", headers: {} });
+    expect([response.status, (await read(response)).length]).toEqual([200, 0]);
+  });
+
   it("unpacks a gzip body, and refuses one that is too large, packed or not", async () => {
     await using transport = inProcessTransport(async ({ body }) => ({ status: 200, headers: {}, body }));
     const post = (body: Uint8Array, headers: Record<string, string> = {}): Promise<TransportResponse> =>

@@ -41,7 +41,8 @@ class InProcessTransport implements Transport {
       if (!(response.body instanceof Uint8Array))
         return { ...response, body: streamed(request, response.body, exchange, done) };
       done();
-      return { ...response, body: whole(response.body) };
+      // The length of what would be sent is said; what would be sent is not.
+      return { ...response, body: whole(request.method === "HEAD" ? NO_BODY : response.body) };
     } catch (error) {
       done();
       if (request.signal?.aborted) throw aborted(request);
