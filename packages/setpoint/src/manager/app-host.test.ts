@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { app } from "../app/app.js";
 import { OldOrder, Order, orders, Shop } from "../app/app.testing.js";
@@ -56,7 +59,7 @@ describe("an app in a manager", () => {
     await manager.remove(shop);
     expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
     expect(manager.metrics.exposition()).not.toContain("shop_open{");
-  });
+  }, 60_000);
 
   it("is served and started also when it is added to a manager that runs, beside others", async () => {
     await using env = await TestEnvironment.create();
@@ -163,9 +166,13 @@ describe("run", () => {
       },
     };
     let given: unknown;
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-apps-"));
+    const config = join(folder, "operator.yaml");
+    writeFileSync(config, "apps: { orders: { region: eu } }\n");
     const options = { client: env.client, clock: env.clock, env: {}, log: silent, signal: stop.signal };
-    await run([provider], { ...options, webhooks: real });
-    expect(given).toBeUndefined();
+    await run([provider], { ...options, config, webhooks: real });
+    rmSync(folder, { recursive: true });
+    expect(given).toEqual({ region: "eu" });
     const another = { ...provider, create: () => app({ name: "orders", kinds: [Shop] }) };
     await expect(run(another, options)).rejects.toMatchObject({ code: "MANIFEST_MISMATCH" });
   });

@@ -1,6 +1,5 @@
 import { type App, isServed } from "../app/app.js";
 import { serveWebhooks } from "../app/serve-webhooks.js";
-import { installKinds } from "../app/webhook-configuration.js";
 import type { WebhookServer, WebhookServerOptions } from "../app/webhook-server.js";
 import { isForbidden } from "../client/api-error.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -81,6 +80,8 @@ export class AppHost implements AsyncDisposable {
   async #installKinds(app: App): Promise<void> {
     const { client, clock = systemClock, install = true } = this.#options;
     if (!install) return;
+    // Loaded when first needed: most processes install nothing.
+    const { installKinds } = await import("../app/webhook-configuration.js");
     try {
       await installKinds(client, app, { clock });
     } catch (error) {
