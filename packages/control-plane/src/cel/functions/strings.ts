@@ -1,5 +1,5 @@
 import { regex } from "../../schema/regex.js";
-import { Range } from "../costs/range.js";
+import { lesser, Range } from "../costs/range.js";
 import { BOOL, DYN, INT, listOf, STRING } from "../types/type.js";
 import { ListValue } from "../values/collection.js";
 import { type CelValue, Failure, NO_SUCH_OVERLOAD } from "../values/value.js";
@@ -278,7 +278,7 @@ function replacementCount(
 ): { readonly count: bigint; readonly kept: bigint } {
   if (oldSize === 0n) return { count: size < Range.unknown.max ? size + 1n : size, kept: size };
   if (keepsSize) return { count: 0n, kept: size };
-  return { count: BigInt.asUintN(64, BigInt(Math.ceil(Number(size) / Number(oldSize)))), kept: 0n };
+  return { count: lesser(BigInt(Math.ceil(Number(size) / Number(oldSize))), Range.unknown.max), kept: 0n };
 }
 
 function splitting({ target, args: [, limit] }: TextCall): { cost: Range; size: Range } | undefined {

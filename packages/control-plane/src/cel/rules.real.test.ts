@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { systemClock } from "setpoint";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Dice } from "../apply/random-writes.js";
+import type { FieldError } from "../registry/status-error.js";
+import { isObject, type Json, type JsonObject } from "../schema/json.js";
+import type { Schema } from "../schema/schema.js";
+import { RANDOM_SCHEMA, RandomExpressions, randomSelf } from "./random-expressions.js";
+import { ruleIssues } from "./schema/rule-issues.js";
+import { ruleTree } from "./schema/rule-tree.js";
+import { validateRules } from "./schema/rule-validation.js";
+
+/**
+ * Random rules on random values, on a real server and here: the same rules are refused, with the same words and cost
+ * estimates, and the same values break the others. `SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a
+ * server that is up.
+ */
+const STEPS = Number(process.env.STEPS ?? 8);
+const RULES_PER_STEP = 25;
+const OBJECTS_PER_STEP = 8;
+const SEED = Number(process.env.SEED ?? Math.floor(Date.now() / 1000));
+const GROUP = `rules${SEED}-${process.pid}.example.com`;
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+let call: (method: string, path: string, body?: Json) => Promise<Answer>;
+let stop: () => Promise<void> = async () => {};
+const made: string[] = [];
+
+beforeAll(async () => {
+  let kubeconfig = process.env.KUBECONFIG_REAL;
+  if (kubeconfig === undefined) {
+    const { startKubernetes } = await import("../../../../tools/kubernetes/start.mjs");
+    const cluster = await startKubernetes();
+    kubeconfig = cluster.kubeconfig as string;
+    stop = cluster.stop as () => Promise<void>;
+  }
+  call = clientOf(kubeconfig);
+  console.log(`rules: SEED=${SEED} repeats this run`);
+}, 120_000);
+
+afterAll(async () => {
+  for (const name of made) await call("DELETE", `${CRDS}/${name}`);
+  await stop();
+});
+
+describe("random rules", () => {
+  const dice = new Dice(SEED);
+  for (let step = 0; step < STEPS; step++) {
+    it(`mean the same on a real server (${step})`, async () => {
+      const rules = Array.from({ length: RULES_PER_STEP }, () => new RandomExpressions(dice).rule());
+      const plural = `things${step}`;
+      const accepted: string[] = [];
+      // One by one: what all of a schema's rules cost together would hide what each costs.
+      for (const rule of rules) {
+        const theirs = await call("POST", `${CRDS}?dryRun=All`, crd(plural, [rule]));
+        const ours = ruleIssues(schemaOf([rule]), "spec.validation.openAPIV3Schema");
+        expect({ rule, found: sentences(ours) }).toEqual({ rule, found: causes(theirs) });
+        if (theirs.status === 201) accepted.push(rule);
+      }
+      const usable = accepted.slice(0, 20);
+      made.push(`${plural}.${GROUP}`);
+      const installed = await call("POST", CRDS, crd(plural, usable));
+      if (installed.status !== 201) return;
+      const path = `/apis/${GROUP}/v1/namespaces/default/${plural}`;
+      while ((await call("GET", path)).status !== 200) await systemClock.sleep(100);
+      const tree = ruleTree(schemaOf(usable))!;
+      for (let count = 0; count < OBJECTS_PER_STEP; count++) {
+        const spec = randomSelf(dice);
+        const object = { apiVersion: `${GROUP}/v1`, kind: `Thing${step}`, metadata: { name: "a" }, spec };
+        const theirs = await call("POST", `${path}?dryRun=All`, object);
+        const [ours, expected] = withoutCrashes(sentences(validateRules(tree, object)), causes(theirs));
+        expect({ spec, found: ours }).toEqual({ spec, found: expected });
+      }
+    }, 120_000);
+  }
+});
+
+function schemaOf(rules: readonly string[]): Schema {
+  const validations = rules.map((rule) => ({ rule }));
+  return {
+    type: "object",
+    properties: { spec: { ...RANDOM_SCHEMA, "x-kubernetes-validations": validations } },
+  };
+}
+
+function crd(plural: string, rules: readonly string[]): Json {
+  const kind = plural.replace("things", "Thing");
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: "Namespaced",
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      versions: [
+        { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schemaOf(rules) as unknown as Json } },
+      ],
+    },
+  };
+}
+
+const CRASH = /internal error: interface conversion: .* evaluating rule: (.*)$/s;
+
+/** Sorting what has no value crashes inside the real server's library, which says so; here it has no value. */
+function withoutCrashes(ours: readonly string[], theirs: readonly string[]): [readonly string[], readonly string[]] {
+  const crashed = theirs.flatMap((sentence) => CRASH.exec(sentence)?.[1] ?? []);
+  const isKept = (sentence: string): boolean => !crashed.some((rule) => sentence.endsWith(`: ${rule}`));
+  return [ours.filter(isKept), theirs.filter(isKept)];
+}
+
+/** Types are numbered by the clock of the real server. */
+function comparable(sentence: string): string {
+  return sentence.replace(/selfType\d*/g, "selfType");
+}
+
+function sentences(errors: readonly FieldError[]): readonly string[] {
+  return errors.map(({ type, field, detail }) => comparable(`${type} ${field}: ${detail}`)).sort();
+}
+
+function causes({ body }: Answer): readonly string[] {
+  const { details } = body;
+  const list = isObject(details) && Array.isArray(details.causes) ? (details.causes as JsonObject[]) : [];
+  return list
+    .map(({ reason, field, message }) => comparable(`${String(reason)} ${String(field)}: ${String(message)}`))
+    .sort();
+}
+
+function clientOf(kubeconfig: string): typeof call {
+  const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
+  const server = new URL(config.clusters[0].cluster.server);
+  const { token } = config.users[0].user;
+  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+  return (method, path, body) =>
+    new Promise((resolve, reject) => {
+      const text = body === undefined ? "" : JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+      };
+      const outgoing = request(
+        { agent, method, host: server.hostname, port: server.port, path, headers },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("end", () => {
+            const answer = Buffer.concat(chunks).toString();
+            const parsed = answer.startsWith("{") ? JSON.parse(answer) : { message: answer };
+            resolve({ status: response.statusCode!, body: parsed });
+          });
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.end(text);
+    });
+}
