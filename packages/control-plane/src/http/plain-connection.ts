@@ -77,18 +77,22 @@ export class PlainConnection {
   async #serve(request: PlainRequest): Promise<void> {
     const { answer, onStart, onDone, isLast } = this.#options;
     const socket = this.#socket;
+    let isEnd = false;
     onStart();
     try {
       const response = await answer(request);
-      const isEnd = isLast();
+      isEnd = isLast();
       if (!socket.destroyed) await this.#write(response, isEnd);
-      if (isEnd) socket.end();
     } catch (error) {
       onDone(request, error);
       socket.destroy();
       return;
     }
     onDone(request);
+    if (isEnd) {
+      socket.end();
+      return;
+    }
     this.#isBusy = false;
     this.#idleSinceMs = systemClock.monotonic();
     if (socket.destroyed || this.#waiting === undefined) return;
