@@ -3,6 +3,7 @@ export const WORKLOAD_NAMES = [
   "nodes",
   "scheduler",
   "pods",
+  "stages",
   "replicasets",
   "deployments",
   "statefulsets",

@@ -10,6 +10,7 @@ import { podController } from "./pod/pod-controller.js";
 import { replicaSetController } from "./replica-set/replica-set-controller.js";
 import { schedulerController } from "./scheduler/scheduler-controller.js";
 import { endpointSliceController, endpointsControllers } from "./service/service-controllers.js";
+import { installStages } from "./stage/stage.js";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.js";
 import { claimController } from "./volume/claim-controller.js";
 import { ensureStorageClass, volumeController } from "./volume/volume-controller.js";
@@ -19,6 +20,8 @@ import type { WorkloadName } from "./workload-choice.js";
 export interface WorkloadEnvironment {
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether `Stage` objects script pods. */
+  readonly hasStages?: boolean;
 }
 
 export interface WorkloadsOptions extends WorkloadEnvironment {
@@ -33,6 +36,8 @@ const CONTROLLERS: Readonly<
   nodes: nodeController,
   scheduler: schedulerController,
   pods: podController,
+  // They script pods, in the controller of these.
+  stages: () => [],
   replicasets: replicaSetController,
   deployments: deploymentController,
   statefulsets: statefulSetController,
@@ -60,7 +65,10 @@ export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDi
     graceMs: 0,
     ...(log && { log }),
   });
-  for (const workload of names.flatMap((name) => CONTROLLERS[name]({ clock, random }))) manager.add(workload);
+  const hasStages = names.includes("stages");
+  if (hasStages) await installStages(client);
+  for (const workload of names.flatMap((name) => CONTROLLERS[name]({ clock, random, hasStages })))
+    manager.add(workload);
   if (names.includes("nodes")) await ensureNode(client);
   if (names.includes("volumes")) await ensureStorageClass(client);
   await manager.start();

@@ -1,16 +1,25 @@
-import { type Controller, controller, parseTime } from "setpoint";
+import { type Controller, controller, parseTime, type ReconcileContext } from "setpoint";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isLost } from "../node/node-state.js";
+import { Stage } from "../stage/stage.js";
+import { matchingStages } from "../stage/stage-match.js";
+import { playStage } from "../stage/stage-run.js";
 import { fnv1a } from "../template-hash.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { type PodPlace, podStep } from "./pod-life.js";
 import { podScript } from "./pod-script.js";
 
 /** Plays the part of every node's kubelet: pods that are bound live, end and go as their scripts say. */
-export function podController({ clock }: WorkloadEnvironment): Controller<Pod> {
+export function podController({ clock, random, hasStages }: WorkloadEnvironment): Controller<Pod> {
+  const uses = [Node, Pod, ...(hasStages ? [Stage] : [])] as unknown as [typeof Node, typeof Pod, typeof Stage];
+  /** The stages that speak of a pod now; while there are any, they alone say what becomes of it. */
+  const stagesOf = async (
+    pod: Pod,
+    ctx: Pick<ReconcileContext<Pod, typeof Stage>, "list">,
+  ): Promise<readonly Stage[]> => (hasStages ? matchingStages(await ctx.list(Stage), "Pod", pod) : []);
   return controller(Pod, {
     name: "pods",
-    uses: [Node, Pod],
+    uses,
     fieldManager: "kubelet",
     concurrency: 8,
     retry: { attempts: Number.MAX_SAFE_INTEGER },
@@ -20,6 +29,8 @@ export function podController({ clock }: WorkloadEnvironment): Controller<Pod> {
       if (!nodeName) return;
       const node = await ctx.find(Node, nodeName);
       if (!node || isLost(node)) return;
+      const stages = await stagesOf(pod, ctx);
+      if (stages.length > 0) return playStage(pod, stages, placeOf(pod, node), { clock, random }, ctx);
       const nowMs = clock.now();
       const { status, nextMs } = podStep(pod, podScript(pod), placeOf(pod, node), nowMs);
       ctx.status(status);
@@ -41,6 +52,8 @@ export function podController({ clock }: WorkloadEnvironment): Controller<Pod> {
       const { nodeName = "" } = pod.spec;
       const node = await ctx.find(Node, nodeName);
       if (node && isLost(node)) return;
+      const stages = node ? await stagesOf(pod, ctx) : [];
+      if (node && stages.length > 0) return playStage(pod, stages, placeOf(pod, node), { clock, random }, ctx);
       const { name, uid, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
       const graceMs = deletionGracePeriodSeconds * 1_000;
       const deletedMs = parseTime(deletionTimestamp!) - graceMs;
