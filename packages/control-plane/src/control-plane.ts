@@ -34,6 +34,7 @@ import { compressing } from "./http/compression.js";
 import { inProcessTransport } from "./http/in-process-transport.js";
 import { type ErrorLog, safeHandler } from "./http/safe-handler.js";
 import { Registry } from "./registry/registry.js";
+import { ControlPlaneSnapshot } from "./snapshot.js";
 import type { StorageLimits } from "./storage/memory-storage.js";
 import { openStorage } from "./storage/open-storage.js";
 import type { Storage } from "./storage/storage.js";
@@ -42,6 +43,8 @@ import { chosenWorkloads, type WorkloadChoice } from "./workloads/workload-choic
 export interface ControlPlaneOptions {
   /** Where objects and credentials are kept. Left out: all is in memory and gone with the control plane. */
   readonly dataDir?: string;
+  /** Begins with these objects, their uids and resourceVersions; in memory alone, so not together with `dataDir`. */
+  readonly from?: ControlPlaneSnapshot;
   /** Serves HTTPS here as well. Left out: no socket, the transport and the client alone. */
   readonly listen?: ListenOptions;
   readonly clock?: Clock;
@@ -101,6 +104,14 @@ export interface ControlPlane extends AsyncDisposable {
   readonly kubeconfig: string | undefined;
   /** The newest resourceVersion that was given out. */
   readonly revision: number;
+  /** All objects as they are now. Takes no longer for many objects than for few. */
+  snapshot(): ControlPlaneSnapshot;
+  /**
+   * Another control plane that begins with the objects of this one; neither sees what the other writes from then on. It
+   * has the clock, the chance and the workloads of this one unless `options` say otherwise, no socket, and credentials of
+   * its own.
+   */
+  fork(options?: Omit<ControlPlaneOptions, "dataDir" | "from">): Promise<ControlPlane>;
   /** Ends watches, lets writes in flight finish and closes the storage; within two seconds. Idempotent. */
   stop(): Promise<void>;
 }
@@ -121,6 +132,9 @@ const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.s
  */
 export async function controlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const parts: (AsyncDisposable | Disposable)[] = [];
+  if (options.from && options.dataDir !== undefined) {
+    throw new TypeError("a control plane that begins with a snapshot is in memory alone: leave out dataDir");
+  }
   try {
     return await start(options, parts);
   } catch (error) {
@@ -134,7 +148,12 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const facts = await loadFacts();
   const storage = keep(
     parts,
-    openStorage({ clock, ...(dataDir !== undefined && { dataDir }), ...(limits && { limits }) }),
+    openStorage({
+      clock,
+      ...(dataDir !== undefined && { dataDir }),
+      ...(limits && { limits }),
+      ...(options.from && { from: options.from.state }),
+    }),
   );
   const credentials = openCredentials(dataDir, random);
   const roles = keep(parts, new RoleIndex(storage));
@@ -196,6 +215,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   if (server === undefined) await startControllers(parts);
   else keep(parts, startedLater(startControllers, log));
   return running({
+    options,
     parts,
     storage,
     transport,
@@ -239,18 +259,25 @@ function errorLogger(log: ErrorLog): Logger {
   return logger;
 }
 
-interface RunningParts extends Omit<ControlPlane, "revision" | "stop" | typeof Symbol.asyncDispose> {
+interface RunningParts
+  extends Omit<ControlPlane, "revision" | "snapshot" | "fork" | "stop" | typeof Symbol.asyncDispose> {
+  readonly options: ControlPlaneOptions;
   readonly parts: (AsyncDisposable | Disposable)[];
   readonly storage: Storage;
 }
 
-function running({ parts, storage, ...shown }: RunningParts): ControlPlane {
+function running({ options, parts, storage, ...shown }: RunningParts): ControlPlane {
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= disposeAll(parts));
   return {
     ...shown,
     get revision() {
       return storage.revision;
+    },
+    snapshot: () => new ControlPlaneSnapshot(storage.state()),
+    fork: (changed = {}) => {
+      const { dataDir: _dataDir, listen: _listen, ...kept } = options;
+      return controlPlane({ ...kept, ...changed, from: new ControlPlaneSnapshot(storage.state()) });
     },
     stop,
     [Symbol.asyncDispose]: stop,

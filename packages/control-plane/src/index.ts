@@ -1,4 +1,5 @@
 export { type ControlPlane, type ControlPlaneOptions, controlPlane, type ListenOptions } from "./control-plane.js";
 export { inProcessTransport } from "./http/in-process-transport.js";
+export { ControlPlaneSnapshot } from "./snapshot.js";
 export { StorageFailure, type StorageFailureCode } from "./storage/storage-error.js";
 export { WORKLOAD_NAMES, type WorkloadChoice, type WorkloadName } from "./workloads/workload-choice.js";

@@ -2,7 +2,7 @@ import type { Clock } from "setpoint";
 import type { Journal } from "./journal.js";
 import { OwnerIndex } from "./owner-index.js";
 import { ResourceHistory } from "./resource-history.js";
-import type { Change, Snapshot, Storage, StoredObject, Subscriber, Write } from "./storage.js";
+import type { Change, Snapshot, Storage, StorageState, StoredObject, Subscriber, Write } from "./storage.js";
 import { StorageConflict, StorageExpired, StorageFailure } from "./storage-error.js";
 import { StoredState } from "./stored-state.js";
 import { Subscription } from "./subscription.js";
@@ -57,7 +57,7 @@ interface AgeMark {
  */
 export class MemoryStorage implements Storage {
   readonly #resources = new Map<string, ResourceState>();
-  readonly #owners = new OwnerIndex();
+  #owners = new OwnerIndex();
   readonly #limits: StorageLimits;
   readonly #clock: Clock;
   readonly #journal: Journal | undefined;
@@ -79,11 +79,14 @@ export class MemoryStorage implements Storage {
     readonly clock: Clock;
     readonly journal?: Journal;
     readonly limits?: Partial<StorageLimits>;
+    /** What it begins with; shared with whoever else has it, until it is written to. Not together with a journal. */
+    readonly from?: StorageState;
   }) {
     this.#clock = options.clock;
     this.#journal = options.journal;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#restore();
+    if (options.from) this.#adopt(options.from);
+    else this.#restore();
   }
 
   get revision(): number {
@@ -122,6 +125,13 @@ export class MemoryStorage implements Storage {
         }
       },
     };
+  }
+
+  state(): StorageState {
+    const trees = [...this.#resources].map(
+      ([resource, { history }]) => [resource, history.at(this.#revision)] as const,
+    );
+    return { revision: this.#revision, trees: new Map(trees), owners: this.#owners.copy() };
   }
 
   commit(write: Write): Promise<StoredObject> {
@@ -307,6 +317,21 @@ export class MemoryStorage implements Storage {
     const old = this.#ages.findLast((mark) => nowMs - mark.atMs >= this.#limits.historyMs);
     if (old) this.compact(old.revision);
     if (this.#sizes.length > 0) this.#ageTimer = this.#clock.timer(AGE_CHECK_MS, () => this.#checkAges()).unref();
+  }
+
+  /** The past of another storage is not known here: it counts as compacted. */
+  #adopt({ revision, trees, owners }: StorageState): void {
+    this.#revision = revision;
+    this.#headRevision = revision;
+    this.#compactedRevision = revision;
+    this.#owners = owners.copy();
+    for (const [resource, tree] of trees) {
+      this.#resources.set(resource, {
+        history: new ResourceHistory(tree),
+        pending: new Map(),
+        subscriptions: new Set(),
+      });
+    }
   }
 
   #restore(): void {

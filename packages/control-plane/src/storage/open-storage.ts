@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "setpoint";
 import { MemoryStorage, type StorageLimits } from "./memory-storage.js";
 import { SqliteJournal } from "./sqlite-journal.js";
-import type { Storage } from "./storage.js";
+import type { Storage, StorageState } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
 
 export interface StorageOptions {
@@ -11,6 +11,8 @@ export interface StorageOptions {
   /** Where the objects are kept; made where it is not there. Undefined: in memory alone. */
   readonly dataDir?: string;
   readonly limits?: Partial<StorageLimits>;
+  /** What it begins with; in memory alone. */
+  readonly from?: StorageState;
 }
 
 /** The name of the journal in a data directory. */
@@ -20,8 +22,8 @@ const JOURNAL_FILE = "journal.db";
  * Opens a storage. Throws a `StorageFailure` with the reason and the cure where the directory is locked by another
  * process, damaged, of another version, or not ours to write.
  */
-export function openStorage({ clock, dataDir, limits }: StorageOptions): Storage {
-  const options = { clock, ...(limits && { limits }) };
+export function openStorage({ clock, dataDir, limits, from }: StorageOptions): Storage {
+  const options = { clock, ...(limits && { limits }), ...(from && { from }) };
   if (dataDir === undefined) return new MemoryStorage(options);
   makeFolder(dataDir);
   const journal = new SqliteJournal(join(dataDir, JOURNAL_FILE), clock);

@@ -7,6 +7,13 @@ const OWNER_REFERENCES = Buffer.from('"ownerReferences"');
 export class OwnerIndex {
   readonly #dependents = new Map<string, Set<StoredObject>>();
 
+  /** One of its own with the same entries. */
+  copy(): OwnerIndex {
+    const copy = new OwnerIndex();
+    for (const [uid, dependents] of this.#dependents) copy.#dependents.set(uid, new Set(dependents));
+    return copy;
+  }
+
   restore(stored: StoredObject): void {
     this.#add(stored, ownersOf(stored));
   }

@@ -8,13 +8,18 @@ type Tree = SortedMap<StoredObject>;
 
 /** The published objects of one resource, now and back to the last compaction. */
 export class ResourceHistory {
-  readonly #tree: Tree = new SortedMap();
+  readonly #tree: Tree;
   /** Remembered changes in revision order. */
   #changes: Change[] = [];
   /** A copy of `#tree` that is still equal to it. */
   #current: Tree | undefined;
   /** Trees as they stood just after the revision beside them, oldest first. */
   #past: { readonly revision: number; readonly tree: Tree }[] = [];
+
+  /** Empty, or with the objects of a tree, which must not be written to any more. */
+  constructor(tree?: Tree) {
+    this.#tree = tree?.copy() ?? new SortedMap();
+  }
 
   get size(): number {
     return this.#tree.size;

@@ -1,4 +1,6 @@
 import type { KubeObject } from "setpoint";
+import type { OwnerIndex } from "./owner-index.js";
+import type { SortedMap } from "./sorted-map.js";
 
 /**
  * Where objects live: memory is primary, a journal makes it durable. One writer, the event loop; one revision counter
@@ -45,6 +47,15 @@ export interface Storage extends AsyncDisposable {
   compact(revision: number): void;
   /** The resources that hold at least one object. */
   resources(): Iterable<string>;
+  /** All that is published now, to begin another storage with. Cheap: nothing but the index of owners is copied. */
+  state(): StorageState;
+}
+
+/** One state of a whole storage. Never changes: whoever begins with it copies what it writes to. */
+export interface StorageState {
+  readonly revision: number;
+  readonly trees: ReadonlyMap<string, SortedMap<StoredObject>>;
+  readonly owners: OwnerIndex;
 }
 
 /** One state of one object. Identity is meaningful: `expected` compares it. */

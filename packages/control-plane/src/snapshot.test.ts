@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigMap } from "setpoint/kinds/v1";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ControlPlane, controlPlane } from "./control-plane.js";
+import { ControlPlaneSnapshot } from "./snapshot.js";
+
+let plane: ControlPlane;
+beforeEach(async () => {
+  plane = await controlPlane();
+});
+afterEach(() => plane.stop());
+
+const config = (name: string, value: string) => ({ metadata: { name, namespace: "default" }, data: { value } });
+const read = (from: ControlPlane, name: string) => from.client.get(ConfigMap, name, { namespace: "default" });
+
+describe("a fork", () => {
+  it("begins with the objects, their uids and resourceVersions", async () => {
+    const made = await plane.client.create(ConfigMap, config("a", "1"));
+    await using fork = await plane.fork();
+    expect((await read(fork, "a")).metadata).toEqual(made.metadata);
+    expect(fork.revision).toBeGreaterThanOrEqual(plane.revision);
+  });
+
+  it("and its origin do not see each other's writes", async () => {
+    await plane.client.create(ConfigMap, config("a", "1"));
+    await using fork = await plane.fork();
+    await fork.client.create(ConfigMap, config("b", "2"));
+    await plane.client.create(ConfigMap, config("c", "3"));
+    const namesOf = async (of: ControlPlane) =>
+      (await of.client.list(ConfigMap, { namespace: "default" })).items.map(({ metadata }) => metadata.name);
+    expect(await namesOf(fork)).toEqual(expect.arrayContaining(["a", "b"]));
+    expect(await namesOf(fork)).not.toContain("c");
+    expect(await namesOf(plane)).not.toContain("b");
+  });
+
+  it("lets a watch go on from where it was taken, and refuses one from before", async () => {
+    const made = await plane.client.create(ConfigMap, config("a", "1"));
+    const taken = plane.snapshot();
+    await using fork = await controlPlane({ from: taken });
+    const watched = async (revision: number) => {
+      const response = await fork.transport.request({
+        method: "GET",
+        path: `/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&resourceVersion=${revision}`,
+        headers: {},
+      });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body) chunks.push(chunk);
+      return Buffer.concat(chunks).toString("utf8");
+    };
+    const changed = watched(taken.revision);
+    await fork.client.create(ConfigMap, config("b", "2"));
+    expect(await changed).toContain('"name":"b"');
+    expect(await watched(Number(made.metadata.resourceVersion) - 1)).toContain('"reason":"Expired"');
+  });
+
+  it("removes the children of an owner from before it", async () => {
+    const owner = await plane.client.create(ConfigMap, config("owner", "1"));
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: owner.metadata.uid }];
+    const child = config("child", "2");
+    await plane.client.create(ConfigMap, { ...child, metadata: { ...child.metadata, ownerReferences } });
+    await using fork = await plane.fork();
+    await fork.client.delete(ConfigMap, "owner", { namespace: "default" });
+    await expect.poll(() => fork.client.find(ConfigMap, "child", { namespace: "default" })).toBeUndefined();
+    expect((await read(plane, "child")).metadata.name).toBe("child");
+  });
+});
+
+describe("a snapshot in a file", () => {
+  it("is read back as it was, and is for its owner alone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-snapshot-"));
+    try {
+      const file = join(folder, "cluster.snapshot");
+      const made = await plane.client.create(ConfigMap, config("a", "1"));
+      await plane.snapshot().save(file);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      await using restored = await controlPlane({ from: await ControlPlaneSnapshot.load(file) });
+      expect(await read(restored, "a")).toEqual(made);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("that is none is refused by name", async () => {
+    await expect(ControlPlaneSnapshot.load("/no/such.snapshot")).rejects.toThrow("/no/such.snapshot");
+  });
+});

@@ -1,0 +1,35 @@
+import { readState, writeState } from "./storage/snapshot-file.js";
+import type { StorageState } from "./storage/storage.js";
+
+/**
+ * All objects of a control plane at one moment. Never changes; what begins with it shares it until it writes.
+ *
+ * ```ts
+ * await plane.snapshot().save("cluster.snapshot");
+ * await using other = await controlPlane({ from: await ControlPlaneSnapshot.load("cluster.snapshot") });
+ * ```
+ */
+export class ControlPlaneSnapshot {
+  /** @internal */
+  readonly state: StorageState;
+
+  /** @internal */
+  constructor(state: StorageState) {
+    this.state = state;
+  }
+
+  /** Reads a file that {@link save} wrote. Rejects with a `StorageFailure` for any other. */
+  static async load(file: string): Promise<ControlPlaneSnapshot> {
+    return new ControlPlaneSnapshot(await readState(file));
+  }
+
+  /** The newest resourceVersion within it. */
+  get revision(): number {
+    return this.state.revision;
+  }
+
+  /** Writes it to a file for this user alone: secrets are in it as they are. */
+  save(file: string): Promise<void> {
+    return writeState(file, this.state);
+  }
+}

@@ -1,0 +1,69 @@
+import { createReadStream } from "node:fs";
+import { open, rename } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import type { KubeObject } from "setpoint";
+import { OwnerIndex } from "./owner-index.js";
+import { SortedMap } from "./sorted-map.js";
+import type { StorageState, StoredObject } from "./storage.js";
+import { StorageFailure } from "./storage-error.js";
+import { StoredState } from "./stored-state.js";
+
+/** The first line of the file; each further line is one object, with where and at which revision it is kept. */
+interface Header {
+  readonly setpoint: "snapshot";
+  readonly version: 1;
+  readonly revision: number;
+}
+
+interface Line {
+  readonly resource: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly object: KubeObject;
+}
+
+/** Writes a state for this user alone: it holds every secret. By way of another name, so that no half of it is left. */
+export async function writeState(path: string, state: StorageState): Promise<void> {
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    const header: Header = { setpoint: "snapshot", version: 1, revision: state.revision };
+    await file.write(`${JSON.stringify(header)}\n`);
+    for (const [resource, tree] of state.trees) {
+      for (const [key, { revision, object }] of tree.from()) {
+        await file.write(`${JSON.stringify({ resource, key, revision, object } satisfies Line)}\n`);
+      }
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+}
+
+/** Reads what `writeState` wrote. Rejects with a `StorageFailure` for anything else. */
+export async function readState(path: string): Promise<StorageState> {
+  const trees = new Map<string, SortedMap<StoredObject>>();
+  const owners = new OwnerIndex();
+  let header: Header | undefined;
+  try {
+    for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (header === undefined) {
+        header = JSON.parse(text) as Header;
+        if (header.setpoint !== "snapshot" || header.version !== 1)
+          throw new Error("it is no snapshot of this version");
+        continue;
+      }
+      const { resource, key, revision, object } = JSON.parse(text) as Line;
+      const stored = StoredState.of(resource, key, revision, object);
+      let tree = trees.get(resource);
+      if (tree === undefined) trees.set(resource, (tree = new SortedMap()));
+      tree.set(key, stored);
+      owners.restore(stored);
+    }
+    if (header === undefined) throw new Error("it is empty");
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new StorageFailure("STORAGE_UNREADABLE", `the snapshot ${path} cannot be read: ${why}`, { cause: error });
+  }
+  return { revision: header.revision, trees, owners };
+}
