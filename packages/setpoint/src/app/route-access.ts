@@ -1,6 +1,5 @@
 import type { Client } from "../client/client.js";
-import { TokenReview } from "../kinds/builtin/authentication.k8s.io/v1.js";
-import { SubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
+import { callerOf } from "./caller.js";
 import { RefusedError } from "./refused-error.js";
 import { findRoute, type Route } from "./route.js";
 import { errorAnswer, type WebAnswer, type WebRequest } from "./web-message.js";
@@ -26,13 +25,9 @@ export function reviewedRoutes(client: Client): RouteGuard {
   return async (routes, request) => {
     const found = findRoute(routes, request);
     if (!found) return undefined;
-    const token = /^Bearer (.+)$/i.exec(String(request.headers.authorization ?? ""))?.[1];
-    const unauthorized = (why: string): WebAnswer => errorAnswer(new RefusedError(401, "Unauthorized", why));
-    if (token === undefined) return unauthorized("a bearer token is needed");
     const { signal } = request;
-    const { status: identity } = await client.create(TokenReview, { metadata: {}, spec: { token } }, { signal });
-    if (!identity?.authenticated) return unauthorized("the token is not valid here");
-    const { username = "", groups = [], uid = "", extra } = identity.user ?? {};
+    const caller = await callerOf(client, request.headers.authorization, signal);
+    if (typeof caller === "string") return errorAnswer(new RefusedError(401, "Unauthorized", caller));
     const { group, version, plural, path, method } = found.route;
     const resourceAttributes = {
       group,
@@ -42,9 +37,7 @@ export function reviewedRoutes(client: Client): RouteGuard {
       ...(found.request.namespace ? { namespace: found.request.namespace } : {}),
       ...(found.request.name ? { name: found.request.name } : {}),
     };
-    const spec = { user: username, groups, uid, ...(extra ? { extra } : {}), resourceAttributes };
-    const { status: access } = await client.create(SubjectAccessReview, { metadata: {}, spec }, { signal });
-    if (access?.allowed) return undefined;
-    return errorAnswer(new RefusedError(403, "Forbidden", `${username} may not ${method} ${request.path}`));
+    if (await caller.may({ resourceAttributes })) return undefined;
+    return errorAnswer(new RefusedError(403, "Forbidden", `${caller.name} may not ${method} ${request.path}`));
   };
 }

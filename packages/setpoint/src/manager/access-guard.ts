@@ -1,6 +1,5 @@
+import { callerOf } from "../app/caller.js";
 import type { Client } from "../client/client.js";
-import { TokenReview } from "../kinds/builtin/authentication.k8s.io/v1.js";
-import { SubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
 import type { Guard } from "./endpoint-server.js";
 
 /** For a laptop: whoever is on this machine may look. */
@@ -15,20 +14,9 @@ export const loopbackOnly: Guard = async ({ isLoopback }) =>
 export function reviewedAccess(client: Client): Guard {
   return async ({ path, headers }) => {
     // An API server that proxies to a pod keeps `authorization` to itself.
-    const given = headers["x-setpoint-authorization"] ?? headers.authorization;
-    const token = /^Bearer (.+)$/i.exec(String(given ?? ""))?.[1];
-    if (token === undefined) return { status: 401, body: "a bearer token is needed\n" };
-    const { status: identity } = await client.create(TokenReview, { metadata: {}, spec: { token } });
-    if (!identity?.authenticated) return { status: 401, body: "the token is not valid here\n" };
-    const { username = "", groups = [], uid = "", extra } = identity.user ?? {};
-    const spec = {
-      user: username,
-      groups,
-      uid,
-      ...(extra ? { extra } : {}),
-      nonResourceAttributes: { path, verb: "get" },
-    };
-    const { status: access } = await client.create(SubjectAccessReview, { metadata: {}, spec });
-    return access?.allowed ? undefined : { status: 403, body: `${username} may not get ${path}\n` };
+    const caller = await callerOf(client, headers["x-setpoint-authorization"] ?? headers.authorization);
+    if (typeof caller === "string") return { status: 401, body: `${caller}\n` };
+    const isAllowed = await caller.may({ nonResourceAttributes: { path, verb: "get" } });
+    return isAllowed ? undefined : { status: 403, body: `${caller.name} may not get ${path}\n` };
   };
 }
