@@ -168,7 +168,7 @@ export class Manager implements AsyncDisposable {
 
   /**
    * Adds a controller, a watcher, or an app with all that is its; it starts at once where the manager already works.
-   * Throws where a name is taken. Resolves when an app's webhooks are installed, rejects where they could not be.
+   * Throws where a name is taken; an app is refused by rejecting. Resolves when an app's webhooks are installed.
    */
   add(part: Part): Promise<void> {
     if (part.type === "app") return this.#addApp(part);
