@@ -1,5 +1,5 @@
 import type { EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
-import type { Pod, Service } from "setpoint/kinds/v1";
+import type { Node, Pod, Service } from "setpoint/kinds/v1";
 import { describe, expect, it } from "vitest";
 import { planSlices } from "./endpoint-slice-plan.js";
 
@@ -15,7 +15,7 @@ const pod = (
   const { port = 8080, ready = true, phase = "Running" } = changes;
   return {
     metadata: { name: `p-${at}`, namespace: "default", uid: `uid-${at}` },
-    spec: { containers: [{ name: "main", ports: [{ name: "http", containerPort: port }] }] },
+    spec: { nodeName: "n", containers: [{ name: "main", ports: [{ name: "http", containerPort: port }] }] },
     status: {
       phase,
       podIPs: [{ ip: `10.1.0.${at}` }],
@@ -24,9 +24,9 @@ const pod = (
   } as unknown as Pod;
 };
 
+const NODES = new Map([["n", { metadata: { name: "n" } } as Node]]);
 const pods = (count: number): readonly Pod[] => Array.from({ length: count }, (_, at) => pod(at));
-const plan = (some: readonly Pod[], slices: readonly EndpointSlice[] = []) =>
-  planSlices(service, some, new Map(), slices);
+const plan = (some: readonly Pod[], slices: readonly EndpointSlice[] = []) => planSlices(service, some, NODES, slices);
 
 /** What the server makes of the slices that a plan creates. */
 const stored = (some: readonly Pod[]): readonly EndpointSlice[] =>

@@ -29,7 +29,7 @@ export function isManaged({ metadata }: EndpointSlice): boolean {
 
 /**
  * The slices of a service: its pods by family and ports, a hundred at most in each; one without endpoints where there
- * are none. An endpoint stays in the slice that it is in, so that a change of one pod changes one slice.
+ * are none. A pod whose node is not there is none of them. An endpoint stays in the slice that it is in, so that a change of one pod changes one slice.
  */
 export function planSlices(
   service: Service,
@@ -66,7 +66,9 @@ function groupsOf(service: Service, pods: readonly Pod[], nodes: ReadonlyMap<str
   return familiesOf(service).flatMap((addressType) => {
     const groups = new Map<string, { ports: readonly EndpointPort[]; endpoints: Endpoint[] }>();
     for (const pod of pods.filter(isEndpoint)) {
-      const endpoint = endpointOf(pod, service, addressType, nodes.get(pod.spec?.nodeName ?? ""));
+      const node = nodes.get(pod.spec?.nodeName ?? "");
+      if (!node && !service.spec?.publishNotReadyAddresses) continue;
+      const endpoint = endpointOf(pod, service, addressType, node);
       if (endpoint.addresses.length === 0) continue;
       const ports = portsOf(service, pod);
       const key = JSON.stringify(ports);
