@@ -7,6 +7,7 @@ describe("the docs", () => {
   it.each([
     ["docs/guide.md", 5],
     ["docs/moving.md", 3],
+    ["docs/testing.md", 4],
   ])("show code of %s as it stands in the examples, which are compiled and run", (page, least) => {
     const blocks = [...text(page).matchAll(/```ts ?(\S*)\n([\s\S]*?)```/g)];
     expect(blocks.length).toBeGreaterThan(least);
