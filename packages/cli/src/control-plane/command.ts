@@ -13,6 +13,16 @@ export const controlPlaneCommand: Command = {
       description: "keeps objects and credentials here (default: .setpoint/control-plane)",
     },
     ephemeral: { type: "boolean", description: "keeps all in memory, nothing on disk" },
+    restore: {
+      type: "string",
+      placeholder: "FILE",
+      description: "begins with the objects of this snapshot; with --ephemeral",
+    },
+    save: {
+      type: "string",
+      placeholder: "FILE",
+      description: "writes a snapshot of all objects here when it stops, for this user alone",
+    },
     listen: {
       type: "string",
       placeholder: "HOST:PORT",

@@ -1,4 +1,4 @@
-import { type ControlPlane, controlPlane } from "@setpoint/control-plane";
+import { type ControlPlane, ControlPlaneSnapshot, controlPlane } from "@setpoint/control-plane";
 import { type CommandContext, UsageError } from "../command.js";
 import { interrupted } from "../interrupted.js";
 import { printed } from "../printed.js";
@@ -14,6 +14,9 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   const { values, stdout, stderr, signal } = context;
   const dataDir = values["data-dir"] as string | undefined;
   if (values.ephemeral && dataDir !== undefined) throw new UsageError("--ephemeral and --data-dir exclude each other");
+  const restore = values.restore as string | undefined;
+  if (restore !== undefined && !values.ephemeral)
+    throw new UsageError("--restore needs --ephemeral: it fills the memory alone");
   const address = parseListenAddress(String(values.listen));
   const workloads = parseWorkloads(String(values.workloads));
   const historyChanges = parseCount("--history-changes", String(values["history-changes"]));
@@ -21,6 +24,7 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   try {
     plane = await controlPlane({
       ...(!values.ephemeral && { dataDir: dataDir ?? DEFAULT_DATA_DIR }),
+      ...(restore !== undefined && { from: await ControlPlaneSnapshot.load(restore) }),
       listen: address,
       limits: { historyChanges },
       workloads,
@@ -38,6 +42,7 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   const line = `setpoint control plane ready at ${plane.url}, KUBECONFIG=${kubeconfig}`;
   stdout((await printed(values.output, { url: plane.url, kubeconfig })) ?? line);
   await interrupted(signal);
+  if (values.save !== undefined) await plane.snapshot().save(String(values.save));
   return 0;
 }
 

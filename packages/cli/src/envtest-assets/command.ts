@@ -5,7 +5,15 @@ export const envtestAssetsCommand: Command = {
   name: "envtest-assets",
   summary: "Writes a folder for KUBEBUILDER_ASSETS, so that Go tests run on the embedded control plane.",
   usage: "DIR",
-  options: {},
+  options: {
+    output: {
+      type: "string",
+      short: "o",
+      placeholder: "FORMAT",
+      description: "says where the folder is as json or yaml, for scripts",
+      choices: ["json", "yaml"],
+    },
+  },
   allowsPositionals: true,
   examples: [
     {
@@ -21,6 +29,8 @@ export const envtestAssetsCommand: Command = {
     "",
     "As in envtest, no controllers run: Deployments make no pods, deleted namespaces stay. SETPOINT_ENVTEST_CONTROLLERS=1 in",
     "the environment of the tests turns them on.",
+    "",
+    "Exit codes: 0 written, 1 failed, 2 wrong usage.",
   ],
   load: async () => (await import("./write-assets.js")).writeAssets,
 };

@@ -1,10 +1,11 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type CommandContext, UsageError } from "../command.js";
+import { printed } from "../printed.js";
 import { assets } from "./assets.js";
 
 /** Writes the scripts; those of an earlier installation are replaced. */
-export async function writeAssets({ positionals, stdout }: CommandContext): Promise<number> {
+export async function writeAssets({ positionals, values, stdout }: CommandContext): Promise<number> {
   const [given, ...rest] = positionals;
   if (given === undefined || rest.length > 0) throw new UsageError("expected one folder");
   const folder = resolve(given);
@@ -14,6 +15,6 @@ export async function writeAssets({ positionals, stdout }: CommandContext): Prom
     writeFileSync(path, text);
     chmodSync(path, 0o755);
   }
-  stdout(`KUBEBUILDER_ASSETS=${folder}`);
+  stdout((await printed(values.output, { folder })) ?? `KUBEBUILDER_ASSETS=${folder}`);
   return 0;
 }
