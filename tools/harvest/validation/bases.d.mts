@@ -1,0 +1,1 @@
+export const operatorKinds: readonly string[];
