@@ -1,6 +1,6 @@
 type Numbers = Uint32Array | Int32Array | Float64Array;
 
-const PAGE_BITS = 10;
+const PAGE_BITS = 8;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
 /** Numbers by slot, in pages that are never moved: growing leaves no smaller copy behind for the collector. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../client/api-client.js";
-import { type Fault, faultTransport, randomFaults } from "../client/fault-transport.js";
+import { type Fault, faultTransport } from "../client/fault-transport.js";
 import { type Random, seededRandom, systemRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import { Informers } from "./informers.js";
@@ -11,40 +11,77 @@ import { StepLog } from "./step-log.testing.js";
 const EVENTS = Number(process.env.SOAK_EVENTS ?? 1_000_000);
 const KEYS = 10_000;
 const MOST_CHANGES_PER_TURN = 400;
+/** With many more the informer would spend its time backing off, and the watches that faults are for would be few. */
+const FAULT_PROBABILITY = 0.6;
 const FIXED_SEEDS = [1, 20_260_101];
 const seeds = process.env.SOAK_SEED
   ? [Number(process.env.SOAK_SEED)]
   : [...FIXED_SEEDS, Math.floor(systemRandom.next() * 2 ** 31)];
 
+/** A server that cannot stream lists gives them in pages, and changes between two of them. */
+const LISTS = { streamed: {}, "in pages": { streamsLists: false, pageSize: 3000 } } as const;
+const runs = seeds.flatMap((seed) => (["streamed", "in pages"] as const).map((lists) => ({ seed, lists })));
+
 const below = (random: Random, limit: number): number => Math.floor(random.next() * limit);
 
-const FAULTS: readonly ((random: Random) => Fault | readonly Fault[])[] = [
-  () => ({ type: "refuse" }),
-  () => ({ type: "reset" }),
-  () => ({ type: "reset", afterSend: true }),
-  (random) => ({ type: "respond", status: [410, 429, 500, 503][below(random, 4)]! }),
-  () => ({ type: "respond", status: 404, body: "<html>no backend</html>" }),
-  (random) => ({ type: "delay", beforeMs: below(random, 5000), afterMs: below(random, 20_000) }),
-  (random) => ({ type: "cut", afterBytes: below(random, 400_000) }),
-  (random) => ({ type: "truncate", afterBytes: below(random, 400_000) }),
-  (random) => ({ type: "stall", afterBytes: below(random, 200_000) }),
-  (random) => ({ type: "stall", afterBytes: below(random, 200_000), ms: below(random, 90_000) }),
-  (random) => ({ type: "fragment", bytes: 1 + below(random, 3000) }),
-  (random) => ({ type: "error-event", afterBytes: below(random, 300_000), status: [410, 429, 500][below(random, 3)]! }),
-];
+/** Every way of failing, by name. */
+const FAULTS: Readonly<Record<string, (random: Random) => Fault>> = {
+  refused: () => ({ type: "refuse" }),
+  reset: () => ({ type: "reset" }),
+  "reset after it was sent": () => ({ type: "reset", afterSend: true }),
+  "no backend": () => ({ type: "respond", status: 404, body: "<html>no backend</html>" }),
+  "answers out of order": (random) => ({
+    type: "delay",
+    beforeMs: below(random, 5000),
+    afterMs: below(random, 20_000),
+  }),
+  cut: (random) => ({ type: "cut", afterBytes: below(random, 400_000) }),
+  "line cut short": (random) => ({ type: "truncate", afterBytes: below(random, 400_000) }),
+  "half-open": (random) => ({ type: "stall", afterBytes: below(random, 200_000) }),
+  stalled: (random) => ({ type: "stall", afterBytes: below(random, 200_000), ms: below(random, 90_000) }),
+  "small pieces": (random) => ({ type: "fragment", bytes: 1 + below(random, 3000) }),
+  ...Object.fromEntries(
+    [410, 429, 500, 503].map((status) => [`status ${status}`, () => ({ type: "respond", status }) as const]),
+  ),
+  ...Object.fromEntries(
+    [410, 429, 500].map((status) => [
+      `error event ${status}`,
+      (random: Random) => ({ type: "error-event", afterBytes: below(random, 300_000), status }) as const,
+    ]),
+  ),
+};
+
+/** Faults for six of ten requests, dealt like cards: each once before one comes again, so that none is left out. */
+function dealtFaults(random: Random): { plan: () => Fault | undefined; counts: Map<string, number> } {
+  const counts = new Map(Object.keys(FAULTS).map((name) => [name, 0]));
+  let deck: string[] = [];
+  const plan = (): Fault | undefined => {
+    if (random.next() >= FAULT_PROBABILITY) return undefined;
+    if (deck.length === 0) deck = Object.keys(FAULTS);
+    const [name] = deck.splice(below(random, deck.length), 1) as [string];
+    counts.set(name, counts.get(name)! + 1);
+    return FAULTS[name]!(random);
+  };
+  return { plan, counts };
+}
 
 describe("informer under faults", () => {
-  it.each(seeds)(
-    `ends equal to the server after ${EVENTS} events, no handler having missed a promised step (SOAK_SEED=%i)`,
-    async (seed) => {
+  it.each(runs)(
+    `ends equal to the server after ${EVENTS} events, no handler having missed a promised step (lists $lists, SOAK_SEED=$seed)`,
+    async ({ seed, lists: howListed }) => {
       const random = seededRandom(seed);
       const clock = new VirtualClock();
       const api = new ModelApi(clock, seededRandom(seed + 1), 20_000);
       let isFaulty = true;
-      const plan = randomFaults(seededRandom(seed + 2), 0.6, FAULTS);
-      const transport = faultTransport(api, (request, index) => (isFaulty ? plan(request, index) : undefined), clock);
+      const faults = dealtFaults(seededRandom(seed + 2));
+      const transport = faultTransport(api, () => (isFaulty ? faults.plan() : undefined), clock);
       const client = createClient({ transport, server: "model", clock, random: seededRandom(seed + 3) });
-      const informers = new Informers(client, { clock, random: seededRandom(seed + 4), watchTimeoutMs: 45_000 });
+      const informers = new Informers(client, {
+        clock,
+        random: seededRandom(seed + 4),
+        watchTimeoutMs: 45_000,
+        ...LISTS[howListed],
+      });
       const widgets = informers.for(Widget);
 
       const [prompt, slow] = [new StepLog(), new StepLog()];
@@ -101,9 +138,12 @@ describe("informer under faults", () => {
       const promised = prompt.expectPromised(api.changes, watchedSpans(api), own);
       const lists = api.answers.filter((answer) => answer.type === "list").length;
       console.log(
-        `seed ${seed}: ${api.changes.length} changes, ${promised} promised, ${lists} lists, ` +
-          `${api.answers.length - lists} watches, ${prompt.steps} and ${slow.steps} steps (${slow.merged} merged)`,
+        `seed ${seed}, lists ${howListed}: ${api.changes.length} changes, ${promised} promised, ${lists} lists, ` +
+          `${api.answers.length - lists} watches, ${prompt.steps} and ${slow.steps} steps (${slow.merged} merged); ` +
+          `pages ${JSON.stringify(api.laterPages)}, faults ${JSON.stringify(Object.fromEntries(faults.counts))}`,
       );
+      expect([...faults.counts].filter(([, count]) => count === 0)).toEqual([]);
+      if (howListed === "in pages") expect(api.laterPages.outdated).toBeGreaterThan(0);
       expect(promised).toBeGreaterThan(EVENTS / 20);
       await informers[Symbol.asyncDispose]();
     },

@@ -177,7 +177,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
         expect(gadgets.status().objects).toBe(0);
       }
       expect(seen.map((event) => event.type)).toEqual(["add", "delete", "add", "delete"]);
-    });
+    }, 120_000);
   });
 }
 

@@ -35,6 +35,8 @@ export class ModelApi implements Transport {
   /** Every change since the beginning; watches are served from the newest `historyLength` of them. */
   readonly changes: Change[] = [];
   readonly answers: Answer[] = [];
+  /** Pages after the first of a list: of a snapshot that things had changed since, and such that had expired. */
+  readonly laterPages = { outdated: 0, expired: 0 };
   #revision = 100;
   #snapshots = new Map<string, Snapshot>();
   #wake = new Set<() => void>();
@@ -102,7 +104,11 @@ export class ModelApi implements Transport {
     if (token) {
       const [id, at] = token.split(":") as [string, string];
       const found = this.#snapshots.get(id);
-      if (!found || found.revision < this.#oldest) return this.#fail(410, "Expired");
+      if (!found || found.revision < this.#oldest) {
+        this.laterPages.expired++;
+        return this.#fail(410, "Expired");
+      }
+      if (found.revision < this.#revision) this.laterPages.outdated++;
       snapshot = found;
       offset = Number(at);
     } else {

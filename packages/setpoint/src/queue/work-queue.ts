@@ -32,7 +32,9 @@ interface Waiter<Cause> {
  * The queue that workers wait on: {@link KeyQueue} on a clock, with one timer for all delayed keys.
  *
  * ```ts
- * for (let item = await queue.get(signal); item; item = await queue.get(signal)) {
+ * for (;;) {
+ *   const item = queue.take() ?? (await queue.get(signal)); // waits only when nothing is in line
+ *   if (!item) break;
  *   await process(item.key, item.cause);
  *   queue.done(item);
  * }
