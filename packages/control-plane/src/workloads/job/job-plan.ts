@@ -1,15 +1,13 @@
-import { formatTime, type NewObject, parseTime } from "setpoint";
+import { formatTime, type NewObject } from "setpoint";
 import type { Job, JobCondition, JobStatus } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
-import { isPodActive, isPodOver, isPodReady, isPodTerminating } from "../pod/pod-state.js";
-import { formatIndexes, parseIndexes } from "./index-set.js";
-import { finishedAtMs, indexOf, isFailed, isIndexed, isTracked, newPod } from "./job-pods.js";
-import { failureVerdict, metSuccessPolicy } from "./job-policy.js";
-
-const FIRST_BACKOFF_MS = 10_000;
-const LONGEST_BACKOFF_MS = 600_000;
-/** Pods made or deleted in one run. */
-const MOST_PODS = 500;
+import { isPodOver, isPodReady, isPodTerminating } from "../pod/pod-state.js";
+import { formatIndexes } from "./index-set.js";
+import { isTracked } from "./job-pods.js";
+import { failureVerdict } from "./job-policy.js";
+import { COMPLETIONS_REACHED, deadlineInMs, type JobTarget, jobTarget } from "./job-target.js";
+import { hasSucceeded, type JobView, viewJob } from "./job-view.js";
+import { NO_CHANGES, podChanges } from "./pod-changes.js";
 
 export interface JobEvent {
   readonly type: "Normal" | "Warning";
@@ -17,21 +15,21 @@ export interface JobEvent {
   readonly message: string;
 }
 
-/** What to do about a job. Pods to create and to delete are known before the status, which counts them as done. */
+/** What to do about a job. The status counts pods to create and to remove as done. */
 export interface JobPlan {
   readonly create: readonly NewObject<Pod>[];
-  /** With the tracking finalizer, so that they are counted as failed; or without, where the job wants fewer pods. */
+  /** Untracked first where the job just wants fewer; tracked where they count as failed, or the job has ended. */
   readonly remove: readonly { readonly pod: Pod; readonly untrack: boolean }[];
   /** Whose end the stored status holds: their finalizer can go. */
   readonly untrack: readonly Pod[];
   readonly status: JobStatus;
   readonly events: readonly JobEvent[];
-  /** The status must be stored before the next step; 0 means at once. */
+  /** When to look again; 0 where the status has to be stored before the next step. */
   readonly nextMs: number | undefined;
 }
 
 export function isFinished({ status }: Job): boolean {
-  return isTrue(status?.conditions, "Complete") || isTrue(status?.conditions, "Failed");
+  return status?.conditions?.some(({ type, status }) => /^(Complete|Failed)$/.test(type) && status === "True") ?? false;
 }
 
 /**
@@ -39,323 +37,139 @@ export function isFinished({ status }: Job): boolean {
  * then its finalizer goes and the counter grows. So a crash between any two writes counts no pod twice and misses none.
  */
 export function planJob(job: Job, pods: readonly Pod[], nowMs: number): JobPlan {
-  const progress = new JobProgress(job, pods, nowMs);
-  return progress.plan();
+  const view = viewJob(job, pods, nowMs);
+  const { spec, active } = view;
+  const early = jobTarget(view);
+  const isLeaving = job.metadata.deletionTimestamp !== undefined;
+  const changes = early || isLeaving ? NO_CHANGES : podChanges(view);
+  const remove = early
+    ? active.map((pod) => ({ pod, untrack: false }))
+    : changes.remove.map((pod) => ({ pod, untrack: true }));
+  const remaining = active.length + changes.create.length - remove.length;
+  const isComplete =
+    remaining === 0 && (spec.completions === undefined ? view.succeeded > 0 : view.succeeded >= spec.completions);
+  const target = early ?? (isComplete ? COMPLETIONS_REACHED : undefined);
+  const suspension = target ? undefined : changedSuspension(view);
+  const ends = endsOf(view, target, remove.length);
+
+  const conditions = new ConditionList(job.status?.conditions ?? [], nowMs);
+  if (target) conditions.set(target.type, "True", target.reason, target.message);
+  if (suspension) conditions.set("Suspended", suspension.status, suspension.reason, suspension.message);
+  if (ends.isLast) conditions.set(ends.hasSucceeded ? "Complete" : "Failed", "True", target!.reason, target!.message);
+  const removed = new Set(remove.map(({ pod }) => pod));
+  const startTime = suspension ? (suspension.status === "True" ? undefined : formatTime(nowMs)) : view.startTime;
+  return {
+    create: changes.create,
+    remove,
+    untrack: ends.untrack,
+    events: [...(suspension ? [suspension.event] : []), ...(ends.isLast ? [endEvent(target!)] : [])],
+    nextMs: soonest(ends.isNextDue ? 0 : undefined, target ? undefined : deadlineInMs(view), changes.waitMs),
+    status: {
+      ...(conditions.all.length > 0 && { conditions: conditions.all }),
+      ...(startTime !== undefined && { startTime }),
+      ...(ends.isLast && ends.hasSucceeded && { completionTime: formatTime(nowMs) }),
+      active: remaining,
+      ready: active.filter((pod) => isPodReady(pod) && !removed.has(pod)).length,
+      terminating: ends.terminating,
+      ...countsOf(view),
+      uncountedTerminatedPods: ends.uncounted,
+    },
+  };
 }
 
-/** A job as this step sees it; the fields grow into the plan. */
-class JobProgress {
-  readonly #job: Job;
-  readonly #spec: NonNullable<Job["spec"]>;
-  readonly #pods: readonly Pod[];
-  readonly #nowMs: number;
-  readonly #completions: number;
-  /** Pods whose end the stored status holds, and which are still tracked. */
-  readonly #settled: readonly Pod[];
-  /** Tracked pods that have ended, and that no status knows of yet. */
-  readonly #ended: readonly Pod[];
+/** The counters as they are once the finalizers of the pods whose end is stored have gone. */
+function countsOf({ job, spec, indexes }: JobView): JobStatus {
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods: stored } = job.status ?? {};
+  return {
+    succeeded: indexes?.succeeded.size ?? succeeded + (stored?.succeeded?.length ?? 0),
+    failed: failed + (stored?.failed?.length ?? 0),
+    ...(indexes && { completedIndexes: formatIndexes(indexes.succeeded) }),
+    ...(indexes && spec.backoffLimitPerIndex !== undefined && { failedIndexes: formatIndexes(indexes.failed) }),
+  };
+}
+
+interface Ends {
+  readonly hasSucceeded: boolean;
+  readonly untrack: readonly Pod[];
+  readonly uncounted: NonNullable<JobStatus["uncountedTerminatedPods"]>;
+  readonly terminating: number;
+  /** The job ends with this step. */
+  readonly isLast: boolean;
+  /** Another step must follow at once. */
+  readonly isNextDue: boolean;
+}
+
+function endsOf(view: JobView, target: JobTarget | undefined, removedCount: number): Ends {
+  const { job, pods, settled, indexes } = view;
+  const isSuccess = target?.type === "SuccessCriteriaMet";
+  const isOver = target !== undefined || job.metadata.deletionTimestamp !== undefined;
+  // A job that fails counts what still ran as failed; one that has succeeded just lets it go.
+  const ended = view.ended.filter((pod) => !isSuccess || isPodOver(pod));
+  const cut = isOver ? pods.filter((pod) => isTracked(pod) && !settled.includes(pod) && !ended.includes(pod)) : [];
+  const counted = target?.type === "FailureTarget" ? [...ended, ...cut] : ended;
+  const isStored = counted.length === 0;
+  const terminating = pods.filter(isPodTerminating).length + removedCount;
+  // What changed by itself is told before the end is.
+  const isTold = settled.length > 0 || (job.status?.terminating ?? 0) === terminating;
+  const isLast = target !== undefined && isStored && isTold && terminating === 0;
+  const succeeded = indexes ? [] : counted.filter(hasSucceeded);
+  const failed = counted.filter((pod) => !hasSucceeded(pod) && failureVerdict(job, pod).counts);
+  return {
+    hasSucceeded: isSuccess,
+    untrack: isStored && target?.type !== "FailureTarget" ? [...settled, ...cut] : settled,
+    uncounted: {
+      ...(succeeded.length > 0 && { succeeded: uids(succeeded) }),
+      ...(failed.length > 0 && { failed: uids(failed) }),
+    },
+    terminating,
+    isLast,
+    isNextDue: !isStored || (target !== undefined && !isLast && terminating === 0),
+  };
+}
+
+/** The condition that a job gets when it is suspended or resumed. */
+function changedSuspension({ job, spec }: JobView) {
+  const before = job.status?.conditions?.find(({ type }) => type === "Suspended")?.status;
+  if (spec.suspend && before !== "True") return suspensionOf("True", "Suspended", "Job suspended");
+  return !spec.suspend && before === "True" ? suspensionOf("False", "Resumed", "Job resumed") : undefined;
+}
+
+function suspensionOf(status: "True" | "False", what: string, message: string) {
+  const event: JobEvent = { type: "Normal", reason: what, message };
+  return { status, reason: `Job${what}`, message, event };
+}
+
+function endEvent({ type, reason, message }: JobTarget): JobEvent {
+  if (type === "FailureTarget") return { type: "Warning", reason, message };
+  return { type: "Normal", reason: "Completed", message: "Job completed" };
+}
+
+/** Conditions whose times move with their status alone. */
+class ConditionList {
   readonly #conditions: JobCondition[];
-  readonly #events: JobEvent[] = [];
-  #create: NewObject<Pod>[] = [];
-  #remove: { pod: Pod; untrack: boolean }[] = [];
-  #nextMs: number | undefined;
-  #startTime: string | undefined;
+  readonly #now: string;
 
-  constructor(job: Job, pods: readonly Pod[], nowMs: number) {
-    this.#job = job;
-    this.#spec = job.spec!;
-    this.#pods = pods;
-    this.#nowMs = nowMs;
-    this.#completions = job.spec?.completions ?? 0;
-    this.#conditions = [...(job.status?.conditions ?? [])];
-    this.#startTime = job.status?.startTime;
-    const known = this.#storedUids();
-    const succeeded = isIndexed(job) ? parseIndexes(job.status?.completedIndexes, this.#completions) : undefined;
-    const isKnown = (pod: Pod): boolean =>
-      known.has(pod.metadata.uid) ||
-      (pod.status?.phase === "Succeeded" && (succeeded?.has(indexOf(pod, this.#completions) ?? -1) ?? false)) ||
-      (isFailed(pod, job) && !failureVerdict(job, pod).counts);
-    const tracked = pods.filter(isTracked);
-    this.#settled = tracked.filter(isKnown);
-    this.#ended = tracked.filter((pod) => !isKnown(pod) && (pod.status?.phase === "Succeeded" || isFailed(pod, job)));
+  constructor(conditions: readonly JobCondition[], nowMs: number) {
+    this.#conditions = [...conditions];
+    this.#now = formatTime(nowMs);
   }
 
-  plan(): JobPlan {
-    const { status: old = {} } = this.#job;
-    const active = this.#pods.filter(isPodActive);
-    const newlyFailed = this.#ended.filter((pod) => pod.status?.phase !== "Succeeded");
-    const indexes = this.#indexes();
-    const failed = (old.failed ?? 0) + (old.uncountedTerminatedPods?.failed?.length ?? 0) + newlyFailed.length;
-    const succeeded = indexes
-      ? indexes.succeeded.size
-      : (old.succeeded ?? 0) +
-        (old.uncountedTerminatedPods?.succeeded?.length ?? 0) +
-        this.#ended.length -
-        newlyFailed.length;
-    const isSuspended = this.#spec.suspend === true;
-    if (this.#startTime === undefined && !isSuspended) this.#startTime = formatTime(this.#nowMs);
-
-    let target = this.#target(failed, indexes);
-    if (target) this.#remove = active.map((pod) => ({ pod, untrack: false }));
-    else if (this.#job.metadata.deletionTimestamp === undefined) this.#adjust(active, succeeded, indexes);
-    const remaining = active.length + this.#create.length - this.#remove.length;
-    if (!target) {
-      const isComplete =
-        remaining === 0 && (this.#spec.completions === undefined ? succeeded > 0 : succeeded >= this.#completions);
-      if (isComplete) target = { type: "SuccessCriteriaMet", ...COMPLETIONS_REACHED };
-      else this.#noteSuspension(isSuspended);
-    }
-    if (target) this.#condition(target.type, "True", target.reason, target.message);
-    return this.#finish(target, active, remaining, indexes);
+  get all(): readonly JobCondition[] {
+    return this.#conditions;
   }
 
-  /** Why the job ends, if it does; what an earlier run decided holds. */
-  #target(failed: number, indexes: Indexes | undefined): Target | undefined {
-    for (const type of ["SuccessCriteriaMet", "FailureTarget"] as const) {
-      const earlier = this.#conditions.find((condition) => condition.type === type && condition.status === "True");
-      if (earlier) return { type, reason: earlier.reason ?? "", message: earlier.message ?? "" };
-    }
-    const failing = (reason: string, message: string): Target => ({ type: "FailureTarget", reason, message });
-    for (const pod of this.#pods.filter((each) => isFailed(each, this.#job))) {
-      const { failsJob } = failureVerdict(this.#job, pod);
-      if (failsJob) return failing("PodFailurePolicy", failsJob);
-    }
-    const limit = this.#spec.backoffLimit ?? 6;
-    if (failed > limit || this.#restarts() > Math.max(limit - 1, 0)) {
-      return failing("BackoffLimitExceeded", "Job has reached the specified backoff limit");
-    }
-    const { activeDeadlineSeconds, suspend } = this.#spec;
-    if (activeDeadlineSeconds !== undefined && !suspend && this.#startTime) {
-      const leftMs = parseTime(this.#startTime) + activeDeadlineSeconds * 1_000 - this.#nowMs;
-      if (leftMs <= 0) return failing("DeadlineExceeded", "Job was active longer than specified deadline");
-      this.#lookAgain(leftMs);
-    }
-    if (!indexes) return undefined;
-    const { maxFailedIndexes } = this.#spec;
-    if (maxFailedIndexes !== undefined && indexes.failed.size > maxFailedIndexes) {
-      const message = "Job has exceeded the specified maximal number of failed indexes";
-      return failing("MaxFailedIndexesExceeded", message);
-    }
-    if (indexes.failed.size > 0 && indexes.failed.size + indexes.succeeded.size >= this.#completions) {
-      return failing("FailedIndexes", "Job has failed indexes");
-    }
-    const message = metSuccessPolicy(this.#job, indexes.succeeded);
-    return message === undefined ? undefined : { type: "SuccessCriteriaMet", reason: "SuccessPolicy", message };
-  }
-
-  /** More pods, or fewer; never both in one step. */
-  #adjust(active: readonly Pod[], succeeded: number, indexes: Indexes | undefined): void {
-    const { parallelism = 1, completions, suspend, podReplacementPolicy } = this.#spec;
-    const remaining = completions === undefined ? parallelism : Math.max(0, completions - succeeded);
-    const wanted = suspend
-      ? 0
-      : completions === undefined && succeeded > 0
-        ? active.length
-        : Math.min(remaining, parallelism);
-    const surplus = this.#surplus(active, indexes, Math.max(0, active.length - wanted));
-    if (surplus.length > 0) {
-      this.#remove = surplus.slice(0, MOST_PODS).map((pod) => ({ pod, untrack: true }));
-      return;
-    }
-    const leaving = podReplacementPolicy === "Failed" ? this.#pods.filter(isPodTerminating).length : 0;
-    const missing = Math.min(wanted - leaving - active.length, MOST_PODS);
-    if (missing <= 0) return;
-    const isPerIndex = this.#spec.backoffLimitPerIndex !== undefined;
-    const waitMs = isPerIndex ? 0 : backoffMs(this.#failuresSinceSuccess(), this.#nowMs);
-    if (waitMs > 0) this.#lookAgain(waitMs);
-    else if (indexes) this.#createIndexes(active, indexes, missing);
-    else this.#create = Array.from({ length: missing }, () => newPod(this.#job, undefined, 0));
-  }
-
-  #createIndexes(active: readonly Pod[], { succeeded, failed }: Indexes, missing: number): void {
-    const taken = new Set(active.map((pod) => indexOf(pod, this.#completions)));
-    const isPerIndex = this.#spec.backoffLimitPerIndex !== undefined;
-    for (let index = 0; index < this.#completions && this.#create.length < missing; index++) {
-      if (taken.has(index) || succeeded.has(index) || failed.has(index)) continue;
-      const failures = this.#failuresOf(index);
-      const waitMs = isPerIndex ? backoffMs(failures, this.#nowMs) : 0;
-      if (waitMs > 0) this.#lookAgain(waitMs);
-      else this.#create.push(newPod(this.#job, index, failures.length));
-    }
-  }
-
-  /** Pods of an index that another has, or that the job has no use for; then those that have done the least. */
-  #surplus(active: readonly Pod[], indexes: Indexes | undefined, least: number): readonly Pod[] {
-    const ranked = [...active].sort(byUse);
-    if (!indexes) return ranked.slice(0, least);
-    const seen = new Set<number>();
-    const useless = ranked.toReversed().filter((pod) => {
-      const index = indexOf(pod, this.#completions);
-      if (index === undefined || seen.has(index) || indexes.succeeded.has(index)) return true;
-      seen.add(index);
-      return false;
-    });
-    const others = ranked.filter((pod) => !useless.includes(pod));
-    return [...useless, ...others.slice(0, Math.max(0, least - useless.length))];
-  }
-
-  #noteSuspension(isSuspended: boolean): void {
-    const before = this.#conditions.find(({ type }) => type === "Suspended");
-    if (isSuspended && before?.status !== "True") {
-      this.#condition("Suspended", "True", "JobSuspended", "Job suspended");
-      this.#events.push({ type: "Normal", reason: "Suspended", message: "Job suspended" });
-      this.#startTime = undefined;
-    } else if (!isSuspended && before?.status === "True") {
-      this.#condition("Suspended", "False", "JobResumed", "Job resumed");
-      this.#events.push({ type: "Normal", reason: "Resumed", message: "Job resumed" });
-      this.#startTime = formatTime(this.#nowMs);
-    }
-  }
-
-  #finish(
-    target: Target | undefined,
-    active: readonly Pod[],
-    remaining: number,
-    indexes: Indexes | undefined,
-  ): JobPlan {
-    const { status: old = {} } = this.#job;
-    const isOver = target !== undefined || this.#job.metadata.deletionTimestamp !== undefined;
-    const removed = new Set(this.#remove.map(({ pod }) => pod.metadata.uid));
-    // A job that fails counts what still ran as failed; one that has succeeded just lets it go.
-    const hasSucceeded = target?.type === "SuccessCriteriaMet";
-    const ended = this.#ended.filter((pod) => !hasSucceeded || isPodOver(pod));
-    const isNoted = (pod: Pod): boolean => this.#settled.includes(pod) || ended.includes(pod);
-    const cut = isOver ? this.#pods.filter((pod) => isTracked(pod) && !isNoted(pod)) : [];
-    const counted = target?.type === "FailureTarget" ? [...ended, ...cut] : ended;
-    const uncounted = {
-      succeeded: indexes ? [] : uids(counted.filter(({ status }) => status?.phase === "Succeeded")),
-      failed: uids(counted.filter((pod) => pod.status?.phase !== "Succeeded" && failureVerdict(this.#job, pod).counts)),
-    };
-    const stored = old.uncountedTerminatedPods;
-    const isStored = counted.length === 0;
-    const untrack = isStored ? [...this.#settled, ...(target?.type === "FailureTarget" ? [] : cut)] : this.#settled;
-    const terminating = this.#pods.filter(isPodTerminating).length + this.#remove.length;
-    // What changed by itself is told before the end is.
-    const isTold = this.#settled.length > 0 || (old.terminating ?? 0) === terminating;
-    const isEnding = target !== undefined && isStored && isTold && terminating === 0;
-    if (isEnding) this.#end(target);
-    if (!isStored || (target && !isEnding && terminating === 0)) this.#lookAgain(0);
-    const completed = isEnding && target.type === "SuccessCriteriaMet";
-    const status: JobStatus = {
-      ...(this.#conditions.length > 0 && { conditions: this.#conditions }),
-      ...(this.#startTime !== undefined && { startTime: this.#startTime }),
-      ...(completed && { completionTime: formatTime(this.#nowMs) }),
-      active: remaining,
-      ready: active.filter((pod) => isPodReady(pod) && !removed.has(pod.metadata.uid)).length,
-      terminating,
-      succeeded: indexes ? indexes.succeeded.size : (old.succeeded ?? 0) + (stored?.succeeded?.length ?? 0),
-      failed: (old.failed ?? 0) + (stored?.failed?.length ?? 0),
-      ...(indexes && { completedIndexes: formatIndexes(indexes.succeeded) }),
-      ...(this.#spec.backoffLimitPerIndex !== undefined && indexes && { failedIndexes: formatIndexes(indexes.failed) }),
-      uncountedTerminatedPods: {
-        ...(uncounted.succeeded.length > 0 && { succeeded: uncounted.succeeded }),
-        ...(uncounted.failed.length > 0 && { failed: uncounted.failed }),
-      },
-    };
-    return { create: this.#create, remove: this.#remove, untrack, status, events: this.#events, nextMs: this.#nextMs };
-  }
-
-  #end({ type, reason, message }: Target): void {
-    if (type === "SuccessCriteriaMet") {
-      this.#condition("Complete", "True", reason, message);
-      this.#events.push({ type: "Normal", reason: "Completed", message: "Job completed" });
-    } else {
-      this.#condition("Failed", "True", reason, message);
-      this.#events.push({ type: "Warning", reason, message });
-    }
-  }
-
-  #storedUids(): ReadonlySet<string> {
-    const { succeeded = [], failed = [] } = this.#job.status?.uncountedTerminatedPods ?? {};
-    return new Set([...succeeded, ...failed]);
-  }
-
-  #indexes(): Indexes | undefined {
-    if (!isIndexed(this.#job)) return undefined;
-    const succeeded = new Set(parseIndexes(this.#job.status?.completedIndexes, this.#completions));
-    for (const pod of this.#pods) {
-      const index = indexOf(pod, this.#completions);
-      if (index !== undefined && pod.status?.phase === "Succeeded") succeeded.add(index);
-    }
-    const limit = this.#spec.backoffLimitPerIndex;
-    const failed = new Set(limit === undefined ? [] : parseIndexes(this.#job.status?.failedIndexes, this.#completions));
-    for (let index = 0; limit !== undefined && index < this.#completions; index++) {
-      if (succeeded.has(index)) continue;
-      const failures = this.#failuresOf(index);
-      if (failures.length > limit || failures.some((pod) => failureVerdict(this.#job, pod).failsIndex))
-        failed.add(index);
-    }
-    return { succeeded, failed };
-  }
-
-  #failuresOf(index: number): readonly Pod[] {
-    const ofIndex = this.#pods.filter((pod) => indexOf(pod, this.#completions) === index && isFailed(pod, this.#job));
-    return ofIndex.filter((pod) => failureVerdict(this.#job, pod).counts);
-  }
-
-  #failuresSinceSuccess(): readonly Pod[] {
-    const successes = this.#pods.filter(({ status }) => status?.phase === "Succeeded").map(finishedAtMs);
-    const lastMs = Math.max(Number.NEGATIVE_INFINITY, ...successes);
-    return this.#pods.filter((pod) => pod.status?.phase === "Failed" && finishedAtMs(pod) > lastMs);
-  }
-
-  /** Containers that were started again in place count against the limit, too. */
-  #restarts(): number {
-    if (this.#spec.template.spec?.restartPolicy !== "OnFailure") return 0;
-    const living = this.#pods.filter(({ status }) => status?.phase === "Running" || status?.phase === "Pending");
-    const statuses = living.flatMap(({ status }) => [
-      ...(status?.initContainerStatuses ?? []),
-      ...(status?.containerStatuses ?? []),
-    ]);
-    return statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
-  }
-
-  #condition(type: string, status: "True" | "False", reason: string, message: string): void {
+  set(type: string, status: "True" | "False", reason: string, message: string): void {
     const at = this.#conditions.findIndex((condition) => condition.type === type);
     if (this.#conditions[at]?.status === status) return;
-    const time = formatTime(this.#nowMs);
-    const condition = { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message };
+    const condition = { type, status, lastProbeTime: this.#now, lastTransitionTime: this.#now, reason, message };
     if (at < 0) this.#conditions.push(condition);
     else this.#conditions[at] = condition;
   }
-
-  #lookAgain(afterMs: number): void {
-    this.#nextMs = Math.min(this.#nextMs ?? afterMs, afterMs);
-  }
 }
 
-interface Indexes {
-  readonly succeeded: ReadonlySet<number>;
-  readonly failed: ReadonlySet<number>;
-}
-
-interface Target {
-  readonly type: "SuccessCriteriaMet" | "FailureTarget";
-  readonly reason: string;
-  readonly message: string;
-}
-
-const COMPLETIONS_REACHED = {
-  reason: "CompletionsReached",
-  message: "Reached expected number of succeeded pods",
-} as const;
-
-/** How long until another pod may follow these failures: 10 seconds, doubling up to 10 minutes. */
-function backoffMs(failures: readonly Pod[], nowMs: number): number {
-  if (failures.length === 0) return 0;
-  const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.length - 1), LONGEST_BACKOFF_MS);
-  return Math.max(0, Math.max(...failures.map(finishedAtMs)) + delayMs - nowMs);
-}
-
-function isTrue(conditions: readonly JobCondition[] | undefined, type: string): boolean {
-  return conditions?.some((condition) => condition.type === type && condition.status === "True") ?? false;
-}
-
-/** Those without a node first, then those that are not ready, then the youngest. */
-function byUse(left: Pod, right: Pod): number {
-  const rank = (pod: Pod): number => (pod.spec?.nodeName ? 2 : 0) + (isPodReady(pod) ? 1 : 0);
-  const age = (pod: Pod): number => -parseTime(pod.metadata.creationTimestamp!);
-  return rank(left) - rank(right) || age(left) - age(right);
+function soonest(...waits: readonly (number | undefined)[]): number | undefined {
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
 }
 
 function uids(pods: readonly Pod[]): readonly string[] {
