@@ -15,7 +15,7 @@ import { jobCases } from "./areas/jobs.js";
 import { listCases } from "./areas/list.js";
 import { matchConditionCases } from "./areas/match-conditions.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";
-import { policyCases } from "./areas/policies.js";
+import { mutatingPolicyCases, policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
 import { serviceCases } from "./areas/services.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
@@ -68,6 +68,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...libraryCases,
   ...matchConditionCases,
   ...policyCases,
+  ...mutatingPolicyCases,
   ...patchWalks([...FIXED_SEEDS, ...seeds]),
   ...interleavings([...FIXED_SEEDS, ...seeds]),
 ];

@@ -7,6 +7,8 @@ export interface Case {
   readonly run: (session: Session) => Promise<void>;
   /** Changes what other cases see (cluster-wide webhooks, discovery of everything): runs when no other case does. */
   readonly alone?: boolean;
+  /** Waits for a controller that other cases keep busy: runs before them, with others of its kind. */
+  readonly early?: boolean;
 }
 
 /** Declares the cases of one area: `area("apply", { "two managers conflict": async (s) => { … } })`. */

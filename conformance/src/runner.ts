@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly patienceMs: number;
 }
 
-/** Runs the cases on one server, several at once; those that must be alone come last, one by one. */
+/** Runs the cases on one server, several at once: early ones first, those that must be alone last, one by one. */
 export async function runCases(cases: readonly Case[], wire: Wire, options: RunOptions): Promise<Transcripts> {
   await using hooks = await WebhookServer.start();
   const transcripts = new Map<string, readonly Step[]>();
@@ -25,7 +25,8 @@ export async function runCases(cases: readonly Case[], wire: Wire, options: RunO
     const session = new Session(wire, idOf(each), hooks, options.patienceMs);
     transcripts.set(titleOf(each), await runCase(each, session));
   };
-  const queue = cases.filter((each) => !each.alone);
+  await Promise.all(cases.filter((each) => each.early).map(run));
+  const queue = cases.filter((each) => !each.alone && !each.early);
   const work = async (): Promise<void> => {
     for (let each = queue.shift(); each; each = queue.shift()) await run(each);
   };

@@ -154,6 +154,9 @@ export const crdCases = area("custom resources", {
     for (let time = 0; time < 2; time++) await s.apply("one", `${widgetPath(s)}/w`, untidy);
     for (let time = 0; time < 2; time++) await s.patch("merge", `${widgetPath(s)}/w`, {});
     for (let time = 0; time < 2; time++) await s.apply("two", `${widgetPath(s)}/w`, widget(s, "w", { a: "1" }));
+    await s.apply("one", `${widgetPath(s)}/w`, { ...untidy, metadata: { name: "w", labels: { x: "y" } } });
+    await s.apply("one", `${widgetPath(s)}/w`, untidy);
+    for (let time = 0; time < 2; time++) await s.patch("merge", `${widgetPath(s)}/w`, {});
   },
   "stay until their last finalizer is gone": async (s) => {
     await s.crd(widgets(s, object({ a: { type: "string" } })));

@@ -216,32 +216,38 @@ export const namespaceCases = area("namespaces", {
   "with an invalid name": async (s) => {
     for (const name of ["a.b", "A", "a".repeat(64), "-"]) await s.post("/api/v1/namespaces", { metadata: { name } });
   },
-  "takes its objects with it": async (s) => {
-    const name = `${s.namespace}-x`;
-    await s.post("/api/v1/namespaces", { metadata: { name } }, { silent: true });
-    await s.post(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: "a" } }, { silent: true });
-    await s.delete(`/api/v1/namespaces/${name}`, undefined, { silent: true });
-    await s.eventually(`/api/v1/namespaces/${name}`, gone);
-    await s.get(`/api/v1/namespaces/${name}/configmaps/a`);
+  "takes its objects with it": {
+    early: true,
+    run: async (s) => {
+      const name = `${s.namespace}-x`;
+      await s.post("/api/v1/namespaces", { metadata: { name } }, { silent: true });
+      await s.post(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: "a" } }, { silent: true });
+      await s.delete(`/api/v1/namespaces/${name}`, undefined, { silent: true });
+      await s.eventually(`/api/v1/namespaces/${name}`, gone);
+      await s.get(`/api/v1/namespaces/${name}/configmaps/a`);
+    },
   },
-  "waits for finalizers": async (s) => {
-    const name = `${s.namespace}-x`;
-    await s.post("/api/v1/namespaces", { metadata: { name } }, { silent: true });
-    await s.post(
-      `/api/v1/namespaces/${name}/configmaps`,
-      { metadata: { name: "a", finalizers: ["x.io/keep"] } },
-      { silent: true },
-    );
-    const deleted = await s.delete(`/api/v1/namespaces/${name}`, undefined, { silent: true });
-    s.note("phase", [deleted.status, deleted.body.status?.phase, deleted.body.spec]);
-    await s.post(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: "b" } });
-    const waiting = await s.eventually(
-      `/api/v1/namespaces/${name}/configmaps/a`,
-      (reply) => reply.body.metadata?.deletionTimestamp !== undefined,
-    );
-    s.note("waiting", waiting.status);
-    await s.patch("merge", `/api/v1/namespaces/${name}/configmaps/a`, { metadata: { finalizers: null } });
-    await s.eventually(`/api/v1/namespaces/${name}`, gone);
+  "waits for finalizers": {
+    early: true,
+    run: async (s) => {
+      const name = `${s.namespace}-x`;
+      await s.post("/api/v1/namespaces", { metadata: { name } }, { silent: true });
+      await s.post(
+        `/api/v1/namespaces/${name}/configmaps`,
+        { metadata: { name: "a", finalizers: ["x.io/keep"] } },
+        { silent: true },
+      );
+      const deleted = await s.delete(`/api/v1/namespaces/${name}`, undefined, { silent: true });
+      s.note("phase", [deleted.status, deleted.body.status?.phase, deleted.body.spec]);
+      await s.post(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: "b" } });
+      const waiting = await s.eventually(
+        `/api/v1/namespaces/${name}/configmaps/a`,
+        (reply) => reply.body.metadata?.deletionTimestamp !== undefined,
+      );
+      s.note("waiting", waiting.status);
+      await s.patch("merge", `/api/v1/namespaces/${name}/configmaps/a`, { metadata: { finalizers: null } });
+      await s.eventually(`/api/v1/namespaces/${name}`, gone);
+    },
   },
   "some cannot be deleted": async (s) => {
     for (const name of ["default", "kube-system", "kube-public"]) await s.delete(`/api/v1/namespaces/${name}`);

@@ -284,3 +284,142 @@ export const policyCases = area("admission policies", {
   "a binding that both denies and warns": refusedBinding({ validationActions: ["Deny", "Warn"] }),
   "a binding of nothing": refusedBinding({ policyName: "", validationActions: [], paramRef: {} }),
 });
+
+const mutatingPolicy = (s: Session, spec: object): Body => ({
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "MutatingAdmissionPolicy",
+  metadata: { name: s.namespace },
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": s.namespace } },
+    },
+    failurePolicy: "Fail",
+    reinvocationPolicy: "Never",
+    ...spec,
+  },
+});
+
+/** Installs a mutating policy, waits until it marks a probe, tries writes, and removes it. */
+const withMutations =
+  (spec: Body, tries: (s: Session) => Promise<void>): Case["run"] =>
+  async (s) => {
+    const mark = {
+      patchType: "JSONPatch",
+      jsonPatch: {
+        expression: `object.metadata.name == '${PROBE}' ? [JSONPatch{op: 'add', path: '/data', value: {'seen': 'yes'}}] : []`,
+      },
+    };
+    const mutations = [...(spec.mutations ?? []), mark];
+    await s.post(`${registration}/mutatingadmissionpolicies`, mutatingPolicy(s, { ...spec, mutations }), {
+      silent: true,
+    });
+    await s.post(
+      `${registration}/mutatingadmissionpolicybindings`,
+      { metadata: { name: s.namespace }, spec: { policyName: s.namespace } },
+      { silent: true },
+    );
+    try {
+      for (let calm = 0, asked = 0; calm < 3 && asked < 200; asked++) {
+        const body = { metadata: { name: PROBE } };
+        const reply = await s.post(`${configMaps(s)}?dryRun=All`, body, { silent: true });
+        calm = reply.status !== 201 || reply.body.data?.seen === "yes" ? calm + 1 : 0;
+        await systemClock.sleep(50);
+      }
+      await tries(s);
+    } finally {
+      await s.delete(`${registration}/mutatingadmissionpolicybindings/${s.namespace}`, undefined, { silent: true });
+      await s.delete(`${registration}/mutatingadmissionpolicies/${s.namespace}`, undefined, { silent: true });
+    }
+  };
+
+const made = async (s: Session, name: string, data: object = {}, labels?: object): Promise<void> => {
+  const body = { metadata: { name, ...(labels && { labels }) }, data };
+  const reply = await s.post(configMaps(s), body, { silent: true });
+  verdict(s, `create ${name}`, reply);
+  s.note(`made ${name}`, { data: reply.body.data ?? null, labels: reply.body.metadata?.labels ?? null });
+};
+const applying = (expression: string): object => ({
+  patchType: "ApplyConfiguration",
+  applyConfiguration: { expression },
+});
+const patching = (expression: string): object => ({ patchType: "JSONPatch", jsonPatch: { expression } });
+
+export const mutatingPolicyCases = area("mutating policies", {
+  "fields are applied": withMutations(
+    {
+      mutations: [
+        applying("Object{metadata: Object.metadata{labels: {'by': 'policy'}}, data: {'added': object.metadata.name}}"),
+      ],
+    },
+    async (s) => {
+      await made(s, "a", { own: "1" });
+      await made(s, "b", { added: "mine" }, { other: "x" });
+    },
+  ),
+  "a patch is applied": withMutations(
+    {
+      mutations: [
+        patching("[JSONPatch{op: 'add', path: '/data/x', value: 'y'}, JSONPatch{op: 'remove', path: '/data/gone'}]"),
+      ],
+    },
+    async (s) => {
+      await made(s, "a", { gone: "1" });
+      await made(s, "b", {});
+    },
+  ),
+  "a key with a slash": withMutations(
+    {
+      mutations: [
+        patching(
+          "has(object.metadata.labels) ? [JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('example.com/x'), value: '1'}] : []",
+        ),
+      ],
+    },
+    async (s) => {
+      await made(s, "a", {}, { l: "1" });
+      await made(s, "b", {});
+    },
+  ),
+  "a test that fails changes nothing": withMutations(
+    {
+      mutations: [
+        patching(
+          "[JSONPatch{op: 'test', path: '/data/a', value: 'x'}, JSONPatch{op: 'add', path: '/data/b', value: 'y'}]",
+        ),
+      ],
+    },
+    async (s) => {
+      await made(s, "a", { a: "x" });
+      await made(s, "b", { a: "z" });
+    },
+  ),
+  "one after the other, with variables": withMutations(
+    {
+      variables: [{ name: "n", expression: "string(object.data.size())" }],
+      mutations: [
+        applying("Object{data: {'first': variables.n}}"),
+        applying("Object{data: {'second': object.data.first}}"),
+      ],
+    },
+    async (s) => {
+      await made(s, "a", { own: "1" });
+    },
+  ),
+  "only where conditions hold": withMutations(
+    {
+      matchConditions: [{ name: "c", expression: `object.metadata.name != 'skipped'` }],
+      mutations: [applying("Object{data: {'by': 'policy'}}")],
+    },
+    async (s) => {
+      await made(s, "skipped", {});
+      await made(s, "taken", {});
+    },
+  ),
+  "an expression that fails refuses": withMutations(
+    { mutations: [applying(`object.metadata.name == '${PROBE}' ? Object{} : Object{data: {'a': object.nothing}}`)] },
+    async (s) => {
+      await made(s, "a", {});
+    },
+  ),
+});

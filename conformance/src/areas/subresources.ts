@@ -1,5 +1,5 @@
 import { area } from "../case.js";
-import type { Session } from "../session.js";
+import type { Body, Session } from "../session.js";
 import { deployment } from "./update.js";
 
 const deployments = (s: Session): string => `/apis/apps/v1/namespaces/${s.namespace}/deployments`;
@@ -124,6 +124,34 @@ export const subresourceCases = area("subresources", {
     await s.get(`/api/v1/namespaces/${s.namespace}/configmaps/a/scale`);
     await s.post(`${deployments(s)}/a/scale`, {});
     await s.delete(`${deployments(s)}/a/status`);
+  },
+  "applied to scale": async (s) => {
+    const paused: Body = deployment("a");
+    await s.post(deployments(s), { ...paused, spec: { ...paused.spec, paused: true } }, { silent: true });
+    const wanted = (replicas: number): object => ({
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: "a" },
+      spec: { replicas },
+    });
+    const owners = async (): Promise<void> => {
+      const { body } = await s.get(`${deployments(s)}/a`, { silent: true });
+      const entries = body.metadata.managedFields.filter((each: Body) => each.fieldsV1["f:spec"]?.["f:replicas"]);
+      s.note("owners", [
+        body.spec.replicas,
+        entries.map((each: Body) => [each.manager, each.operation, each.subresource, each.apiVersion]).sort(),
+      ]);
+    };
+    for (const [manager, replicas, query] of [
+      ["one", 0, ""],
+      ["one", 2, "&force=true"],
+      ["two", 3, ""],
+      ["two", 2, ""],
+      ["two", 3, "&force=true"],
+    ] as const) {
+      await s.apply(manager, `${deployments(s)}/a/scale`, wanted(replicas), query);
+      await owners();
+    }
   },
   "applied to status": async (s) => {
     await s.post(deployments(s), deployment("a"), { silent: true });

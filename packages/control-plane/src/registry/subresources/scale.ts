@@ -1,11 +1,15 @@
 import type { KubeObject, UntypedObject } from "setpoint";
+import { applyServerSide } from "../../apply/field-manager.js";
 import { jsonPatch } from "../../apply/json-patch.js";
+import type { ManagedFieldsEntry } from "../../apply/managed-fields.js";
 import { mergePatch } from "../../apply/merge-patch.js";
+import { objectManagers, scaleManagers } from "../../apply/scale-ownership.js";
 import { strategicPatch } from "../../apply/strategic-patch.js";
 import type { ApiResponse } from "../../http/api-request.js";
 import { DecodingError } from "../../schema/go-decoding.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import { contentTypeOf, readDocument, readObject } from "../body/request-document.js";
+import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
 import { invalidValue } from "../field-error.js";
 import { answer } from "../negotiation/answer.js";
@@ -15,11 +19,13 @@ import type { ResourceDefinition, Subresource } from "../resource-definition.js"
 import { badRequest, internalError, invalid, type StatusError } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
-import { tracked } from "../write/field-ownership.js";
+import { ownershipContext, tracked } from "../write/field-ownership.js";
 import { checkPatchType } from "../write/patch-endpoint.js";
 import { invalidPatch } from "../write/patch-error.js";
 import { update } from "../write/update.js";
 import { writeRequestOf } from "../write/write-endpoints.js";
+
+const SCALE = { apiVersion: "autoscaling/v1", kind: "Scale" } as const;
 
 interface Scale extends KubeObject {
   readonly spec: { readonly replicas?: number };
@@ -99,8 +105,46 @@ async function patchScale(call: ResourceCall): Promise<ApiResponse> {
   const isApply = type === "application/apply-patch+yaml";
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const { value: patch } = readDocument(request.body, isApply, badRequest);
+  if (isApply) return applyScale(call, options, patch);
   const schema = environment.facts.schemaOf("autoscaling", "v1", "Scale")!;
   return writeScale(call, "PatchOptions", options, (scale) => patched(type, scale, patch, schema), invalidPatch);
+}
+
+/** Server-side apply: the scale is merged with the ownership of the replicas in its object, and given back to that. */
+async function applyScale(call: ResourceCall, options: WriteOptions, config: Json): Promise<ApiResponse> {
+  const { environment, definition, name } = call;
+  if (!isObject(config)) throw badRequest("the applied configuration is no object");
+  const { specReplicasPath } = pathsOf(definition);
+  const replicasPath = specReplicasPath
+    .split(".")
+    .slice(1)
+    .map((part) => `f:${part}` as const);
+  const write = writeRequestOf(call, "PatchOptions", options, true);
+  const context = {
+    ...ownershipContext(environment, write),
+    apiVersion: SCALE.apiVersion,
+    kind: SCALE.kind,
+    message: environment.facts.messageOf(SCALE.apiVersion, SCALE.kind),
+    schemaOf: () => environment.facts.schemaOf("autoscaling", "v1", SCALE.kind),
+    resetFields: () => undefined,
+  };
+  const { object } = await update(environment, write, {
+    name,
+    transform: (old) => {
+      const scale = scaleOf(definition, old!);
+      const entries = old!.metadata.managedFields as readonly ManagedFieldsEntry[] | undefined;
+      const owned = { ...scale, metadata: { ...scale.metadata, managedFields: scaleManagers(entries, replicasPath) } };
+      const applied = applyServerSide(context, owned as unknown as JsonObject, config, { force: options.force });
+      const replicas = orRefused(applied, invalidPatch, () => replicasOf(applied, name, definition.isBuiltIn));
+      const changed = withValueAt(old as UntypedObject, specReplicasPath, replicas) as unknown as KubeObject;
+      const scaleEntries = (applied.metadata as JsonObject).managedFields as unknown as
+        | ManagedFieldsEntry[]
+        | undefined;
+      const managedFields = objectManagers(entries, scaleEntries ?? [], replicasPath, apiVersionOf(definition));
+      return { ...changed, metadata: { ...changed.metadata, managedFields } } as KubeObject;
+    },
+  });
+  return answer(200, scaleOf(definition, object.object), call.representation);
 }
 
 function patched(

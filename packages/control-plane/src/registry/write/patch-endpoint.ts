@@ -174,7 +174,7 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
     try {
       const object = completed(call, applied, "Ignore", []);
       checkIdentity(call, object);
-      return call.definition.isBuiltIn ? object : unpruned(call.definition, applied, object);
+      return call.definition.isBuiltIn ? object : withEmptyParts(unpruned(call.definition, applied, object), value);
     } catch (error) {
       if (!(error instanceof DecodingError)) throw error;
       throw badRequest(error.message);
@@ -184,8 +184,7 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
 
 /** What is applied to a custom resource keeps its nulls, which the schema then judges; only metadata is always tidied. */
 function unpruned(definition: ResourceDefinition, applied: JsonObject, { metadata }: KubeObject): KubeObject {
-  const object = defaulted(definition, { ...applied, metadata } as unknown as KubeObject);
-  return withEmptyParts(object, applied);
+  return defaulted(definition, { ...applied, metadata } as unknown as KubeObject);
 }
 
 /** The real server means to warn too, but its text has two lines, which no header carries. */

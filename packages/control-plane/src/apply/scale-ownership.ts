@@ -1,0 +1,47 @@
+import { difference, type FieldSet, hasPath, isEmptySet, setOf } from "./field-set.js";
+import type { ManagedFieldsEntry } from "./managed-fields.js";
+import type { PathElement } from "./path-element.js";
+
+const SCALE_VERSION = "autoscaling/v1";
+const SCALE_REPLICAS = setOf(["f:spec", "f:replicas"]);
+
+/**
+ * Who owns the replicas of a scale, from those who own them in its object: as the real server shows it to an apply to
+ * `/scale`. `replicas` is where the object has them.
+ */
+export function scaleManagers(
+  entries: readonly ManagedFieldsEntry[] = [],
+  replicas: readonly PathElement[],
+): readonly ManagedFieldsEntry[] {
+  return entries
+    .filter(({ fieldsV1 }) => fieldsV1 !== undefined && hasPath(fieldsV1, replicas))
+    .map((entry) => ({ ...entry, apiVersion: SCALE_VERSION, fieldsV1: SCALE_REPLICAS }));
+}
+
+/**
+ * The object's managers after an apply to its scale: who no longer owns the scale's replicas loses the object's, and who
+ * came to own them is noted at `apiVersion`, without a time.
+ */
+export function objectManagers(
+  entries: readonly ManagedFieldsEntry[] = [],
+  scaleEntries: readonly ManagedFieldsEntry[],
+  replicas: readonly PathElement[],
+  apiVersion: string,
+): readonly ManagedFieldsEntry[] {
+  const owned = setOf(replicas);
+  const owners = new Set(scaleEntries.map(idOf));
+  const known = new Set(entries.filter(({ fieldsV1 = {} }) => hasPath(fieldsV1 as FieldSet, replicas)).map(idOf));
+  const kept = entries.flatMap((entry): ManagedFieldsEntry[] => {
+    if (!known.has(idOf(entry)) || owners.has(idOf(entry))) return [entry];
+    const fieldsV1 = difference(entry.fieldsV1!, owned);
+    return isEmptySet(fieldsV1) ? [] : [{ ...entry, fieldsV1 }];
+  });
+  const added = scaleEntries
+    .filter((entry) => !known.has(idOf(entry)))
+    .map(({ time: _time, ...entry }): ManagedFieldsEntry => ({ ...entry, apiVersion, fieldsV1: owned }));
+  return [...kept, ...added];
+}
+
+function idOf({ manager = "", operation = "", subresource = "" }: ManagedFieldsEntry): string {
+  return `${manager}\n${operation}\n${subresource}`;
+}
