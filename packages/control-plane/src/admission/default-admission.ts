@@ -10,7 +10,9 @@ import { builtInAdmission } from "./built-in/built-in-admission.js";
 import { claimResize } from "./built-in/claim-resize.js";
 import { serviceAddresses } from "./built-in/service-addresses.js";
 import { certificateRequestChecks } from "./certificate-requests.js";
+import { limitRanger } from "./limit-ranger.js";
 import { namespaceLifecycle } from "./namespace-lifecycle.js";
+import { MutatingPolicyAdmission } from "./policies/mutating-policy-admission.js";
 import { PolicyAdmission } from "./policies/policy-admission.js";
 import { WebhookAdmission } from "./webhooks/webhook-admission.js";
 import { type ServiceResolver, WebhookCaller } from "./webhooks/webhook-caller.js";
@@ -36,6 +38,7 @@ export class DefaultAdmission implements Disposable {
   readonly caller: WebhookCaller;
   readonly #webhooks: WebhookAdmission;
   readonly #policies: PolicyAdmission;
+  readonly #mutatingPolicies: MutatingPolicyAdmission;
 
   constructor(options: DefaultAdmissionOptions) {
     const { storage, clock, random, roles, rbac, catalog, services } = options;
@@ -49,11 +52,15 @@ export class DefaultAdmission implements Disposable {
       equivalents,
       authorizer: rbac,
     });
-    this.#policies = new PolicyAdmission({ storage, authorizer: rbac, catalog, equivalents });
+    const policyOptions = { storage, authorizer: rbac, catalog, equivalents };
+    this.#mutatingPolicies = new MutatingPolicyAdmission(policyOptions);
+    this.#policies = new PolicyAdmission(policyOptions);
     const disabled = new Set(options.disabled);
     const plugins = [
       namespaceLifecycle(storage),
+      limitRanger(storage),
       builtInAdmission({ storage, clock, random }, disabled),
+      this.#mutatingPolicies.mutatingPlugin,
       this.#webhooks.mutatingPlugin,
       serviceAddresses({ storage, random }),
       escalationCheck(roles, rbac),
@@ -66,6 +73,7 @@ export class DefaultAdmission implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#mutatingPolicies[Symbol.dispose]();
     this.#policies[Symbol.dispose]();
     this.#webhooks[Symbol.dispose]();
     this.caller[Symbol.dispose]();

@@ -7,6 +7,7 @@ import { DYN, type Type } from "../../cel/types/type.js";
 import { type CelValue, Failure } from "../../cel/values/value.js";
 import { NAMESPACE, REQUEST, variablesType } from "./admission-types.js";
 import { AUTHORIZER, authorization, RESOURCE_CHECK } from "./authorizer.js";
+import { patchFunctions, patchType } from "./patch-types.js";
 
 const CALL_LIMIT = 1_000_000;
 
@@ -22,11 +23,14 @@ export interface AdmissionExpression {
 export interface AdmissionScope {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
+  /** Whether it may make objects and patches. */
+  readonly hasPatchTypes?: boolean;
   /** Types of `variables`; undefined where the variable itself is unknown. */
   readonly variables?: ReadonlyMap<string, Type>;
 }
 
-const admissionLibrary: Library = kubernetesLibrary.with(authorization, []);
+const admissionLibrary: Library = kubernetesLibrary.with(authorization, () => undefined);
+const mutationLibrary: Library = admissionLibrary.with(patchFunctions, patchType);
 
 /** Compiles an expression that gives one of these types; anything where there are none. */
 export function admissionExpression(
@@ -47,10 +51,11 @@ export function admissionExpression(
   ]);
   const refused = (error: string): AdmissionExpression => ({ text, program: undefined, error, type: DYN });
   try {
-    const checked = compile(text, admissionLibrary.environment(variables));
+    const library = scope.hasPatchTypes ? mutationLibrary : admissionLibrary;
+    const checked = compile(text, library.environment(variables));
     const { type } = checked;
-    if (results.length > 0 && !results.some(({ name }) => name === type.name)) {
-      const names = results.map(({ name }) => name);
+    if (results.length > 0 && !results.some((result) => shownType(result) === shownType(type))) {
+      const names = results.map(shownType);
       const wanted = names.length === 1 ? names[0] : `one of [${names.join(" ")}]`;
       return refused(`must evaluate to ${wanted} but got ${shownType(type)}`);
     }

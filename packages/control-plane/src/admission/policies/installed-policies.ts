@@ -1,33 +1,28 @@
+import type { KubeObject } from "setpoint";
 import type { Storage } from "../../storage/storage.js";
-import {
-  type CompiledMatch,
-  type CompiledPolicy,
-  compileMatch,
-  compilePolicy,
-  type PolicyBinding,
-  type ValidatingPolicy,
-} from "./policy.js";
-
-const POLICIES = "admissionregistration.k8s.io/validatingadmissionpolicies";
-const BINDINGS = "admissionregistration.k8s.io/validatingadmissionpolicybindings";
+import { type CompiledBasis, type CompiledMatch, compileMatch, type PolicyBinding } from "./policy.js";
 
 /** A policy with the bindings that put it to work. */
-export interface InstalledPolicy extends CompiledPolicy {
+export type InstalledPolicy<Compiled> = Compiled & {
   readonly bindings: readonly { readonly binding: PolicyBinding; readonly match: CompiledMatch }[];
-}
+};
 
 /** The policies in the storage that have a binding; as new as the published state. */
-export class InstalledPolicies implements Disposable {
+export class InstalledPolicies<Policy extends KubeObject, Compiled extends CompiledBasis> implements Disposable {
   readonly #storage: Storage;
+  readonly #type: "validating" | "mutating";
+  readonly #compile: (policy: Policy) => Compiled;
   readonly #subscriptions: readonly Disposable[];
-  #policies: readonly InstalledPolicy[] | undefined;
+  #policies: readonly InstalledPolicy<Compiled>[] | undefined;
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, type: "validating" | "mutating", compile: (policy: Policy) => Compiled) {
     this.#storage = storage;
+    this.#type = type;
+    this.#compile = compile;
     const forget = (): void => {
       this.#policies = undefined;
     };
-    this.#subscriptions = [POLICIES, BINDINGS].map((resource) =>
+    this.#subscriptions = [this.#resource("policies"), this.#resource("policybindings")].map((resource) =>
       storage.subscribe(resource, storage.revision, { changes: forget, ended: () => {} }),
     );
   }
@@ -36,20 +31,24 @@ export class InstalledPolicies implements Disposable {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
-  get all(): readonly InstalledPolicy[] {
+  get all(): readonly InstalledPolicy<Compiled>[] {
     return (this.#policies ??= this.#read());
   }
 
-  #read(): readonly InstalledPolicy[] {
-    const bindings = this.#objects<PolicyBinding>(BINDINGS);
-    return this.#objects<ValidatingPolicy>(POLICIES).flatMap((policy) => {
+  #resource(part: "policies" | "policybindings"): string {
+    return `admissionregistration.k8s.io/${this.#type}admission${part}`;
+  }
+
+  #read(): readonly InstalledPolicy<Compiled>[] {
+    const bindings = this.#objects<PolicyBinding>(this.#resource("policybindings"));
+    return this.#objects<Policy>(this.#resource("policies")).flatMap((policy) => {
       const own = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
       if (own.length === 0) return [];
       const bound = own.map((binding) => ({
         binding,
         match: compileMatch(binding.metadata.name, binding.spec.matchResources),
       }));
-      return [{ ...compilePolicy(policy), bindings: bound }];
+      return [{ ...this.#compile(policy), bindings: bound }];
     });
   }
 

@@ -3,7 +3,7 @@ import type { Authorizer } from "../../auth/user.js";
 import { Failure } from "../../cel/values/value.js";
 import type { ResourceCatalog } from "../../registry/catalog.js";
 import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import { forbidden, notFound, StatusError } from "../../registry/status-error.js";
+import { forbidden, StatusError } from "../../registry/status-error.js";
 import type { Json } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
 import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
@@ -12,8 +12,15 @@ import { admissionVariables } from "../expressions/admission-variables.js";
 import { converted } from "../webhooks/webhook-admission.js";
 import { isExempt } from "../webhooks/webhook-matching.js";
 import { InstalledPolicies, type InstalledPolicy } from "./installed-policies.js";
-import type { CompiledPolicy, CompiledValidation, PolicyBinding } from "./policy.js";
+import {
+  type CompiledPolicy,
+  type CompiledValidation,
+  compilePolicy,
+  type PolicyBinding,
+  type ValidatingPolicy,
+} from "./policy.js";
 import { matchedDefinition } from "./policy-matching.js";
+import { namespaceObject } from "./policy-namespace.js";
 import { BindingProblem, paramsOf } from "./policy-params.js";
 
 const LIMIT = 10_000_000;
@@ -40,11 +47,11 @@ interface Denial {
 /** ValidatingAdmissionPolicies: expressions that every write they match must pass. */
 export class PolicyAdmission implements Disposable {
   readonly #options: PolicyAdmissionOptions;
-  readonly #policies: InstalledPolicies;
+  readonly #policies: InstalledPolicies<ValidatingPolicy, CompiledPolicy>;
 
   constructor(options: PolicyAdmissionOptions) {
     this.#options = options;
-    this.#policies = new InstalledPolicies(options.storage);
+    this.#policies = new InstalledPolicies(options.storage, "validating", compilePolicy);
   }
 
   [Symbol.dispose](): void {
@@ -67,7 +74,7 @@ export class PolicyAdmission implements Disposable {
   }
 
   async #denials(
-    installed: InstalledPolicy,
+    installed: InstalledPolicy<CompiledPolicy>,
     definition: ResourceDefinition,
     attributes: AdmissionAttributes,
     warn: (text: string) => void,
@@ -112,7 +119,7 @@ export class PolicyAdmission implements Disposable {
       ...objects,
       authorizer: this.#options.authorizer,
       params,
-      namespace: this.#namespace(attributes),
+      namespace: namespaceObject(attributes, this.#options.storage),
       variables: compiled.variables,
       spend: (cost) => evaluation?.spend(cost),
     });
@@ -132,16 +139,6 @@ export class PolicyAdmission implements Disposable {
       if (!(error instanceof OutOfBudget)) throw error;
       return failed(error.message);
     }
-  }
-
-  #namespace({ definition, namespace }: AdmissionAttributes): Json {
-    const isNamespace = definition.group === "" && definition.plural === "namespaces";
-    if (namespace === "" || isNamespace) return null;
-    const stored = this.#options.storage.head("/namespaces", namespace)?.object;
-    if (stored === undefined) throw notFound({ group: "", resource: "namespaces" }, namespace);
-    const { managedFields: _managedFields, ownerReferences: _owners, ...metadata } = stored.metadata;
-    const { apiVersion: _apiVersion, kind: _kind, ...rest } = stored;
-    return { ...rest, metadata } as unknown as Json;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ResourceCatalog } from "../../registry/catalog.js";
 import type { Json } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
 import { selectorOf } from "../webhooks/webhook.js";
-import type { ParamRef, ValidatingPolicy } from "./policy.js";
+import type { MutatingPolicy, ParamRef, ValidatingPolicy } from "./policy.js";
 
 /** Why a binding cannot be used: the request is refused, or the policy's failure is ignored. */
 export class BindingProblem extends Error {}
@@ -12,7 +12,7 @@ export class BindingProblem extends Error {}
  * Throws `BindingProblem`.
  */
 export function paramsOf(
-  { spec }: ValidatingPolicy,
+  { spec }: ValidatingPolicy | MutatingPolicy,
   reference: ParamRef | null | undefined,
   namespace: string,
   storage: Storage,

@@ -1,8 +1,12 @@
 import type { KubeObject } from "setpoint";
 import { BOOL, NULL, STRING, type Type } from "../../cel/types/type.js";
-import type { LabelSelector } from "../../registry/selectors/label-selector.js";
-import { type AdmissionExpression, admissionExpression } from "../expressions/admission-expression.js";
+import {
+  type AdmissionExpression,
+  type AdmissionScope,
+  admissionExpression,
+} from "../expressions/admission-expression.js";
 import { MatchConditions } from "../expressions/match-conditions.js";
+import { APPLIED, PATCHES } from "../expressions/patch-types.js";
 import { type InstalledWebhook, type ObjectLabelSelector, selectorOf, type WebhookRule } from "../webhooks/webhook.js";
 
 /** Which requests a policy, or a binding, is about. */
@@ -60,14 +64,42 @@ export interface ParamRef {
   readonly parameterNotFoundAction?: "Allow" | "Deny";
 }
 
-/** A policy whose expressions are compiled. */
-export interface CompiledPolicy {
-  readonly policy: ValidatingPolicy;
+/** A `MutatingAdmissionPolicy`. */
+export interface MutatingPolicy extends KubeObject {
+  readonly spec: Omit<ValidatingPolicy["spec"], "validations" | "auditAnnotations"> & {
+    readonly mutations?: readonly PolicyMutation[] | null;
+    readonly reinvocationPolicy?: "Never" | "IfNeeded";
+  };
+}
+
+export interface PolicyMutation {
+  readonly patchType?: string;
+  readonly applyConfiguration?: { readonly expression?: string } | null;
+  readonly jsonPatch?: { readonly expression?: string } | null;
+}
+
+/** What policies of both kinds have in common, compiled. */
+export interface CompiledBasis {
   readonly match: CompiledMatch;
   readonly variables: ReadonlyMap<string, AdmissionExpression>;
+  readonly conditions: MatchConditions | undefined;
+}
+
+/** A policy whose expressions are compiled. */
+export interface CompiledPolicy extends CompiledBasis {
+  readonly policy: ValidatingPolicy;
   readonly validations: readonly CompiledValidation[];
   readonly annotations: readonly { readonly key: string; readonly expression: AdmissionExpression }[];
-  readonly conditions: MatchConditions | undefined;
+}
+
+export interface CompiledMutatingPolicy extends CompiledBasis {
+  readonly policy: MutatingPolicy;
+  readonly mutations: readonly CompiledMutation[];
+}
+
+export interface CompiledMutation {
+  readonly isPatch: boolean;
+  readonly expression: AdmissionExpression;
 }
 
 export interface CompiledValidation {
@@ -76,22 +108,33 @@ export interface CompiledValidation {
   readonly message: AdmissionExpression | undefined;
 }
 
-export function compilePolicy(policy: ValidatingPolicy): CompiledPolicy {
-  const { spec } = policy;
-  const hasParams = Boolean(spec.paramKind);
+function compileBasis(
+  { metadata, spec }: ValidatingPolicy | MutatingPolicy,
+  hasPatchTypes: boolean,
+): CompiledBasis & { readonly scope: AdmissionScope } {
+  const base = { hasParams: Boolean(spec.paramKind), hasAuthorizer: true, hasPatchTypes };
   const types = new Map<string, Type>();
   const variables = new Map<string, AdmissionExpression>();
   for (const { name, expression } of spec.variables ?? []) {
-    const compiled = admissionExpression(expression, { hasParams, hasAuthorizer: true, variables: new Map(types) });
+    const compiled = admissionExpression(expression, { ...base, variables: new Map(types) });
     types.set(name, compiled.type);
     variables.set(name, compiled);
   }
-  const scope = { hasParams, hasAuthorizer: true, variables: types };
   const conditions = spec.matchConditions ?? [];
   return {
-    policy,
-    match: compileMatch(policy.metadata.name, spec.matchConstraints),
+    match: compileMatch(metadata.name, spec.matchConstraints),
     variables,
+    conditions: conditions.length === 0 ? undefined : new MatchConditions(conditions, base.hasParams),
+    scope: { ...base, variables: types },
+  };
+}
+
+export function compilePolicy(policy: ValidatingPolicy): CompiledPolicy {
+  const { spec } = policy;
+  const { scope, ...basis } = compileBasis(policy, false);
+  return {
+    ...basis,
+    policy,
     validations: (spec.validations ?? []).map((validation) => ({
       validation,
       expression: admissionExpression(validation.expression, scope, [BOOL]),
@@ -103,8 +146,17 @@ export function compilePolicy(policy: ValidatingPolicy): CompiledPolicy {
       key,
       expression: admissionExpression(valueExpression, scope, [STRING, NULL]),
     })),
-    conditions: conditions.length === 0 ? undefined : new MatchConditions(conditions, hasParams),
   };
+}
+
+export function compileMutatingPolicy(policy: MutatingPolicy): CompiledMutatingPolicy {
+  const { scope, ...basis } = compileBasis(policy, true);
+  const mutations = (policy.spec.mutations ?? []).map(({ patchType, applyConfiguration, jsonPatch }) => {
+    const isPatch = patchType === "JSONPatch";
+    const text = (isPatch ? jsonPatch : applyConfiguration)?.expression ?? "";
+    return { isPatch, expression: admissionExpression(text, scope, [isPatch ? PATCHES : APPLIED]) };
+  });
+  return { ...basis, policy, mutations };
 }
 
 /** What a policy or binding matches, in the form in which webhooks are matched. */
@@ -112,7 +164,6 @@ export interface CompiledMatch {
   readonly webhook: InstalledWebhook;
   readonly rules: readonly NamedRule[];
   readonly excluded: readonly NamedRule[];
-  readonly objectSelector: LabelSelector;
 }
 
 const EVERYTHING: NamedRule = { apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], operations: ["*"] };
@@ -126,6 +177,5 @@ export function compileMatch(name: string, match: MatchResources | null | undefi
     webhook: { id: name, webhook, namespaceSelector, objectSelector, conditions: undefined },
     rules,
     excluded: match?.excludeResourceRules ?? [],
-    objectSelector,
   };
 }

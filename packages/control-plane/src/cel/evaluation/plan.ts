@@ -1,8 +1,16 @@
 import { regex } from "../../schema/regex.js";
 import type { CheckedExpression, ResolvedCall } from "../checking/checked-expression.js";
 import type { FunctionCost, Overload } from "../functions/declaration.js";
-import type { Call, Comprehension, Expression, ListExpression, MapExpression, Select } from "../syntax/expression.js";
-import { EntryMap, GrowingList, ListValue, MapValue } from "../values/collection.js";
+import type {
+  Call,
+  Comprehension,
+  Expression,
+  ListExpression,
+  MapExpression,
+  Select,
+  StructExpression,
+} from "../syntax/expression.js";
+import { EntryMap, GrowingList, ListValue, MapValue, StructValue } from "../values/collection.js";
 import { type CelValue, Failure, NO_SUCH_OVERLOAD, Optional, TypeValue } from "../values/value.js";
 import { isOfType, typeName } from "../values/value-type.js";
 import type { Budget } from "./budget.js";
@@ -15,6 +23,7 @@ const FOLDED: ReadonlySet<string> = new Set("bool bytes double duration dyn int 
 const PATTERNED: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
 const LIST_COST = 10;
 const MAP_COST = 30;
+const STRUCT_COST = 40;
 
 /** What one evaluation works on: the variables, those of loops in numbered slots, and the budget. */
 interface Frame {
@@ -66,7 +75,7 @@ export class Plan {
       case "map":
         return this.#map(expression);
       case "struct":
-        return { run: () => new Failure(`unsupported type: ${expression.name}`) };
+        return this.#struct(expression);
       case "comprehension":
         return this.#comprehension(expression);
     }
@@ -273,6 +282,24 @@ export class Plan {
         }
         frame.budget.spend(MAP_COST);
         return EntryMap.of(made);
+      },
+    };
+  }
+
+  #struct({ name, fields }: StructExpression): Step {
+    const steps = fields.map((field) => ({ ...field, step: this.#step(field.value) }));
+    return {
+      run: (frame) => {
+        const made: [string, CelValue][] = [];
+        for (const { name: field, step, isOptional } of steps) {
+          const value = step.run(frame);
+          if (value instanceof Failure) return value;
+          if (!isOptional) made.push([field, value]);
+          else if (!(value instanceof Optional)) return badOptional(value);
+          else if (value.value !== undefined) made.push([field, value.value]);
+        }
+        frame.budget.spend(STRUCT_COST);
+        return new StructValue(name, made);
       },
     };
   }

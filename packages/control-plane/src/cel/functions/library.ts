@@ -33,19 +33,16 @@ import { versions } from "./versions.js";
 /** Functions and types that expressions may name. */
 export class Library {
   readonly #functions: ReadonlyMap<string, FunctionDeclaration>;
-  readonly #types: ReadonlyMap<string, Type>;
+  readonly #typeNamed: (name: string) => Type | undefined;
 
-  constructor(functions: Iterable<FunctionDeclaration>, types: Iterable<readonly [name: string, type: Type]>) {
+  constructor(functions: Iterable<FunctionDeclaration>, typeNamed: (name: string) => Type | undefined) {
     this.#functions = gathered(functions);
-    this.#types = new Map(types);
+    this.#typeNamed = typeNamed;
   }
 
   /** With more of both. */
-  with(functions: readonly FunctionDeclaration[], types: readonly Type[]): Library {
-    return new Library(
-      [...this.#functions.values(), ...functions],
-      [...this.#types, ...types.map((type) => [type.name, type] as const)],
-    );
+  with(functions: readonly FunctionDeclaration[], typeNamed: (name: string) => Type | undefined): Library {
+    return new Library([...this.#functions.values(), ...functions], (name) => this.#typeNamed(name) ?? typeNamed(name));
   }
 
   /** What an expression may name beside these variables. */
@@ -53,7 +50,7 @@ export class Library {
     return {
       variable: (name) => variables.get(name),
       function: (name) => this.#functions.get(name),
-      type: (name) => this.#types.get(name),
+      type: this.#typeNamed,
     };
   }
 }
@@ -68,6 +65,16 @@ function gathered(declarations: Iterable<FunctionDeclaration>): Map<string, Func
   }
   return result;
 }
+
+const TYPES: ReadonlyMap<string, Type> = new Map<string, Type>([
+  ...[BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, NULL].map((type) => [type.name, type] as const),
+  ["dyn", DYN],
+  ["list", listOf(DYN)],
+  ["map", mapOf(DYN, DYN)],
+  ["type", typeOf(DYN)],
+  ["optional_type", opaque("optional_type", DYN)],
+  ...networkTypes.map((type) => [type.name, type] as const),
+]);
 
 /** What every expression of Kubernetes 1.36 may use. */
 export const kubernetesLibrary = new Library(
@@ -85,13 +92,5 @@ export const kubernetesLibrary = new Library(
     ...networks,
     ...formats,
   ],
-  [
-    ...[BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, NULL].map((type) => [type.name, type] as const),
-    ["dyn", DYN],
-    ["list", listOf(DYN)],
-    ["map", mapOf(DYN, DYN)],
-    ["type", typeOf(DYN)],
-    ["optional_type", opaque("optional_type", DYN)],
-    ...networkTypes.map((type) => [type.name, type] as const),
-  ],
+  (name) => TYPES.get(name),
 );

@@ -98,6 +98,30 @@ export class EntryMap extends MapValue {
   }
 }
 
+/** An object of a named type that an expression made: `Name{field: value}`. */
+export class StructValue extends MapValue {
+  readonly name: string;
+  readonly #fields: ReadonlyMap<string, CelValue>;
+
+  constructor(name: string, fields: Iterable<readonly [string, CelValue]>) {
+    super();
+    this.name = name;
+    this.#fields = new Map(fields);
+  }
+
+  get size(): number {
+    return this.#fields.size;
+  }
+
+  get keys(): readonly CelValue[] {
+    return [...this.#fields.keys()];
+  }
+
+  get(key: CelValue): CelValue | undefined {
+    return typeof key === "string" ? this.#fields.get(key) : undefined;
+  }
+}
+
 const UNSUPPORTED_KEY = new Failure("unsupported key type");
 
 function keyOf(value: CelValue): Key | undefined {

@@ -1,5 +1,5 @@
 import type { Type } from "../types/type.js";
-import { ListValue, MapValue } from "./collection.js";
+import { ListValue, MapValue, StructValue } from "./collection.js";
 import { Bytes, type CelValue, Duration, OpaqueValue, Optional, Timestamp, TypeValue, Uint } from "./value.js";
 
 /** The name of a value's type, as `type(x)` and the messages of failures have it. */
@@ -22,6 +22,7 @@ export function typeName(value: CelValue): string {
   if (value instanceof TypeValue) return "type";
   if (value instanceof Optional) return "optional_type";
   if (value instanceof ListValue) return "list";
+  if (value instanceof StructValue) return value.name;
   if (value instanceof MapValue) return "map";
   return value instanceof OpaqueValue ? value.type.name : "error";
 }

@@ -1,0 +1,15 @@
+import { notFound } from "../../registry/status-error.js";
+import type { Json } from "../../schema/json.js";
+import type { Storage } from "../../storage/storage.js";
+import type { AdmissionAttributes } from "../admission.js";
+
+/** The namespace of a request as expressions see it; null where it has none, or is one. */
+export function namespaceObject({ definition, namespace }: AdmissionAttributes, storage: Storage): Json {
+  const isNamespace = definition.group === "" && definition.plural === "namespaces";
+  if (namespace === "" || isNamespace) return null;
+  const stored = storage.head("/namespaces", namespace)?.object;
+  if (stored === undefined) throw notFound({ group: "", resource: "namespaces" }, namespace);
+  const { managedFields: _managedFields, ownerReferences: _owners, ...metadata } = stored.metadata;
+  const { apiVersion: _apiVersion, kind: _kind, ...rest } = stored;
+  return { ...rest, metadata } as unknown as Json;
+}
