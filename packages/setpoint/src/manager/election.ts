@@ -30,6 +30,17 @@ export function electorOf({ thread, ...given }: ElectionOptions, candidate: Cand
   const { name, client, clock, random, log } = candidate;
   const identity = `${process.env.HOSTNAME ?? "local"}_${Buffer.from(random.bytes(6)).toString("hex")}`;
   const elector = { ...DEFAULT_ELECTION, namespace: client.namespace, name, identity, ...given };
-  if (thread) return new LeaseThread({ connect: thread, elector, clock, log });
+  const worker = thread && workerModule();
+  if (thread && worker) return new LeaseThread({ connect: thread, elector, clock, log, worker });
+  if (thread) log.warn("setpoint/lease-worker is not there: code that blocks the event loop may lose the lease");
   return new LeaderElector({ ...elector, client, clock, random, log });
+}
+
+/** The thread's module, where this package is installed; one that is bundled into a single file has none beside it. */
+function workerModule(): URL | undefined {
+  try {
+    return new URL(import.meta.resolve("setpoint/lease-worker"));
+  } catch {
+    return undefined;
+  }
 }

@@ -9,8 +9,12 @@ import { type FromThread, LeaseState, type LeaseTask, type ToThread } from "./le
 
 /** How often the main thread shows that it is alive, and looks whether it still leads. */
 const PULSE_MS = 500;
+/** How long the server may take to be told that the lease is free. */
+const RELEASE_MS = 5_000;
 
 export interface LeaseThreadOptions extends Omit<LeaseTask, "state"> {
+  /** The thread's module. */
+  readonly worker: URL;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -59,8 +63,12 @@ export class LeaseThread implements Elector {
     const task: LeaseTask = { connect, elector, state: this.#state.memory };
     // Flags of the process, such as --input-type, are not for a thread of ours.
     const options = { workerData: task, execArgv: [] };
-    const worker = new Thread(new URL(import.meta.resolve("setpoint/lease-worker")), options);
+    const worker = new Thread(this.#options.worker, options);
     this.#worker = worker;
+    worker.once("exit", () => {
+      this.#worker = undefined;
+      this.#lose("its thread has ended");
+    });
     this.#beat();
     await new Promise<void>((resolve, reject) => {
       const give = (): void => {
@@ -88,9 +96,14 @@ export class LeaseThread implements Elector {
     this.#pulse?.[Symbol.dispose]();
     const worker = this.#worker;
     if (!worker) return;
+    const over = new AbortController();
     const ended = new Promise((resolve) => worker.once("exit", resolve));
     worker.postMessage({ type: "release" } satisfies ToThread);
-    await ended;
+    const patience = this.#options.clock.sleep(RELEASE_MS, over.signal).catch(() => {});
+    await Promise.race([ended, patience]);
+    over.abort();
+    // Without the server's answer the lease runs out by itself.
+    await worker.terminate();
   }
 
   /** Shows the thread that this one is alive, and sees to it that the end of the lease is noticed when it comes. */
