@@ -186,7 +186,8 @@ export const deploymentCases = area("deployments", {
     await create(s, "deployments", { replicas: 1, progressDeadlineSeconds: 2 });
     await living(s, 1);
     await replicaSets(s, (sets) => sets.length === 1);
-    await settled(s, path(s), "late", isProgressing("ProgressDeadlineExceeded"));
+    const isLate = isProgressing("ProgressDeadlineExceeded");
+    await settled(s, path(s), "late", (object) => isLate(object) && object.status.replicas === 1);
     await makeReady(s, await living(s, 1));
     await settled(s, path(s), "after all", isProgressing("NewReplicaSetAvailable"));
   },
@@ -199,7 +200,6 @@ export const deploymentCases = area("deployments", {
     await create(s, "deployments", { replicas: 1, minReadySeconds: 3 });
     await makeReady(s, await living(s, 1));
     await replicaSets(s, (sets) => sets.length === 1);
-    await settled(s, path(s), "ready", ({ status }) => status?.readyReplicas === 1);
     await settled(s, path(s), "available", ({ status }) => status?.availableReplicas === 1);
   },
   "annotations are copied to its replica set": async (s) => {
@@ -210,6 +210,7 @@ export const deploymentCases = area("deployments", {
   "a replica set that nobody has": async (s) => {
     await rolledOut(s, 1);
     await s.delete(path(s), { propagationPolicy: "Orphan" }, { silent: true });
+    await s.until(path(s), ({ status }) => status === 404);
     await replicaSets(s, ([set]) => set?.metadata.ownerReferences === undefined);
     await create(s, "deployments", { replicas: 1 });
     const [set] = await replicaSets(s, ([first]) => first?.metadata.ownerReferences !== undefined);

@@ -157,7 +157,6 @@ export const statefulSetCases = area("stateful sets", {
   "pods that must be ready for a while": async (s) => {
     await create(s, "statefulsets", { serviceName: "a", replicas: 1, minReadySeconds: 3 });
     await makeReady(s, await living(s, 1));
-    await settled(s, path(s), "ready", ({ status }) => status?.readyReplicas === 1);
     await settled(s, path(s), "available", ({ status }) => status?.availableReplicas === 1);
   },
 });

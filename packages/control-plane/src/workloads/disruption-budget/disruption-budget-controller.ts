@@ -12,6 +12,11 @@ type Context = ReconcileContext<PodDisruptionBudget, Kinds, never>;
 
 const SHOWN = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;
 
+const UNMANAGED =
+  "Pods selected by this PodDisruptionBudget were found to be unmanaged. As a result, the status of the PDB cannot be " +
+  'calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" ' +
+  "field of the PDB to an integer value.";
+
 /** Tells of each budget how many of its pods may be evicted; the eviction subresource goes by it. */
 export function disruptionBudgetController({ clock }: WorkloadEnvironment): Controller<PodDisruptionBudget> {
   return controller(PodDisruptionBudget, {
@@ -40,13 +45,18 @@ export function disruptionBudgetController({ clock }: WorkloadEnvironment): Cont
 async function expectedPods(budget: PodDisruptionBudget, pods: readonly Pod[], ctx: Context): Promise<ExpectedPods> {
   if (!needsScale(budget)) return { count: pods.length };
   const sizes = new Map<string, number>();
+  const unmanaged: string[] = [];
   for (const pod of pods) {
     const owner = controllerOf(pod.metadata);
-    if (!owner) return { problem: `found no controller ref for pod "${pod.metadata.name}"` };
+    if (!owner) {
+      unmanaged.push(pod.metadata.name);
+      continue;
+    }
     const scale = await scaleOf(owner.kind, owner.name, ctx);
     if (!scale) return { problem: `found no controllers for pod "${pod.metadata.name}"` };
     sizes.set(scale.uid, scale.replicas);
   }
+  if (unmanaged.length > 0) ctx.event("Warning", "UnmanagedPods", UNMANAGED);
   return { count: [...sizes.values()].reduce((sum, size) => sum + size, 0) };
 }
 

@@ -63,18 +63,18 @@ describe("a disruption budget", () => {
     });
   });
 
-  it("cannot tell a share of pods that have no controller", async () => {
+  it("does not count with pods that have no controller, where it speaks of sizes", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("web");
     await budget(simulation, { maxUnavailable: 1 });
     await simulation.advance(5);
-    expect((await simulation.get(PodDisruptionBudget, "web")).status?.conditions).toMatchObject([
-      {
-        type: "DisruptionAllowed",
-        status: "False",
-        reason: "SyncFailed",
-        message: 'found no controller ref for pod "web"',
-      },
-    ]);
+    expect((await simulation.get(PodDisruptionBudget, "web")).status).toMatchObject({
+      disruptionsAllowed: 0,
+      expectedPods: 0,
+      conditions: [{ type: "DisruptionAllowed", status: "False", reason: "InsufficientPods" }],
+    });
+    expect((await simulation.events("web")).join()).toContain(
+      "UnmanagedPods: Pods selected by this PodDisruptionBudget",
+    );
   });
 });
