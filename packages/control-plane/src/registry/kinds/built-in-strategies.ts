@@ -1,5 +1,10 @@
 import type { KubeObject, UntypedObject } from "setpoint";
-import { bindingStrategy, policyStrategy } from "../../admission/policies/policy-strategies.js";
+import {
+  bindingStrategy,
+  mutatingBindingStrategy,
+  mutatingPolicyStrategy,
+  policyStrategy,
+} from "../../admission/policies/policy-strategies.js";
 import { webhookStrategy } from "../../admission/webhooks/webhook-strategies.js";
 import { certificateRequestStrategy } from "../../auth/certificates/certificate-request-strategy.js";
 import { rbacStrategies } from "../../auth/rbac/rbac-strategies.js";
@@ -62,6 +67,8 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicies": { ...policyStrategy, statusKeeps: ALL_METADATA },
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": bindingStrategy,
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": mutatingPolicyStrategy,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": mutatingBindingStrategy,
   "apiextensions.k8s.io/customresourcedefinitions": { statusKeeps: ALL_METADATA },
   "certificates.k8s.io/certificatesigningrequests": certificateRequestStrategy,
   "rbac.authorization.k8s.io/roles": { ...rbacStrategies.roles, ...RBAC },

@@ -156,7 +156,12 @@ const replicas: StructRule = ({ minReplicas, maxReplicas }, path, errors) => {
 const targetReference: StructRule = ({ scaleTargetRef }, path, errors) => {
   const { apiVersion } = object(scaleTargetRef);
   reference(object(scaleTargetRef), `${path}.scaleTargetRef`, errors);
-  if (String(apiVersion ?? "").split("/").length > 2) {
+  const parts = String(apiVersion ?? "").split("/").length;
+  if (parts < 2) {
+    errors.push(
+      invalidValue(`${path}.scaleTargetRef.apiVersion`, apiVersion ?? "", "apiVersion must specify API group"),
+    );
+  } else if (parts > 2) {
     errors.push(
       invalidValue(`${path}.scaleTargetRef.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`),
     );

@@ -9,6 +9,7 @@ import { claimUpdate } from "./claim-rules.js";
 import { configRules } from "./config-rules.js";
 import { endpointRules, endpointSliceUpdate, nodeUpdate } from "./endpoint-rules.js";
 import { ingressClassUpdate, networkingRules } from "./networking-rules.js";
+import { notValidated } from "./not-validated.js";
 import { podRule, podUpdate } from "./pod-rules.js";
 import { policyRules, priorityClassUpdate, quotaUpdate } from "./policy-rules.js";
 import { object, type Rule } from "./rule.js";
@@ -58,7 +59,7 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   "discovery.k8s.io/endpointslices": endpointSliceUpdate,
 };
 
-type Validation = Pick<Strategy, "validate" | "validateUpdate">;
+type Validation = Pick<Strategy, "validate" | "validateUpdate" | "warnings">;
 
 /**
  * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. The other endpoints
@@ -68,8 +69,10 @@ export function builtInValidation(id: string, more: Validation): Validation {
   const rule = RULES[id];
   const changed = CHANGED_RULES[id] ?? rule;
   const update = UPDATES[id];
+  const unseen = notValidated(id);
   if (rule === undefined && update === undefined) return more;
   return {
+    ...(unseen && { warnings: (given) => [...(more.warnings?.(given) ?? []), ...unseen(given)] }),
     validate: (created, context) => {
       const errors: FieldError[] = [];
       rule?.(asJson(created) as Json, "", errors);
