@@ -1,6 +1,6 @@
 /** One behaviour of the control plane, and how to break it. */
 export interface Mutant {
-  /** The area whose cases are to notice it; the whole suite is asked where they do not. */
+  /** The area whose cases are to notice it. */
   readonly area: string;
   readonly behaviour: string;
   /** Below `packages/control-plane/src`. */
