@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { isAlreadyExists, isConflict } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
@@ -76,6 +77,8 @@ export class LeaderElector implements Elector, AsyncDisposable {
   constructor({ log = silentLogger, ...options }: LeaderElectorOptions) {
     this.#options = { ...DEFAULT_ELECTION, ...options };
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
+    // Every run and write under way listens to it, which is no leak.
+    setMaxListeners(0, this.#lost.signal);
     const { leaseMs, renewMs, retryMs } = this.#options;
     if (leaseMs <= renewMs || renewMs <= retryMs * 1.2) {
       throw new SetpointError(
