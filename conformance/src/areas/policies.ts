@@ -345,6 +345,15 @@ const applying = (expression: string): object => ({
 });
 const patching = (expression: string): object => ({ patchType: "JSONPatch", jsonPatch: { expression } });
 
+const refusedMutations =
+  (spec: object): Case["run"] =>
+  async (s) =>
+    verdict(
+      s,
+      "policy",
+      await s.post(`${registration}/mutatingadmissionpolicies?dryRun=All`, mutatingPolicy(s, spec), { silent: true }),
+    );
+
 export const mutatingPolicyCases = area("mutating policies", {
   "fields are applied": withMutations(
     {
@@ -422,4 +431,20 @@ export const mutatingPolicyCases = area("mutating policies", {
       await made(s, "a", {});
     },
   ),
+  "mutations that do not compile": refusedMutations({
+    mutations: [
+      applying("1"),
+      patching("[JSONPatch{op: 1, path: '/x'}]"),
+      patching("[JSONPatch{nothing: 'x'}]"),
+      applying("Nothing{}"),
+    ],
+  }),
+  "mutations of other types": refusedMutations({
+    mutations: [
+      { patchType: "Nonsense" },
+      { patchType: "JSONPatch", applyConfiguration: { expression: "Object{}" } },
+      { patchType: "ApplyConfiguration" },
+    ],
+  }),
+  "a policy without mutations": refusedMutations({ mutations: [], reinvocationPolicy: "Sometimes" }),
 });

@@ -1,14 +1,15 @@
 import { formatSeconds } from "../../cel/functions/conversions.js";
 import { declare, type FunctionDeclaration, overload } from "../../cel/functions/declaration.js";
 import { readingText } from "../../cel/functions/text-cost.js";
-import { DYN, listOf, STRING, struct, type Type } from "../../cel/types/type.js";
+import { DYN, listOf, opaque, STRING, struct, type Type } from "../../cel/types/type.js";
 import { ListValue, MapValue } from "../../cel/values/collection.js";
 import { formatTimestamp } from "../../cel/values/time.js";
 import { Bytes, type CelValue, Duration, Timestamp, Uint } from "../../cel/values/value.js";
 import { type Json, type MutableJsonObject, setField } from "../../schema/json.js";
 
 const PATCH_FIELDS: Readonly<Record<string, Type>> = { op: STRING, path: STRING, from: STRING, value: DYN };
-const PATCH = struct("JSONPatch", (name) => (Object.hasOwn(PATCH_FIELDS, name) ? PATCH_FIELDS[name] : undefined));
+/** A field that patches do not have is of a type without a name, as the real server has it. */
+const PATCH = struct("JSONPatch", (name) => (Object.hasOwn(PATCH_FIELDS, name) ? PATCH_FIELDS[name] : opaque("")));
 
 /** What an `ApplyConfiguration` gives: an object with the fields to set. */
 export const APPLIED = objectType("Object");

@@ -10,7 +10,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
 import { AdmissionEvaluation, OutOfBudget } from "../expressions/admission-expression.js";
 import { admissionVariables } from "../expressions/admission-variables.js";
 import { jsonOf } from "../expressions/patch-types.js";
-import { converted } from "../webhooks/webhook-admission.js";
+import { converted, operationError } from "../webhooks/webhook-admission.js";
 import { isExempt } from "../webhooks/webhook-matching.js";
 import { InstalledPolicies, type InstalledPolicy } from "./installed-policies.js";
 import {
@@ -174,7 +174,7 @@ function patched(object: JsonObject, operations: Json | undefined): JsonObject {
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       if (isObject(operation) && operation.op === "test") return object;
-      throw new MutationProblem(`JSON Patch: ${error.message}`);
+      throw new MutationProblem(`JSON Patch: ${operationError(operation)}`);
     }
   }
   return result as JsonObject;

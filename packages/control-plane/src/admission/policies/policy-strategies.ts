@@ -6,12 +6,15 @@ import type { FieldError } from "../../registry/status-error.js";
 import type { Strategy } from "../../registry/strategy.js";
 import { type AdmissionScope, admissionExpression } from "../expressions/admission-expression.js";
 import { conditionErrors, expressionErrors } from "../expressions/expression-errors.js";
+import { APPLIED, PATCHES } from "../expressions/patch-types.js";
 import { ruleErrors } from "../webhooks/webhook-strategies.js";
 import type {
   MatchResources,
+  MutatingPolicy,
   NamedRule,
   ParamRef,
   PolicyBinding,
+  PolicyMutation,
   PolicyValidation,
   ValidatingPolicy,
 } from "./policy.js";
@@ -27,6 +30,15 @@ export const policyStrategy: Validation = strategyOf((object) => policyErrors(ob
 /** What the server refuses of their bindings. */
 export const bindingStrategy: Validation = strategyOf((object) => bindingErrors(object as PolicyBinding));
 
+/** The same for policies that change objects. */
+export const mutatingPolicyStrategy: Validation = strategyOf((object) =>
+  mutatingPolicyErrors(object as MutatingPolicy),
+);
+
+export const mutatingBindingStrategy: Validation = strategyOf((object) =>
+  mutatingBindingErrors(object as PolicyBinding),
+);
+
 function strategyOf(errorsOf: (object: KubeObject) => readonly FieldError[]): Validation {
   return {
     validate: errorsOf,
@@ -34,8 +46,12 @@ function strategyOf(errorsOf: (object: KubeObject) => readonly FieldError[]): Va
   };
 }
 
-function policyErrors({ spec, metadata }: ValidatingPolicy): readonly FieldError[] {
-  const { paramKind, matchConstraints, failurePolicy, variables, validations, auditAnnotations } = spec;
+/** What policies of both kinds have in common; the scope is that of their own expressions. */
+function basisErrors(
+  { spec }: ValidatingPolicy | MutatingPolicy,
+  hasPatchTypes: boolean,
+): { readonly errors: FieldError[]; readonly scope: AdmissionScope } {
+  const { paramKind, matchConstraints, failurePolicy, variables } = spec;
   const errors: FieldError[] = [];
   if (failurePolicy !== undefined && !["Fail", "Ignore"].includes(failurePolicy)) {
     errors.push(notSupported("spec.failurePolicy", failurePolicy, ["Fail", "Ignore"]));
@@ -48,16 +64,22 @@ function policyErrors({ spec, metadata }: ValidatingPolicy): readonly FieldError
   else {
     errors.push(...matchErrors(matchConstraints, "spec.matchConstraints"));
     if (!matchConstraints.resourceRules?.length) errors.push(required("spec.matchConstraints.resourceRules"));
+    if (hasPatchTypes) errors.push(...operationErrors(matchConstraints, "spec.matchConstraints"));
   }
   const base: AdmissionScope = { hasParams: Boolean(paramKind), hasAuthorizer: true };
   errors.push(...conditionErrors(spec.matchConditions ?? [], "spec.matchConditions", base));
   const types = new Map<string, Type>();
   for (const [index, { name = "", expression = "" }] of (variables ?? []).entries()) {
-    const path = `spec.variables[${index}]`;
-    errors.push(...variableErrors(name, expression, path, { ...base, variables: new Map(types) }));
-    types.set(name, admissionExpression(expression, { ...base, variables: new Map(types) }).type);
+    const scope = { ...base, variables: new Map(types) };
+    errors.push(...variableErrors(name, expression, `spec.variables[${index}]`, scope));
+    types.set(name, admissionExpression(expression, scope).type);
   }
-  const scope = variables?.length ? { ...base, variables: types } : base;
+  return { errors, scope: { ...base, hasPatchTypes, ...(variables?.length && { variables: types }) } };
+}
+
+function policyErrors(policy: ValidatingPolicy): readonly FieldError[] {
+  const { validations, auditAnnotations } = policy.spec;
+  const { errors, scope } = basisErrors(policy, false);
   if (!validations?.length && !auditAnnotations?.length) {
     const why = "validations or auditAnnotations must contain at least one item";
     return [...errors, required("spec.validations", why), required("spec.auditAnnotations", why)];
@@ -68,7 +90,7 @@ function policyErrors({ spec, metadata }: ValidatingPolicy): readonly FieldError
   const keys = new Set<string>();
   for (const [index, { key = "", valueExpression = "" }] of (auditAnnotations ?? []).entries()) {
     const path = `spec.auditAnnotations[${index}]`;
-    const full = `${metadata.name}/${key}`;
+    const full = `${policy.metadata.name}/${key}`;
     errors.push(...qualifiedName(full).map((why) => invalidValue(`${path}.key`, full, why)));
     if (valueExpression.trim() === "") {
       errors.push(required(`${path}.valueExpression`, "valueExpression is not specified"));
@@ -77,6 +99,46 @@ function policyErrors({ spec, metadata }: ValidatingPolicy): readonly FieldError
     keys.add(key);
   }
   return errors;
+}
+
+function mutatingPolicyErrors(policy: MutatingPolicy): readonly FieldError[] {
+  const { mutations, reinvocationPolicy = "" } = policy.spec;
+  const { errors, scope } = basisErrors(policy, true);
+  if (!mutations?.length) errors.push(required("spec.mutations", "mutations must contain at least one item"));
+  for (const [index, mutation] of (mutations ?? []).entries()) {
+    errors.push(...mutationErrors(mutation, `spec.mutations[${index}]`, scope));
+  }
+  if ((reinvocationPolicy as string) === "") errors.push(required("spec.reinvocationPolicy"));
+  else if (!["IfNeeded", "Never"].includes(reinvocationPolicy)) {
+    errors.push(notSupported("spec.reinvocationPolicy", reinvocationPolicy, ["IfNeeded", "Never"]));
+  }
+  return errors;
+}
+
+function mutationErrors(mutation: PolicyMutation, path: string, scope: AdmissionScope): readonly FieldError[] {
+  const { patchType = "" } = mutation;
+  if (patchType === "") return [required(`${path}.patchType`)];
+  if (patchType !== "JSONPatch" && patchType !== "ApplyConfiguration") {
+    return [notSupported(`${path}.patchType`, patchType, ["ApplyConfiguration", "JSONPatch"])];
+  }
+  const isPatch = patchType === "JSONPatch";
+  const [field, other] = isPatch
+    ? (["jsonPatch", "applyConfiguration"] as const)
+    : (["applyConfiguration", "jsonPatch"] as const);
+  const given = mutation[field];
+  const own = given
+    ? expressionErrors(given.expression ?? "", `${path}.${field}.expression`, scope, [isPatch ? PATCHES : APPLIED])
+    : [required(`${path}.${field}`, `must be specified when patchType is ${patchType}`)];
+  const why = `must not be specified when patchType is ${patchType}`;
+  return [...own, ...(mutation[other] ? [invalidValue(`${path}.${other}`, `{${other}}`, why)] : [])];
+}
+
+/** Nothing but what is created or updated can be changed. */
+function operationErrors({ resourceRules }: MatchResources, path: string): readonly FieldError[] {
+  const operations = (resourceRules ?? []).flatMap((rule) => rule.operations ?? []);
+  return operations
+    .filter((operation) => operation !== "CREATE" && operation !== "UPDATE")
+    .map((operation) => notSupported(`${path}.resourceRules.operations`, operation, ["CREATE", "UPDATE"]));
 }
 
 function variableErrors(name: string, expression: string, path: string, scope: AdmissionScope): readonly FieldError[] {
@@ -135,15 +197,24 @@ function namedRuleErrors(rule: NamedRule, path: string): readonly FieldError[] {
   return [...errors, ...ruleErrors(rule, path)];
 }
 
-function bindingErrors({ spec }: PolicyBinding): readonly FieldError[] {
-  const { policyName = "", paramRef, matchResources, validationActions } = spec;
+function bindingErrors(binding: PolicyBinding): readonly FieldError[] {
+  const { validationActions } = binding.spec;
+  return [...boundErrors(binding), ...actionErrors(validationActions ?? [], "spec.validationActions")];
+}
+
+function mutatingBindingErrors(binding: PolicyBinding): readonly FieldError[] {
+  const { matchResources } = binding.spec;
+  return [...boundErrors(binding), ...(matchResources ? operationErrors(matchResources, "spec.matchResources") : [])];
+}
+
+function boundErrors({ spec }: PolicyBinding): readonly FieldError[] {
+  const { policyName = "", paramRef, matchResources } = spec;
   return [
     ...(policyName === ""
       ? [required("spec.policyName")]
       : dnsSubdomain(policyName).map((why) => invalidValue("spec.policyName", policyName, why))),
     ...(paramRef ? paramRefErrors(paramRef, "spec.paramRef") : []),
     ...(matchResources ? matchErrors(matchResources, "spec.matchResources") : []),
-    ...actionErrors(validationActions ?? [], "spec.validationActions"),
   ];
 }
 

@@ -261,7 +261,7 @@ function parsedPatch(text: string): readonly Json[] {
 }
 
 /** What the real server's patch library says of an operation that does not apply. */
-function operationError(operation: Json): string {
+export function operationError(operation: Json): string {
   const { op, path } = isObject(operation) ? operation : { op: "", path: "" };
   const key = String(path).slice(String(path).lastIndexOf("/") + 1);
   switch (op) {
