@@ -1,6 +1,7 @@
 import type { Clock, Random } from "setpoint";
 import type { Change, Storage, StoredObject } from "../../storage/storage.js";
 import { StorageExpired } from "../../storage/storage-error.js";
+import { CRD_STORAGE } from "../crd/custom-resource-definition.js";
 import { bytesOf, type EventType, type Presentation } from "../presentation/presentation.js";
 import type { ListOptions } from "../query/list-options.js";
 import type { ResourceDefinition } from "../resource-definition.js";
@@ -80,6 +81,7 @@ class Watch {
         ended: () => this.#inOrder(() => this.#stream.end()),
       });
       this.#lifetime.push(subscription);
+      if (!definition.isBuiltIn) this.#lifetime.push(this.#endWithDefinition());
     } catch (error) {
       if (!(error instanceof StorageExpired)) throw error;
       this.#fail(expired(`too old resource version: ${revision} (${this.#storage.compactedRevision})`).status);
@@ -88,6 +90,18 @@ class Watch {
     this.#startTimers();
     if (signal.aborted) this.#stream.end();
     return this.#stream;
+  }
+
+  /** Where a custom kind is no longer defined, its watches end; who asks again hears that it is not served. */
+  #endWithDefinition(): Disposable {
+    const { group, plural } = this.#request.definition;
+    return this.#storage.subscribe(CRD_STORAGE, this.#storage.revision, {
+      changes: (changes) => {
+        const isGone = changes.some(({ type, current }) => type === "deleted" && current.key === `${plural}.${group}`);
+        if (isGone) this.#inOrder(() => this.#stream.end());
+      },
+      ended: () => {},
+    });
   }
 
   /** The state now, as if every object had just been added. */
