@@ -14,6 +14,7 @@ import { limitRanger } from "./limit-ranger.js";
 import { namespaceLifecycle } from "./namespace-lifecycle.js";
 import { MutatingPolicyAdmission } from "./policies/mutating-policy-admission.js";
 import { PolicyAdmission } from "./policies/policy-admission.js";
+import { resourceQuota } from "./resource-quota.js";
 import { WebhookAdmission } from "./webhooks/webhook-admission.js";
 import { type ServiceResolver, WebhookCaller } from "./webhooks/webhook-caller.js";
 
@@ -68,6 +69,7 @@ export class DefaultAdmission implements Disposable {
       ...certificateRequestChecks(rbac),
       this.#policies.validatingPlugin,
       this.#webhooks.validatingPlugin,
+      resourceQuota(storage),
     ];
     this.plugins = plugins.filter(({ name }) => !disabled.has(name));
   }

@@ -18,6 +18,7 @@ import { CrdCleanup } from "./loops/crd-cleanup.js";
 import { CrdNaming } from "./loops/crd-naming.js";
 import { GarbageCollector } from "./loops/garbage-collector.js";
 import { NamespaceDeletion } from "./loops/namespace-deletion.js";
+import { QuotaStatus } from "./loops/quota-status.js";
 import { StorageProtection } from "./loops/storage-protection.js";
 import type { LoopLog } from "./loops/work-loop.js";
 
@@ -59,7 +60,12 @@ export class Registry implements AsyncDisposable {
     const inLoop = { ...this.environment, log };
     const naming = new CrdNaming(inLoop);
     const ofControllers = controllers
-      ? [new GarbageCollector(inLoop), new NamespaceDeletion(inLoop), new StorageProtection(inLoop)]
+      ? [
+          new GarbageCollector(inLoop),
+          new NamespaceDeletion(inLoop),
+          new StorageProtection(inLoop),
+          new QuotaStatus(inLoop),
+        ]
       : [];
     const loops = [naming, new CrdCleanup(inLoop), new ApiServiceRegistration(inLoop), ...ofControllers];
     this.#loops = loops;

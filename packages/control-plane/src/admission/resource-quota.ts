@@ -1,0 +1,103 @@
+import type { KubeObject } from "setpoint";
+import { nanosOf, object, quantityText } from "../registry/kinds/validation/rule.js";
+import { forbidden } from "../registry/status-error.js";
+import type { Json, JsonObject } from "../schema/json.js";
+import type { Storage, StoredObject } from "../storage/storage.js";
+import { StorageConflict } from "../storage/storage-error.js";
+import type { AdmissionPlugin } from "./admission.js";
+import { amountText, isInScope, type Usage, usageOf } from "./resource-quota-usage.js";
+
+const QUOTAS = "/resourcequotas";
+const COMPUTE = /^(requests\.|limits\.)?(cpu|memory|ephemeral-storage)$/;
+const asJson = (value: KubeObject): JsonObject => value as unknown as JsonObject;
+
+/**
+ * The plugin ResourceQuota: what would use more than a quota allows is refused, and what is let through is noted in the
+ * quota's status at once, so that the next one is judged by it. A quota counts once its status was made.
+ */
+export function resourceQuota(storage: Storage): AdmissionPlugin {
+  return {
+    name: "ResourceQuota",
+    async validate({ operation, definition, subresource, namespace, name, object: given, oldObject, dryRun }) {
+      if (subresource !== "" || given === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return;
+      const { storageId, group, plural } = definition;
+      const quotas = [...storage.snapshot(QUOTAS)!.entries({ namespace })];
+      if (namespace === "" || quotas.length === 0) return;
+      const before = oldObject === undefined ? {} : usageOf(storageId, oldObject);
+      const wanted = added(usageOf(storageId, given), before);
+      const refuse = (why: string): never => {
+        throw forbidden({ group, resource: plural }, name, why);
+      };
+      for (const { key, object: quota } of quotas) {
+        if (!isInScope(asJson(quota), storageId, given)) continue;
+        if (operation === "CREATE" && storageId === "/pods") requireCompute(asJson(quota), given, refuse);
+        for (;;) {
+          const head = storage.head(QUOTAS, key);
+          if (head === undefined) break;
+          const noted = withUsed(head, wanted, refuse);
+          if (noted === undefined || dryRun) break;
+          if (await committed(storage, head, noted)) break;
+        }
+      }
+    },
+  };
+}
+
+async function committed(storage: Storage, head: StoredObject, noted: KubeObject): Promise<boolean> {
+  try {
+    await storage.commit({ resource: QUOTAS, key: head.key, expected: head, object: noted });
+    return true;
+  } catch (error) {
+    if (error instanceof StorageConflict) return false;
+    throw error;
+  }
+}
+
+function added(now: Usage, before: Usage): Usage {
+  const names = new Set([...Object.keys(now), ...Object.keys(before)]);
+  return Object.fromEntries([...names].map((name) => [name, (now[name] ?? 0n) - (before[name] ?? 0n)]));
+}
+
+/** The quota with what is wanted counted as used; undefined where it counts none of that. */
+function withUsed(
+  { object: quota }: StoredObject,
+  wanted: Usage,
+  refuse: (why: string) => never,
+): KubeObject | undefined {
+  const status = object(asJson(quota).status);
+  const [hard, used] = [object(status.hard), object(status.used)];
+  const names = Object.keys(hard)
+    .filter((name) => (wanted[name] ?? 0n) !== 0n)
+    .sort();
+  const total = (name: string): bigint => nanosOf(used[name]) + wanted[name]!;
+  const exceeded = names.filter((name) => wanted[name]! > 0n && total(name) > nanosOf(hard[name]));
+  if (exceeded.length > 0) {
+    const shown = (amount: (name: string) => string): string =>
+      exceeded.map((name) => `${name}=${amount(name)}`).join(",");
+    refuse(
+      `exceeded quota: ${quota.metadata.name}, requested: ${shown((name) => amountText(wanted[name]!, hard[name]))}, used: ${shown((name) => quantityText(used[name]))}, limited: ${shown((name) => quantityText(hard[name]))}`,
+    );
+  }
+  if (names.length === 0) return undefined;
+  const next = Object.fromEntries(names.map((name) => [name, amountText(total(name), hard[name])]));
+  return { ...quota, status: { ...status, used: { ...used, ...next } } } as unknown as KubeObject;
+}
+
+/** A quota on what containers use wants every one of them to say how much that is. */
+function requireCompute(quota: JsonObject, pod: KubeObject, refuse: (why: string) => never): void {
+  const names = Object.keys(object(object(quota.status).hard))
+    .filter((name) => COMPUTE.test(name))
+    .sort();
+  const containers = ["containers", "initContainers"].flatMap((field) => {
+    const given: Json | undefined = object(asJson(pod).spec)[field];
+    return Array.isArray(given) ? given.map(object) : [];
+  });
+  const missing = names.flatMap((name) => {
+    const field = name.startsWith("limits.") ? "limits" : "requests";
+    const resource = name.replace(/^(requests|limits)\./, "");
+    const without = containers.filter(({ resources }) => object(object(resources)[field])[resource] === undefined);
+    return without.length === 0 ? [] : [`${name} for: ${without.map((each) => String(each.name)).join(",")}`];
+  });
+  if (missing.length > 0)
+    refuse(`failed quota: ${String(object(quota.metadata).name)}: must specify ${missing.join("; ")}`);
+}
