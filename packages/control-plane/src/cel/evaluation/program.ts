@@ -1,15 +1,10 @@
 import type { CheckedExpression } from "../checking/checked-expression.js";
 import type { CelValue, Failure } from "../values/value.js";
-import { Budget } from "./budget.js";
+import type { Budget } from "./budget.js";
 import { Plan } from "./plan.js";
 
 /** Gives the value of a variable; undefined for one that is not there. */
 export type Variables = (name: string) => CelValue | undefined;
-
-export interface Evaluation {
-  readonly value: CelValue;
-  readonly cost: number;
-}
 
 /** A checked expression, ready to be evaluated many times. */
 export class Program {
@@ -29,10 +24,4 @@ export class Program {
   evaluate(variables: Variables, budget: Budget): CelValue {
     return this.#plan.evaluate(variables, budget);
   }
-}
-
-/** The same with the cost beside the value. */
-export function evaluate(program: Program, variables: Variables, limit: number): Evaluation {
-  const budget = new Budget(limit);
-  return { value: program.evaluate(variables, budget), cost: budget.spent };
 }

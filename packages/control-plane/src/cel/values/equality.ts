@@ -14,7 +14,6 @@ import {
 
 /** Lists and maps that have an equality of their own. */
 export interface Comparable {
-  /** Undefined where the general equality decides. */
   equalTo(other: CelValue): boolean | Failure;
 }
 
