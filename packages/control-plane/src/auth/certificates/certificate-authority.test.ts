@@ -141,6 +141,6 @@ describe("kubeconfig", () => {
     });
     expect(text).toContain(`certificate-authority-data: ${Buffer.from(authority.certificate).toString("base64")}\n`);
     expect(text).toContain(`client-key-data: ${Buffer.from(client.privateKey).toString("base64")}\n`);
-    expect(text).toContain("current-context: setpoint\n");
+    expect(text).toContain('current-context: "setpoint"\n');
   });
 });
