@@ -2,7 +2,6 @@ import { rbacCases, reviewCases } from "./areas/access.js";
 import { admissionCases } from "./areas/admission.js";
 import { apiServiceCases } from "./areas/api-services.js";
 import { applyCases } from "./areas/apply.js";
-import { autoscalerCases } from "./areas/autoscalers.js";
 import { costCases, libraryCases, ruleCases, transitionCases } from "./areas/cel.js";
 import { createCases } from "./areas/create.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
@@ -17,7 +16,6 @@ import { matchConditionCases } from "./areas/match-conditions.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";
 import { mutatingPolicyCases, policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
-import { serviceCases } from "./areas/services.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
 import { subresourceCases } from "./areas/subresources.js";
 import { updateCases } from "./areas/update.js";
@@ -57,8 +55,6 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...admissionCases,
   ...webhookCases,
   ...jobCases,
-  ...serviceCases,
-  ...autoscalerCases,
   ...deploymentCases,
   ...statefulSetCases,
   ...disruptionBudgetCases,
