@@ -99,6 +99,12 @@ export class Session {
     return reply;
   }
 
+  /** Tries a dry run until its answer shows that admission, which looks into a cache of its own, knows of a write. */
+  async seen(path: string, body: object, isSeen: (reply: Reply) => boolean): Promise<void> {
+    const deadline = Date.now() + this.#patienceMs;
+    while (!isSeen(await this.post(path, body, { silent: true })) && Date.now() < deadline) await systemClock.sleep(20);
+  }
+
   /** Opens a stream of lines, without a record. */
   open(path: string): Promise<LineStream> {
     return this.#wire.open({ method: "GET", path });

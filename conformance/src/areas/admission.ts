@@ -57,6 +57,7 @@ export const admissionCases = area("admission", {
   "a pod's priority comes from its class": async (s) => {
     const name = s.namespace;
     await s.post(priorityClasses, { metadata: { name }, value: 7, preemptionPolicy: "Never" });
+    await s.seen(`${pods(s)}?dryRun=All`, pod("a", { priorityClassName: name }), ({ status }) => status === 201);
     await made(s, "a", { priorityClassName: name });
     await made(s, "b", { priorityClassName: "none" });
     await made(s, "c", { priorityClassName: name, priority: 8 });
@@ -70,7 +71,9 @@ export const admissionCases = area("admission", {
     run: async (s) => {
       const name = s.namespace;
       await s.post(priorityClasses, { metadata: { name }, value: 7, globalDefault: true });
-      await s.post(priorityClasses, { metadata: { name: `${name}-x` }, value: 8, globalDefault: true });
+      const second = { metadata: { name: `${name}-x` }, value: 8, globalDefault: true };
+      await s.seen(`${priorityClasses}?dryRun=All`, second, ({ status }) => status !== 201);
+      await s.post(priorityClasses, second);
       await made(s, "a");
       await s.delete(`${priorityClasses}/${name}`, undefined, { silent: true });
     },
@@ -122,6 +125,8 @@ export const admissionCases = area("admission", {
       const binding = { volumeBindingMode: "WaitForFirstConsumer" };
       const made = { metadata: { name: s.namespace, annotations }, provisioner: "p", ...binding };
       await s.post(storageClasses, made);
+      const dryRun = `${inNamespace(s, "persistentvolumeclaims")}?dryRun=All`;
+      await s.seen(dryRun, claim("a", {}), ({ body }) => body.spec?.storageClassName !== undefined);
       for (const spec of [{}, { storageClassName: "" }, { storageClassName: "other" }]) {
         const reply = await s.post(inNamespace(s, "persistentvolumeclaims"), claim("a", spec), { silent: true });
         s.note("claim", [reply.status, reply.body.spec, reply.body.metadata?.finalizers]);
@@ -140,6 +145,8 @@ export const admissionCases = area("admission", {
       const spec = { defaultBackend: { service: { name: "s", port: { number: 80 } } } };
       const annotations = { "ingressclass.kubernetes.io/is-default-class": "true" };
       await s.post(classes, { metadata: { name: s.namespace, annotations }, spec: { controller: "x.io/y" } });
+      const probe = { metadata: { name: "probe" }, spec };
+      await s.seen(`${ingresses}?dryRun=All`, probe, ({ body }) => body.spec.ingressClassName !== undefined);
       const named = { ...spec, ingressClassName: "own" };
       const tries: Body[] = [
         { metadata: { name: "a" }, spec },
