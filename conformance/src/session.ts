@@ -89,20 +89,13 @@ export class Session {
   }
 
   /** Asks again and again until `isDone`, for what a controller does in its own time. */
-  async until(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
-    const deadline = Date.now() + this.#patienceMs;
-    let reply = await this.get(path, { silent: true });
-    while (!isDone(reply) && Date.now() < deadline) {
-      await systemClock.sleep(50);
-      reply = await this.get(path, { silent: true });
-    }
-    return reply;
+  until(path: string, isDone: (reply: Reply) => boolean): Promise<Reply> {
+    return repeated(() => this.get(path, { silent: true }), isDone, this.#patienceMs);
   }
 
   /** Tries a dry run until its answer shows that admission, which looks into a cache of its own, knows of a write. */
   async seen(path: string, body: object, isSeen: (reply: Reply) => boolean): Promise<void> {
-    const deadline = Date.now() + this.#patienceMs;
-    while (!isSeen(await this.post(path, body, { silent: true })) && Date.now() < deadline) await systemClock.sleep(20);
+    await repeated(() => this.post(path, body, { silent: true }), isSeen, this.#patienceMs);
   }
 
   /** Opens a stream of lines, without a record. */
@@ -120,9 +113,11 @@ export class Session {
     const { group, versions, names } = definition.spec;
     for (const version of versions.filter((each: Body) => each.served)) {
       const path = `/apis/${group}/${version.name}/${names.plural}`;
-      const deadline = Date.now() + 20_000;
-      while ((await this.get(path, { silent: true })).status !== 200 && Date.now() < deadline)
-        await systemClock.sleep(50);
+      await repeated(
+        () => this.get(path, { silent: true }),
+        ({ status }) => status === 200,
+        20_000,
+      );
     }
   }
 
@@ -143,6 +138,21 @@ export class Session {
   #record(what: string, reply: Reply): void {
     this.#steps.push({ what, status: reply.status, headers: reply.headers, body: reply.body });
   }
+}
+
+/** Tries until the answer will do, or `limitMs` are over; gives the last answer. */
+async function repeated(
+  attempt: () => Promise<Reply>,
+  isDone: (reply: Reply) => boolean,
+  limitMs: number,
+): Promise<Reply> {
+  const deadline = systemClock.monotonic() + limitMs;
+  let reply = await attempt();
+  while (!isDone(reply) && systemClock.monotonic() < deadline) {
+    await systemClock.sleep(50);
+    reply = await attempt();
+  }
+  return reply;
 }
 
 const PATCH_TYPES = {
