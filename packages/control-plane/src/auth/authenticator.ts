@@ -1,4 +1,5 @@
 import type { ApiRequest } from "../http/api-request.js";
+import { protocolToken } from "../http/websocket/handshake.js";
 import { unauthorized } from "../registry/status-error.js";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "./groups.js";
 import { SYSTEM_MASTERS } from "./rbac/rbac-authorizer.js";
@@ -25,7 +26,7 @@ export class RequestAuthenticator {
   }
 
   /**
-   * By client certificate (common name and organizations), else by bearer token. Without either, the in-process caller
+   * By client certificate (common name and organizations), else by bearer token, in a header or a subprotocol. Without either, the in-process caller
    * is the administrator and anybody else is anonymous. Throws 401 for a token that is not good.
    */
   authenticate(request: ApiRequest): UserInfo {
@@ -34,8 +35,9 @@ export class RequestAuthenticator {
       const { commonName, organizations } = clientCertificate;
       return authenticated({ name: commonName, groups: organizations });
     }
-    const token = bearerToken(request.headers.authorization);
+    const token = bearerToken(request.headers.authorization) ?? protocolToken(request);
     if (token === undefined) return isInProcess ? ADMIN : NOBODY;
+    if (token === null) throw unauthorized();
     const answer = this.#options.tokens.authenticate(token, this.#options.audiences);
     if (answer.type !== "user") throw unauthorized();
     return authenticated(answer.user);

@@ -1,3 +1,5 @@
+import type { Duplex } from "node:stream";
+
 /** A request as the layers above the wire see it, whether it came over TLS or in-process. */
 export interface ApiRequest {
   readonly method: string;
@@ -10,6 +12,8 @@ export interface ApiRequest {
   readonly body: Uint8Array;
   /** What TLS knows of the caller; undefined in-process and without a client certificate. */
   readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** What the caller would have this connection speak from now on (`Upgrade`); undefined where that cannot be done. */
+  readonly upgrade?: string;
   /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */
   readonly isInProcess: boolean;
   /** Aborted when the caller goes away or the server stops. May serve several requests: take listeners off again. */
@@ -21,6 +25,8 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** A stream is written as it comes, with back-pressure; its iterator is returned when the caller goes away. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** With status 101, which only a request with `upgrade` may have: speaks on the connection until it is over. */
+  readonly takeOver?: (connection: Duplex) => Promise<void>;
 }
 
 export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse>;

@@ -252,6 +252,35 @@ describe("the server", () => {
     );
   });
 
+  it("reads a request with a body as if it had not asked for another protocol", async () => {
+    await using server = await serve(async ({ method, upgrade, body }) =>
+      ok(`${method} ${upgrade} ${body.byteLength};`),
+    );
+    const socket = await rawConnection(server);
+    const head = "host: a\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\n";
+    socket.write(`POST / HTTP/1.1\r\n${head}content-length: 4\r\n\r\nbo`);
+    await systemClock.sleep(10);
+    socket.write(`dyGET / HTTP/1.1\r\n${head}\r\n`);
+    expect((await readAll(socket)).match(/\w+ \S+ \d;/g)).toEqual(["POST undefined 4;", "GET SPDY/3.1 0;"]);
+  });
+
+  it("lets an answer speak another protocol on the connection, from its first byte on", async () => {
+    await using server = await serve(async ({ upgrade }) => ({
+      status: 101,
+      headers: { upgrade: upgrade!, connection: "Upgrade" },
+      body: new Uint8Array(),
+      takeOver: async (connection) => {
+        const [first] = (await once(connection, "data")) as [Buffer];
+        connection.end(`you said ${first.toString()}`);
+      },
+    }));
+    const socket = await rawConnection(server);
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\nhello");
+    expect(await readAll(socket)).toBe(
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: Upgrade\r\n\r\nyou said hello",
+    );
+  });
+
   it("refuses an answer whose header would break out of its line", async () => {
     await using server = await serve(async () => ({ ...ok(), headers: { warning: "a\r\nset-cookie: b" } }));
     const socket = await rawConnection(server);

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, ServerResponse } from "node:http";
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -15,6 +17,7 @@ import { headersOf } from "./request-headers.js";
 import { parseTarget } from "./request-target.js";
 import { type NodeResponse, writeResponse } from "./response-writer.js";
 import type { ErrorLog } from "./safe-handler.js";
+import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";
 
 export interface ApiServerOptions {
   readonly handler: ApiHandler;
@@ -49,6 +52,8 @@ export class ApiServer implements AsyncDisposable {
   /** Those whose requests are all plain so far. */
   readonly #plain = new Set<PlainConnection>();
   #idleTimer: Disposable | undefined;
+  /** The answer that was begun last on a connection which Node reads. */
+  readonly #latest = new WeakMap<object, NodeResponse>();
   readonly #signals = new CallerSignals();
   readonly #certificates = new ClientCertificates();
   #inFlight = 0;
@@ -91,6 +96,12 @@ export class ApiServer implements AsyncDisposable {
     });
     this.#server.on("tlsClientError", (_error, socket) => socket.destroy());
     this.#server.on("request", (request, response) => this.#accept(request, response));
+    this.#server.on("upgrade", (request: IncomingMessage, socket: TLSSocket, rest: Buffer) => {
+      const upgrade = upgradeOf(request);
+      if (upgrade !== undefined) return void this.#switch(request, socket, rest, upgrade);
+      socket.unshift(Buffer.concat([headWithoutUpgrade(request), rest]));
+      toNode!.call(this.#server, socket);
+    });
     this.#closeIdle();
   }
 
@@ -206,13 +217,16 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  async #accept(request: NodeRequest, response: NodeResponse): Promise<void> {
+  async #accept(request: NodeRequest, response: NodeResponse, upgrade?: string): Promise<void> {
     this.#inFlight++;
+    if (request.httpVersionMajor === 1) this.#latest.set(request.socket, response);
     response.on("error", () => response.destroy());
     if (this.#isStopping && request.httpVersionMajor === 1) response.setHeader("connection", "close");
     try {
-      const answer = await this.#answer(request, response);
-      if (!response.destroyed) await writeResponse(response, answer, this.#options.clock);
+      const answer = await this.#answer(request, response, upgrade);
+      if (response.destroyed) return;
+      if (answer.takeOver !== undefined) await switchProtocols(response as ServerResponse, answer);
+      else await writeResponse(response, answer, this.#options.clock);
     } catch (error) {
       if (!response.destroyed) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
       response.destroy();
@@ -221,7 +235,19 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  async #answer(request: NodeRequest, response: NodeResponse): Promise<ApiResponse> {
+  /** Answers a request that asks for another protocol: with that, or as if it had not asked, and nothing after it. */
+  async #switch(request: IncomingMessage, socket: TLSSocket, rest: Buffer, upgrade: string): Promise<void> {
+    if (rest.length > 0) socket.unshift(rest);
+    const before = this.#latest.get(socket);
+    if (before !== undefined && !before.closed) await once(before, "close");
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.on("finish", () => socket.destroySoon());
+    await this.#accept(request, response, upgrade);
+  }
+
+  async #answer(request: NodeRequest, response: NodeResponse, upgrade?: string): Promise<ApiResponse> {
     try {
       const headers = headersOf(request.rawHeaders);
       const certificate = this.#certificates.of(request, headers.authorization !== undefined);
@@ -236,6 +262,7 @@ export class ApiServer implements AsyncDisposable {
         headers,
         body,
         ...(certificate && { clientCertificate: certificate }),
+        ...(upgrade !== undefined && { upgrade }),
         isInProcess: false,
         signal: "stream" in request ? this.#signals.ofStream(response) : this.#signals.ofConnection(request),
       });

@@ -1,4 +1,5 @@
 import type { ApiResponse } from "../../http/api-request.js";
+import { isWebSocketRequest } from "../../http/websocket/handshake.js";
 import { headerOf, type ResourceCall } from "../endpoint.js";
 import { answerBytes, COMMON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
@@ -12,6 +13,7 @@ import { atLeast, type ListPage, list } from "./list.js";
 import { objectFilter } from "./object-filter.js";
 import { type ServedObject, served } from "./served-form.js";
 import { watch } from "./watch.js";
+import { answerWebSocketWatch } from "./websocket-watch.js";
 
 /** How this call wants its objects to look. */
 export function presentationOf(call: ResourceCall, isList: boolean): Presentation {
@@ -134,6 +136,7 @@ export async function watchObjects(call: ResourceCall): Promise<ApiResponse> {
     presentation,
     signal: request.signal,
   });
+  if (isWebSocketRequest(request)) return answerWebSocketWatch(request, body, environment.clock);
   return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
 }
 

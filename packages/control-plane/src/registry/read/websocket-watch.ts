@@ -1,0 +1,42 @@
+import type { Clock } from "setpoint";
+import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
+import { answerWebSocket, NO_PROTOCOL } from "../../http/websocket/handshake.js";
+import { WebSocketConnection } from "../../http/websocket/websocket.js";
+import type { WatchStream } from "./watch-stream.js";
+
+const NEWLINE = 0x0a;
+
+/** A watch over a WebSocket: each event is a text of its own. What the caller sends is not looked at. */
+export function answerWebSocketWatch(request: ApiRequest, events: WatchStream, clock: Clock): ApiResponse {
+  const answer = answerWebSocket(request, {
+    needsOrigin: true,
+    // Whatever is offered is accepted, as there is no protocol beyond the frames; but nothing is chosen from several.
+    choose: (offered) => (offered.length > 1 ? undefined : (offered[0] ?? NO_PROTOCOL)),
+    serve: async (stream) => {
+      const connection = new WebSocketConnection(stream, { clock });
+      const gone = endWhenClosed(connection, events);
+      for await (const bytes of events) {
+        for (const event of lines(bytes)) await connection.send(event);
+      }
+      connection.close();
+      await gone;
+    },
+  });
+  if (answer.takeOver === undefined) events.end();
+  return answer;
+}
+
+async function endWhenClosed(connection: WebSocketConnection, events: WatchStream): Promise<void> {
+  for await (const _ of connection.messages());
+  events.end();
+}
+
+/** Each with its newline, as the real server sends it. */
+function* lines(bytes: Uint8Array): Generator<string> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf(NEWLINE, start) + 1 || text.length;
+    yield text.toString("utf8", start, end);
+    start = end;
+  }
+}
