@@ -3,6 +3,7 @@ import type { Client, JsonPatchOperation } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
+import { type Fence, openFence } from "./fence.js";
 
 const MAX_LENGTH = 63;
 const QUALIFIED_NAME = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -56,6 +57,12 @@ export function finalizerPatch(
   ];
 }
 
+export interface FinalizerEditOptions {
+  readonly signal?: AbortSignal;
+  /** Asked right before each request. Open where left out. */
+  readonly fence?: Fence;
+}
+
 /**
  * Makes the edit on the server, on fresh metadata where the object has changed. Gives the object as it then is, the
  * object given where nothing was to be done, and undefined where it is gone or another one has its name.
@@ -65,13 +72,14 @@ export async function editFinalizers<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
   edit: FinalizerEdit,
-  signal?: AbortSignal,
+  { signal, fence = openFence }: FinalizerEditOptions = {},
 ): Promise<T | undefined> {
   const { name, namespace, uid } = object.metadata;
   let current = object;
   for (let attempt = 1; ; attempt++) {
     const operations = finalizerPatch(current, edit);
     if (!operations) return current;
+    fence.check();
     try {
       return await client.patch(kind, name, { type: "json", operations }, { namespace, signal });
     } catch (error) {
@@ -93,13 +101,13 @@ export async function sweepFinalizers<T extends KubeObject>(
   client: Client,
   kind: Kind<T>,
   finalizer: string,
-  options: { readonly namespace?: string; readonly signal?: AbortSignal } = {},
+  options: FinalizerEditOptions & { readonly namespace?: string } = {},
 ): Promise<readonly string[]> {
   const swept: string[] = [];
   for await (const page of client.pages(kind, options)) {
     for (const object of page.items) {
       if (!hasFinalizer(object, finalizer)) continue;
-      await editFinalizers(client, kind, object, { remove: finalizer }, options.signal);
+      await editFinalizers(client, kind, object, { remove: finalizer }, options);
       swept.push(keyOf(object));
     }
   }

@@ -1,7 +1,15 @@
 import type { Client } from "../client/client.js";
 import type { KubeObject } from "../kinds/object.js";
+import type { Fence } from "./fence.js";
 import { editFinalizers, type FinalizerEdit, hasFinalizer } from "./finalizer.js";
 import type { WatchContext, Watcher, WatchStep } from "./watcher.js";
+
+export interface OpinionatedParts {
+  readonly client: Client;
+  readonly fence: Fence;
+  /** Told of each object that was edited, so that later steps know. */
+  readonly observe: (object: KubeObject) => void;
+}
 
 /**
  * Hands a step to a watcher that holds a finalizer. `add` runs under an in-progress finalizer, which the final one
@@ -10,14 +18,13 @@ import type { WatchContext, Watcher, WatchStep } from "./watcher.js";
  */
 export async function handleOpinionated(
   watcher: Watcher,
-  client: Client,
   step: WatchStep,
   ctx: WatchContext,
-  observe: (object: KubeObject) => void,
+  { client, fence, observe }: OpinionatedParts,
 ): Promise<void> {
   const { kind, options, finalizer = "", inProgressFinalizer: inProgress } = watcher;
   const edit = async (object: KubeObject, change: FinalizerEdit): Promise<KubeObject | undefined> => {
-    const edited = await editFinalizers(client, kind, object, change, ctx.signal);
+    const edited = await editFinalizers(client, kind, object, change, { signal: ctx.signal, fence });
     if (edited && edited !== object) observe(edited);
     return edited;
   };

@@ -14,6 +14,7 @@ import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { openFence } from "./fence.js";
 import { withoutPath } from "./field-paths.js";
 import { editFinalizers, hasFinalizer } from "./finalizer.js";
+import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
 import { silentLogger } from "./logger.js";
 import type { Sources } from "./object-reader.js";
@@ -29,8 +30,6 @@ import type { SpanOrigin } from "./traces.js";
 /** The condition in which the runtime shows waits, terminal errors and parked keys. */
 export const RECONCILED_CONDITION = "Reconciled";
 
-/** How long a run may take to end once its signal is aborted, before it counts as hung. */
-const HUNG_AFTER_MS = 10_000;
 /** How long the status may take to be written after a run that ended, also where its own signal is aborted. */
 const STATUS_TIMEOUT_MS = 30_000;
 
@@ -107,7 +106,7 @@ export class RunExecutor {
     const draft = new StatusDraft();
     this.#loop.begin(run);
     const work = this.#work(run, request, draft).finally(() => this.#loop.end(run));
-    const hung = await this.#untilHung(work, signal);
+    const hung = await isHung(work, signal, clock);
     const isAborted = request.signal.aborted;
     if (hung) {
       run.end(false);
@@ -126,24 +125,6 @@ export class RunExecutor {
 
   [Symbol.dispose](): void {
     this.#loop[Symbol.dispose]();
-  }
-
-  /** Resolves when the work has ended (false), or was given up (true). */
-  #untilHung(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#parts.environment;
-    return new Promise((resolve) => {
-      let timer: Disposable | undefined;
-      const onAbort = (): void => {
-        timer = clock.timer(HUNG_AFTER_MS, () => resolve(true));
-      };
-      void work.then(() => {
-        timer?.[Symbol.dispose]();
-        signal.removeEventListener("abort", onAbort);
-        resolve(false);
-      });
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
-    });
   }
 
   /** Being deleted, held by others alone, and looked after to its end. */
@@ -203,12 +184,13 @@ export class RunExecutor {
     object: KubeObject,
     edit: { readonly add?: string; readonly remove?: string },
   ): Promise<KubeObject | undefined> {
-    const { controller, primary, ownWrites } = this.#parts;
+    const { controller, environment, primary, ownWrites } = this.#parts;
+    const { fence = openFence } = environment;
     if (edit.add === undefined && edit.remove === undefined) return object;
     run.assertMayWrite();
     return ownWrites.during(primary.id, run.key, async () => {
       const answer = await run.write("finalizer", primary.id, run.key, () =>
-        editFinalizers(primary.cluster.client, controller.kind, object, edit, run.signal),
+        editFinalizers(primary.cluster.client, controller.kind, object, edit, { signal: run.signal, fence }),
       );
       if (answer && answer !== object) this.#noteFinalizers(run, object, answer);
       return answer;

@@ -1,10 +1,14 @@
+import { isSetpointError, SetpointError } from "../errors/error.js";
 import type { InformerEvent } from "../informer/informer.js";
 import type { InformerShare } from "../informer/informers.js";
 import { kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import { Backoff } from "../queue/backoff.js";
 import { WorkQueue } from "../queue/work-queue.js";
+import type { SourceStatus } from "./controller-sources.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
+import { openFence } from "./fence.js";
+import { isHung } from "./hung.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { handleOpinionated } from "./opinionated-steps.js";
 import { messageOf } from "./outcome.js";
@@ -12,6 +16,8 @@ import type { FailedStep, WatchContext, Watcher, WatchStep } from "./watcher.js"
 
 /** How many steps wait for their turn before the informer is asked to hold back and, if need be, merge. */
 const MAX_BACKLOG = 1_024;
+/** How long steps may go on after `stop` before their signal is aborted. */
+const DEFAULT_GRACE_MS = 30_000;
 
 interface PendingRetry {
   readonly step: WatchStep;
@@ -33,7 +39,8 @@ export class WatcherRun implements AsyncDisposable {
   readonly #queue: WorkQueue<true>;
   readonly #backoff: Backoff;
   readonly #lanes = new Map<string, Lane>();
-  readonly #stopping = new AbortController();
+  /** Aborted when the steps that go on must end. */
+  readonly #aborting = new AbortController();
   readonly #workers: Promise<void>[] = [];
   #share: InformerShare | undefined;
   #backlog = 0;
@@ -45,7 +52,7 @@ export class WatcherRun implements AsyncDisposable {
     this.#environment = masked(environment);
     this.#log = (this.#environment.log ?? silentLogger).with({ watcher: watcher.name });
     const { clock, random, observer, fence } = environment;
-    fence?.lost?.addEventListener("abort", () => this.#stopping.abort(fence.lost?.reason), { once: true });
+    fence?.lost?.addEventListener("abort", () => this.#aborting.abort(fence.lost?.reason), { once: true });
     this.#backoff = new Backoff(random, watcher.retry);
     const queueObserver = observer?.queueObserver?.(watcher.name);
     this.#queue = new WorkQueue({
@@ -61,23 +68,41 @@ export class WatcherRun implements AsyncDisposable {
     return this.#backlog;
   }
 
+  status(): { readonly name: string; readonly informers: readonly SourceStatus[] } {
+    const share = this.#share;
+    const informers = share ? [{ kind: kindId(share.kind), scope: share.scope, ...share.status() }] : [];
+    return { name: this.watcher.name, informers };
+  }
+
+  /** Starts the informer alone, so that a later `start` finds it filled: for a standby. */
+  warmUp(): void {
+    const { namespaces, labelSelector } = this.watcher.options;
+    const scope = { ...(namespaces ? { namespaces } : {}), ...(labelSelector ? { labelSelector } : {}) };
+    this.#share ??= this.#environment.cluster.informers.for(this.watcher.kind, scope);
+  }
+
   /** Begins to watch. Resolves when what was there has come in line. */
   async start(): Promise<void> {
-    const { kind, options, concurrency, resyncMs } = this.watcher;
-    const { namespaces, labelSelector } = options;
-    const scope = { ...(namespaces ? { namespaces } : {}), ...(labelSelector ? { labelSelector } : {}) };
-    this.#share = this.#environment.cluster.informers.for(kind, scope);
-    const handler = this.#share.addHandler((event) => this.#onEvent(event), resyncMs === undefined ? {} : { resyncMs });
+    const { concurrency, resyncMs } = this.watcher;
+    this.warmUp();
+    const handler = this.#share!.addHandler(
+      (event) => this.#onEvent(event),
+      resyncMs === undefined ? {} : { resyncMs },
+    );
     for (let worker = 0; worker < concurrency; worker++) this.#workers.push(this.#work());
     await handler.synced;
   }
 
-  /** Ends what is under way by its signal, and drops what waits. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
+  /**
+   * Takes no more steps, handles those in line, aborts what goes on after `graceMs`, and gives up what does not end even
+   * then. Retries that wait for their time are dropped.
+   */
+  async stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {
     this.#queue.shutDown();
     this.#share?.[Symbol.dispose]();
     this.#onSpace?.();
+    const reason = new SetpointError("CONTROLLER_STOPPED", `watcher ${this.watcher.name} is stopping`);
+    using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
     await Promise.all(this.#workers);
   }
 
@@ -101,7 +126,7 @@ export class WatcherRun implements AsyncDisposable {
   }
 
   async #work(): Promise<void> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#aborting;
     for (let item = await this.#queue.get(signal); item; item = await this.#queue.get(signal)) {
       await this.#serve(item.key);
       this.#queue.done(item);
@@ -113,7 +138,7 @@ export class WatcherRun implements AsyncDisposable {
     const { clock } = this.#environment;
     const lane = this.#lanes.get(key);
     if (!lane) return;
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#aborting.signal.aborted) {
       const step = lane.steps.shift();
       if (step) {
         this.#leaveBacklog();
@@ -137,7 +162,7 @@ export class WatcherRun implements AsyncDisposable {
   }
 
   async #attempt(key: string, lane: Lane, step: WatchStep, attempt: number): Promise<void> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#aborting;
     const ctx: WatchContext = {
       key,
       signal,
@@ -151,11 +176,11 @@ export class WatcherRun implements AsyncDisposable {
     const startedMs = clock.monotonic();
     try {
       fence?.check();
-      await this.#handle(step, ctx);
+      await this.#untilHung(this.#handle(step, ctx), step, ctx);
       this.#ended(step, startedMs, false);
     } catch (thrown) {
-      if (signal.aborted) return;
       const error = mask.error(thrown);
+      if (signal.aborted && !isSetpointError(error, "RECONCILE_HUNG")) return;
       this.#ended(step, startedMs, true);
       const givenUp = attempt >= this.watcher.maxAttempts;
       this.#report(error, { watcher: this.watcher.name, key, type: step.type, attempt, givenUp });
@@ -166,14 +191,22 @@ export class WatcherRun implements AsyncDisposable {
     }
   }
 
-  #handle(step: WatchStep, ctx: WatchContext): Promise<void> | unknown {
+  async #untilHung(work: Promise<unknown>, { type }: WatchStep, { key, signal }: WatchContext): Promise<void> {
+    if (!(await isHung(work, signal, this.#environment.clock))) return void (await work);
+    work.catch(() => {});
+    const message = `watcher ${this.watcher.name}: ${type} of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
+    throw new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
+  }
+
+  async #handle(step: WatchStep, ctx: WatchContext): Promise<unknown> {
     const { options, finalizer } = this.watcher;
     if (finalizer !== undefined) {
       const observe = (object: KubeObject): void => {
         const isLeaving = object.metadata.deletionTimestamp && !object.metadata.finalizers?.length;
         if (!isLeaving) this.#share?.observe(object);
       };
-      return handleOpinionated(this.watcher, this.#environment.cluster.client, step, ctx, observe);
+      const { cluster, fence = openFence } = this.#environment;
+      return handleOpinionated(this.watcher, step, ctx, { client: cluster.client, fence, observe });
     }
     switch (step.type) {
       case "add":
@@ -198,7 +231,12 @@ export class WatcherRun implements AsyncDisposable {
     const { key, type, attempt, givenUp } = failed;
     const what = `${type} of ${key} failed${givenUp ? " for good" : ""}: ${messageOf(error)}`;
     this.#log.error(what, { object: key, attempt, givenUp, error });
-    this.watcher.options.onError?.(error, failed);
+    try {
+      this.watcher.options.onError?.(error, failed);
+    } catch (thrown) {
+      // The step's retry must not be lost by it.
+      this.#log.error(`an error handler failed: ${messageOf(thrown)}`, { object: key, error: thrown });
+    }
     this.#environment.observer?.failed?.(error, { controller: failed.watcher, key, attempt, parked: givenUp });
   }
 }

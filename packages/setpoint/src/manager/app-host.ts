@@ -3,7 +3,7 @@ import { serveWebhooks } from "../app/serve-webhooks.js";
 import type { WebhookServer, WebhookServerOptions } from "../app/webhook-server.js";
 import { isForbidden } from "../client/api-error.js";
 import { systemClock } from "../clock/system-clock.js";
-import { sweepFinalizers } from "../controller/finalizer.js";
+import { type FinalizerEditOptions, sweepFinalizers } from "../controller/finalizer.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 
 /** Where the webhooks of apps are reached, and who installs what apps need. */
@@ -57,9 +57,9 @@ export class AppHost implements AsyncDisposable {
   }
 
   /** Takes the finalizers of kinds that the app has given up off their objects. */
-  async sweep({ name, givenUp }: App, signal: AbortSignal): Promise<void> {
+  async sweep({ name, givenUp }: App, options: FinalizerEditOptions): Promise<void> {
     for (const { kind, finalizer } of givenUp) {
-      const swept = await sweepFinalizers(this.#options.client, kind, finalizer, { signal });
+      const swept = await sweepFinalizers(this.#options.client, kind, finalizer, options);
       if (swept.length > 0) this.#log.info("took a finalizer off", { app: name, finalizer, objects: swept.length });
     }
   }

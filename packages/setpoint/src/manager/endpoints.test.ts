@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { controller } from "../controller/controller.js";
+import { watcher } from "../controller/watcher.js";
 import { Website, World } from "../controller/world.testing.js";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
-import { ServiceAccount } from "../kinds/builtin/v1.js";
+import { ConfigMap, ServiceAccount } from "../kinds/builtin/v1.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import type { EndpointRequest } from "./endpoint-server.js";
 import { Manager, type ManagerOptions } from "./manager.js";
@@ -18,6 +19,7 @@ const request = (headers: EndpointRequest["headers"], isLoopback = false): Endpo
 async function managerIn(world: World, options: Partial<ManagerOptions>): Promise<Manager> {
   const manager = new Manager({ client: world.cluster().client, clock: world.clock, metrics: here, ...options });
   await manager.add(controller(Website, { reconcile: (_site, ctx) => ctx.status({ phase: "Ready" }) }));
+  await manager.add(watcher(ConfigMap, {}));
   await manager.start();
   return manager;
 }
@@ -87,12 +89,14 @@ describe("the endpoints of a manager", () => {
 
   it("show in readiness the phase and last error of each informer that is not well, and no objects", async () => {
     await using world = await World.create();
-    world.fault = ({ path }) => (path.includes("/websites") ? new Error("cut off") : undefined);
+    world.fault = ({ path }) => (/\/(websites|configmaps)/.test(path) ? new Error("cut off") : undefined);
     await using manager = await managerIn(world, { health: here });
     await world.clock.advance(1_000);
     const ready = await fetch(`${manager.healthUrl}/readyz`);
     expect(ready.status).toBe(503);
-    expect(await ready.text()).toMatch(/informer web.example.com\/v1\/Website: .*not synced; last error: .*cut off/);
+    const reasons = await ready.text();
+    expect(reasons).toMatch(/informer v1\/ConfigMap: .*not synced; last error: .*cut off/);
+    expect(reasons).toMatch(/informer web.example.com\/v1\/Website: .*not synced; last error: .*cut off/);
     expect((await fetch(`${manager.healthUrl}/livez`)).status).toBe(200);
     expect((await fetch(`${manager.healthUrl}/metrics`)).status).toBe(404);
     world.fault = undefined;

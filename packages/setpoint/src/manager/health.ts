@@ -13,7 +13,7 @@ export function informerTrouble({ kind, phase, synced, lastError }: NamedInforme
 }
 
 /** What keeps a process from being ready, one reason a line. */
-export function controllerTrouble(statuses: Iterable<ControllerStatus>): readonly string[] {
+export function controllerTrouble(statuses: Iterable<Pick<ControllerStatus, "informers">>): readonly string[] {
   const reasons = [...statuses].flatMap(({ informers }) => informers.map(informerTrouble));
   return [...new Set(reasons.filter((reason) => reason !== undefined))];
 }

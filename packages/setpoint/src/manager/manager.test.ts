@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
 import { controller } from "../controller/controller.js";
+import { watcher } from "../controller/watcher.js";
 import { Website, World } from "../controller/world.testing.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
-import { Event } from "../kinds/builtin/v1.js";
+import { ConfigMap, Event } from "../kinds/builtin/v1.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 
 function managerOf(world: World, options: Partial<ManagerOptions> = {}): Manager {
@@ -51,12 +52,20 @@ describe("manager", () => {
     await first.start();
     await using second = managerOf(world, { leaderElection: { identity: "two" } });
     second.add(websites());
+    const steps: string[] = [];
+    second.add(watcher(ConfigMap, { namespaces: ["team"], add: ({ metadata }) => void steps.push(metadata.name) }));
     const started = second.start();
     await world.createWebsite("a");
     await world.clock.advance(5_000);
     expect([first.isLeading, second.isLeading]).toEqual([true, false]);
     expect(second.trouble()).toEqual([]);
     expect([...second.timeline.runs()]).toEqual([]);
+    expect([...second.informers.statuses()].map(({ kind, synced, objects }) => [kind, synced, objects])).toEqual([
+      ["web.example.com/v1/Website", true, 1],
+      ["apps/v1/Deployment", true, 1],
+      ["v1/ConfigMap", true, 1],
+    ]);
+    expect(steps).toEqual([]);
     const stopping = first.stop();
     await world.clock.advance(5_000);
     await stopping;
@@ -64,6 +73,7 @@ describe("manager", () => {
     await world.createWebsite("b");
     await world.clock.advance(1_000);
     expect(second.isLeading).toBe(true);
+    expect(steps).toEqual(["kube-root-ca.crt"]);
     expect((await world.website("b"))?.status?.phase).toBe("Ready");
   });
 

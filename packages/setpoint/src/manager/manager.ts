@@ -181,7 +181,7 @@ export class Manager implements AsyncDisposable {
     this.#workloads.set(id, { workload: part, run });
     this.#collect(part, part.metrics);
     if (this.#isLeading) this.#startRun(run);
-    else if (this.#hasStarted && run instanceof ControllerRun) run.warmUp();
+    else if (this.#hasStarted) run.warmUp();
     return Promise.resolve();
   }
 
@@ -220,7 +220,7 @@ export class Manager implements AsyncDisposable {
     await this.#apps.start();
     if (this.#options.preflight ?? true) void this.#logPreflight();
     if (this.#elector) {
-      for (const run of this.#controllerRuns()) run.warmUp();
+      for (const { run } of this.#workloads.values()) run.warmUp();
       this.#log.info("waiting for the lease");
       await this.#elector.acquire(this.#stopping.signal);
     }
@@ -238,7 +238,7 @@ export class Manager implements AsyncDisposable {
 
   /** Why the process is not ready; empty where it is. */
   trouble(): readonly string[] {
-    const trouble = controllerTrouble([...this.#controllerRuns()].map((run) => run.status()));
+    const trouble = controllerTrouble([...this.#workloads.values()].map(({ run }) => run.status()));
     return this.#stopping.signal.aborted ? [...trouble, "stopping"] : trouble;
   }
 
@@ -309,8 +309,12 @@ export class Manager implements AsyncDisposable {
 
   /** Lets go of the objects of kinds that an app has given up. */
   #sweep(app: App): void {
-    void this.#apps.sweep(app, this.#stopping.signal).catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
+    const { signal } = this.#stopping;
+    const sweeping = this.#elector
+      ? { signal: AbortSignal.any([signal, this.#elector.lost]), fence: this.#elector.fence }
+      : { signal };
+    void this.#apps.sweep(app, sweeping).catch((error: unknown) => {
+      if (!sweeping.signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
     });
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { controller } from "../controller/controller.js";
+import { controller, type Trigger } from "../controller/controller.js";
+import { watcher } from "../controller/watcher.js";
 import { Website, websiteDefinition } from "../controller/world.testing.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
@@ -12,9 +13,10 @@ const here = { namespace };
 const isWrite = ({ method }: SentRequest): boolean => method !== "GET";
 
 /** A child, a finalizer and a status: each kind of write that a reconcile makes. */
-const websites = () =>
+const websites = (triggers: readonly Trigger[] = []) =>
   controller(Website, {
     owns: [ConfigMap],
+    triggers,
     retry: { initial: "100ms", max: "1m", jitter: 0 },
     async reconcile({ metadata, spec }, ctx) {
       await ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { image: spec.image } });
@@ -80,20 +82,29 @@ describe("an operator under faults", () => {
   });
 
   it("undoes nothing that is newer than its cache, stale by seconds", async () => {
-    await using env = await create();
+    let ask: (key: string) => void = () => {};
+    const onDemand: Trigger = {
+      name: "on-demand",
+      start: (enqueue) => {
+        ask = enqueue;
+      },
+    };
+    await using env = await create({ workloads: [websites([onDemand])] });
     await createSite(env, "a", "one");
     await env.idle();
     const lag = env.operator.delayWatches("5s");
     await setImage(env, "a", "two");
+    await env.client.patch(ConfigMap, "a", { type: "merge", body: { data: { theirs: "yes" } } }, here);
     await env.advance("1s");
-    // Somebody asks for a run, and gets one on the stale state: its own writes stay, what others wrote is not undone.
-    await setImage(env, "a", "three");
-    const annotations = { "setpoint.dev/reconcile": "now" };
-    await env.client.patch(Website, "a", { type: "merge", body: { metadata: { annotations } } }, here);
+    // A run on the stale state: what it wants is what it last wrote, so that it writes nothing.
+    const written = env.operator.writes.length;
+    ask(`${namespace}/a`);
     await env.advance("1s");
-    expect(await shown(env, "a")).toEqual(["one", "one"]);
+    expect([...env.operator.manager.timeline.runs()].at(-1)?.causes).toEqual([{ type: "trigger", name: "on-demand" }]);
+    expect(env.operator.writes.slice(written)).toEqual([]);
     await env.advance("10s");
-    expect(await shown(env, "a")).toEqual(["three", "three"]);
+    expect(await shown(env, "a")).toEqual(["two", "two"]);
+    expect((await env.client.get(ConfigMap, "a", here)).data).toEqual({ image: "two", theirs: "yes" });
     lag[Symbol.dispose]();
   });
 
@@ -222,5 +233,28 @@ describe("an operator under faults", () => {
     await env.advance("5m");
     expect(env.operator.requests.slice(sent).filter(isWrite)).toEqual([]);
     expect(await shown(env, "a")).toEqual([undefined, undefined]);
+  });
+
+  it("whose watcher holds the lease no longer has its step and its request in flight aborted, and sends nothing more", async () => {
+    const errors: unknown[] = [];
+    const declared = watcher(Website, { finalizer: "example.com/audit", onError: (error) => errors.push(error) });
+    await using env = await create({ workloads: [declared], manager: { name: "app", leaderElection: { namespace } } });
+    const hanging = env.fault(({ method, path }) =>
+      method === "PATCH" && path.includes("/websites/") ? "hang" : undefined,
+    );
+    await createSite(env, "a");
+    await env.advance("5s");
+    const cut = env.operator.cut();
+    await env.advance("16s");
+    expect(env.operator.manager.isLeading).toBe(false);
+    cut[Symbol.dispose]();
+    hanging[Symbol.dispose]();
+    const sent = env.operator.requests.length;
+    await createSite(env, "b");
+    await env.advance("5m");
+    expect(env.operator.requests.slice(sent).filter(isWrite)).toEqual([]);
+    const { items } = await env.client.list(Website, here);
+    expect(items.map(({ metadata }) => metadata.finalizers)).toEqual([undefined, undefined]);
+    expect(errors).toEqual([]);
   });
 });

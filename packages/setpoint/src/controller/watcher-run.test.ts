@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SetpointError } from "../errors/error.js";
+import { type WatcherOptions, watcher } from "./watcher.js";
+import { Website, World } from "./world.testing.js";
+
+let world: World;
+let seen: string[];
+beforeEach(async () => {
+  world = await World.create();
+  seen = [];
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const never = (): Promise<void> => new Promise(() => {});
+
+/** A lease that a test takes away: `expire` ends it by the clock, `lose` also tells everybody. */
+function lease() {
+  const lost = new AbortController();
+  let isHeld = true;
+  const error = new SetpointError("LEASE_LOST", "another process leads");
+  return {
+    fence: {
+      lost: lost.signal,
+      check: () => {
+        if (!isHeld) throw error;
+      },
+    },
+    expire: () => {
+      isHeld = false;
+    },
+    lose: () => {
+      isHeld = false;
+      lost.abort(error);
+    },
+  };
+}
+
+describe("a watcher whose lease is lost", () => {
+  const finalizer = "example.com/websites";
+  const held = (options: WatcherOptions<Website> = {}) =>
+    watcher(Website, { finalizer, retry: { initial: "1s" }, ...options });
+
+  it("sends no request after the lease's end by its own clock, though nobody told it", async () => {
+    const { fence, expire } = lease();
+    const errors: unknown[] = [];
+    await world.watch(held({ add: expire, onError: (error) => errors.push(error) }), { fence });
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(world.writes).toHaveLength(1);
+    expect((await world.website("a"))?.metadata.finalizers).toEqual([`${finalizer}-wip`]);
+    expect(errors[0]).toMatchObject({ code: "LEASE_LOST" });
+    const sent = world.requests.length;
+    await world.createWebsite("b");
+    await world.clock.advance(600_000);
+    expect(world.requests.slice(sent)).toEqual([]);
+  });
+
+  it("is ended in mid-step by its signal, and begins no other", async () => {
+    const { fence, lose } = lease();
+    const errors: unknown[] = [];
+    await world.watch(
+      held({
+        onError: (error) => errors.push(error),
+        async add({ metadata }, { signal }) {
+          seen.push(`add ${metadata.name}`);
+          await world.clock.sleep(60_000, signal).catch(() => seen.push(`ended by ${signal.reason.code}`));
+        },
+      }),
+      { fence },
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    lose();
+    await world.createWebsite("b");
+    await world.clock.advance(600_000);
+    expect(seen).toEqual(["add a", "ended by LEASE_LOST"]);
+    expect(world.writes).toHaveLength(1);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("a watcher that stops", () => {
+  it("handles the steps in line, and drops the retries that wait for their time", async () => {
+    const run = await world.watch(
+      watcher(Website, {
+        concurrency: 1,
+        retry: { initial: "1m" },
+        async add({ metadata }) {
+          await world.clock.sleep(1_000);
+          seen.push(metadata.name);
+          if (metadata.name === "a") throw new Error("not now");
+        },
+      }),
+    );
+    for (const name of ["a", "b", "c"]) await world.createWebsite(name);
+    await world.clock.settle();
+    const stopped = run.stop(10_000);
+    await world.createWebsite("late");
+    await world.clock.advance(600_000);
+    await stopped;
+    expect(seen).toEqual(["a", "b", "c"]);
+  });
+
+  it("case 18: does not wait for a step that hangs, and names it", async () => {
+    const errors: unknown[] = [];
+    const run = await world.watch(watcher(Website, { add: never, onError: (error) => errors.push(error) }));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const stopped = run.stop(1_000);
+    await world.clock.advance(15_000);
+    await stopped;
+    expect(errors).toMatchObject([{ code: "RECONCILE_HUNG", message: expect.stringContaining("add of team/a") }]);
+  });
+});
+
+describe("a watcher", () => {
+  it("loses no step to an error handler that throws", async () => {
+    await world.watch(
+      watcher(Website, {
+        concurrency: 1,
+        retry: { initial: "1s", jitter: 0 },
+        onError: () => {
+          throw new Error("the handler's own");
+        },
+        add({ metadata }) {
+          seen.push(metadata.name);
+          if (seen.length === 1) throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.advance(10_000);
+    expect(seen).toEqual(["a", "b", "a"]);
+  });
+});
