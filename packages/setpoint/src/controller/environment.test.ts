@@ -90,31 +90,6 @@ describe("a controller in its environment", () => {
     await expect(world.run(declared)).rejects.toMatchObject({ code: "CLUSTER_UNKNOWN" });
   });
 
-  it("rests: no request for an hour, and none that changes anything after a restart", async () => {
-    const websites = () =>
-      controller(Website, {
-        owns: [ConfigMap],
-        reconcile: async (site, ctx) => {
-          for (const part of ["a", "b", "c"]) {
-            await ctx.apply(ConfigMap, { metadata: { name: `${site.metadata.name}-${part}` }, data: { part } });
-          }
-          ctx.status({ ready: 3 });
-        },
-      });
-    const first = await world.run(websites());
-    for (let at = 0; at < 50; at++) await world.createWebsite(`site-${at}`);
-    await world.clock.advance(10_000);
-    expect(world.runs()).toHaveLength(50);
-    const sent = world.requests.length;
-    await world.clock.advance(3_600_000);
-    expect(world.requests.slice(sent)).toEqual([]);
-    await Promise.all([first.stop(), world.clock.advance(1_000)]);
-    const written = world.writes.length;
-    await world.run(websites());
-    expect(world.runs()).toHaveLength(100);
-    expect(world.writes.slice(written)).toEqual([]);
-  });
-
   it("comes to the same end whichever of its writes it crashes after", async () => {
     const websites = () =>
       controller(Website, {

@@ -1,0 +1,3 @@
+import { idleSuite } from "./idle.suite.js";
+
+idleSuite(50);
