@@ -28,6 +28,8 @@ import type { UserInfo } from "./auth/user.js";
 import { requestUser } from "./authentication.js";
 import { bootstrap } from "./bootstrap.js";
 import { type Credentials, openCredentials } from "./credentials.js";
+import { podStreams } from "./exec/pod-streams.js";
+import type { ExecHandler } from "./exec/scripted-answer.js";
 import { loadFacts } from "./facts/facts.js";
 import type { ApiHandler } from "./http/api-request.js";
 import { compressing } from "./http/compression.js";
@@ -68,6 +70,8 @@ export interface ControlPlaneOptions {
    * an API server as envtest starts it.
    */
   readonly controllers?: boolean;
+  /** Answers commands that are run in containers of simulated pods (`kubectl exec`). */
+  readonly exec?: ExecHandler;
   /** Admission plugins that do not run, by the real server's names: `ServiceAccount`, `ResourceQuota`. */
   readonly disabledAdmission?: readonly string[];
   /** Whose tokens service accounts get. Left out: a key of its own. */
@@ -190,7 +194,10 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       conversion: crdConversion(admission.caller, random),
       authenticate: requestUser(new RequestAuthenticator(auth), authorizer),
       authorizer,
-      endpoints: authEndpoints(auth),
+      endpoints: new Map([
+        ...authEndpoints(auth),
+        ...podStreams({ authorizer, ...(options.exec && { exec: options.exec }) }),
+      ]),
       paths: authPaths(auth),
     }),
   );

@@ -1,4 +1,5 @@
 export { type ControlPlane, type ControlPlaneOptions, controlPlane, type ListenOptions } from "./control-plane.js";
+export type { ExecCall, ExecHandler, ExecResult } from "./exec/scripted-answer.js";
 export { inProcessTransport } from "./http/in-process-transport.js";
 export { ControlPlaneSnapshot } from "./snapshot.js";
 export { StorageFailure, type StorageFailureCode } from "./storage/storage-error.js";

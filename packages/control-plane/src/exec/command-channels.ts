@@ -1,0 +1,112 @@
+import type { Duplex } from "node:stream";
+import type { Clock } from "setpoint";
+import type { WebSocketOffer } from "../http/websocket/handshake.js";
+import { WebSocketConnection, type WebSocketData } from "../http/websocket/websocket.js";
+import { ByteQueue } from "./byte-queue.js";
+
+/** What a command reads and writes. */
+export interface CommandStreams {
+  /** Ends when the caller has closed it, or has gone. */
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: (data: string | Uint8Array) => Promise<void>;
+  readonly stderr: (data: string | Uint8Array) => Promise<void>;
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Which streams the caller asked for: what goes to others is dropped. */
+export interface WantedStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+}
+
+/** Kubernetes' numbers of the streams within one connection. */
+const STDIN = 0;
+const STDOUT = 1;
+const STDERR = 2;
+const ERROR = 3;
+/** Version 5: the next byte names a stream that is closed. */
+const CLOSE = 255;
+
+const BASE64 = "v4.base64.channel.k8s.io";
+const PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io", BASE64];
+
+/**
+ * Runs a command behind a WebSocket, as `kubectl exec` speaks with it: each message begins with the number of its stream,
+ * and the last one is a Status that tells how the command ended.
+ */
+export function commandOffer(
+  wanted: WantedStreams,
+  clock: Clock,
+  run: (streams: CommandStreams) => Promise<object>,
+): WebSocketOffer {
+  let isBase64 = false;
+  return {
+    choose: (offered) => {
+      const protocol = offered.find((each) => PROTOCOLS.includes(each));
+      isBase64 = protocol === BASE64;
+      return protocol;
+    },
+    serve: (stream) => serve(stream, wanted, clock, isBase64, run),
+  };
+}
+
+async function serve(
+  stream: Duplex,
+  wanted: WantedStreams,
+  clock: Clock,
+  isBase64: boolean,
+  run: (streams: CommandStreams) => Promise<object>,
+): Promise<void> {
+  const connection = new WebSocketConnection(stream, { clock });
+  const send = (channel: number, data: string | Uint8Array): Promise<void> =>
+    connection.send(isBase64 ? base64Message(channel, data) : binaryMessage(channel, data));
+  const gone = new AbortController();
+  const stdin = new ByteQueue();
+  const reading = readInto(stdin, connection, wanted.stdin, gone);
+  // Tells the caller that the command is there, before it has said anything.
+  await send(wanted.stdout ? STDOUT : wanted.stderr ? STDERR : ERROR, "");
+  const status = await run({
+    stdin,
+    stdout: async (data) => void (wanted.stdout && (await send(STDOUT, data))),
+    stderr: async (data) => void (wanted.stderr && (await send(STDERR, data))),
+    signal: gone.signal,
+  });
+  stdin.end();
+  await send(ERROR, JSON.stringify(status));
+  connection.close();
+  await reading;
+}
+
+/** Reads all that comes until the connection is over: resizes of a terminal have no effect. */
+async function readInto(
+  stdin: ByteQueue,
+  connection: WebSocketConnection,
+  isWanted: boolean,
+  gone: AbortController,
+): Promise<void> {
+  if (!isWanted) stdin.end();
+  for await (const message of connection.messages()) {
+    const { channel, bytes } = contentOf(message);
+    if (channel === STDIN) {
+      stdin.push(bytes);
+      await stdin.room();
+    } else if (channel === CLOSE && bytes[0] === STDIN) stdin.end();
+  }
+  stdin.end();
+  gone.abort(new Error("the caller has gone"));
+}
+
+function binaryMessage(channel: number, data: string | Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.of(channel), typeof data === "string" ? Buffer.from(data) : data]);
+}
+
+function base64Message(channel: number, data: string | Uint8Array): string {
+  return `${channel}${Buffer.from(data as Uint8Array).toString("base64")}`;
+}
+
+function contentOf(message: WebSocketData): { readonly channel: number | undefined; readonly bytes: Uint8Array } {
+  if (message.type === "binary") return { channel: message.bytes[0], bytes: message.bytes.subarray(1) };
+  return { channel: Number(message.text[0]), bytes: Buffer.from(message.text.slice(1), "base64") };
+}

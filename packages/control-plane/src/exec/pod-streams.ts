@@ -1,0 +1,105 @@
+import type { KubeObject } from "setpoint";
+import type { Container, Pod } from "setpoint/kinds/v1";
+import { accessDenied, resourceAccess } from "../auth/access-request.js";
+import type { Authorizer } from "../auth/user.js";
+import type { ApiResponse } from "../http/api-request.js";
+import { answerWebSocket, isWebSocketRequest } from "../http/websocket/handshake.js";
+import type { Endpoint, ResourceCall } from "../registry/endpoint.js";
+import { badRequest, notFound } from "../registry/status-error.js";
+import { storageKey } from "../registry/write/write-request.js";
+import { type CommandStreams, commandOffer } from "./command-channels.js";
+import type { AskedContainer } from "./container-run.js";
+import type { ExecHandler } from "./scripted-answer.js";
+
+export interface PodStreamOptions {
+  readonly authorizer: Authorizer;
+  /** Asked before the pod's script and the simulation. */
+  readonly exec?: ExecHandler;
+}
+
+const PODS = { group: "", resource: "pods" };
+
+/** `kubectl exec` and `kubectl attach` of simulated pods. */
+export function podStreams(options: PodStreamOptions): ReadonlyMap<string, Endpoint> {
+  return new Map<string, Endpoint>([
+    [
+      "/pods/exec",
+      (call) =>
+        connect(call, options, async (asked, streams) => (await containers()).execute(asked, options.exec, streams)),
+    ],
+    [
+      "/pods/attach",
+      (call) => connect(call, options, async (asked, streams) => (await containers()).attach(asked, streams)),
+    ],
+    ["/pods/portforward", (call) => refusePorts(call, options)],
+  ]);
+}
+
+/** Few ever look into a simulated container: loaded when somebody does. */
+const containers = () => import("./container-run.js");
+
+/** The API server's part: who may, which pod, which container, which protocol. The kubelet's part is done on the stream. */
+function connect(
+  call: ResourceCall,
+  options: PodStreamOptions,
+  run: (asked: AskedContainer, streams: CommandStreams) => Promise<object>,
+): Promise<ApiResponse> {
+  return checked(call, options, (pod) => {
+    const container = containerOf(pod, call.request.query.get("container") ?? "");
+    assertBound(call, pod);
+    if (!isWebSocketRequest(call.request)) throw protocolRefused(call);
+    const wants = (name: string): boolean => /^(?:1|true)$/i.test(call.request.query.get(name) ?? "");
+    const wanted = { stdin: wants("stdin"), stdout: wants("stdout"), stderr: wants("stderr") && !wants("tty") };
+    const offer = commandOffer(wanted, call.environment.clock, (streams) => run({ call, pod, container }, streams));
+    return answerWebSocket(call.request, offer);
+  });
+}
+
+/** Whoever connects must be allowed to create, whichever method the protocol has. */
+async function checked(
+  call: ResourceCall,
+  { authorizer }: PodStreamOptions,
+  answer: (pod: Pod) => ApiResponse,
+): Promise<ApiResponse> {
+  const { definition, namespace, name, subresource, user } = call;
+  const path = { ...definition, resource: "pods", subresource: subresource!.name, namespace, name };
+  const access = resourceAccess(user, "create", path);
+  const { allowed, reason } = authorizer.authorize(access);
+  if (!allowed) throw accessDenied(access, reason);
+  const stored = call.environment.storage.get("/pods", storageKey(namespace, name));
+  if (stored === undefined) throw notFound(PODS, name);
+  return answer(stored.object as KubeObject as Pod);
+}
+
+function refusePorts(call: ResourceCall, options: PodStreamOptions): Promise<ApiResponse> {
+  return checked(call, options, (pod) => {
+    assertBound(call, pod);
+    throw badRequest(`pods/portforward of "${call.name}" is not available: nothing listens in a simulated pod`);
+  });
+}
+
+function assertBound({ environment, name }: ResourceCall, pod: Pod): void {
+  const { nodeName } = pod.spec;
+  if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
+  // The real server names a pod here, too.
+  if (environment.storage.get("/nodes", nodeName) === undefined) throw notFound(PODS, nodeName);
+}
+
+function protocolRefused({ request, subresource }: ResourceCall): Error {
+  if (request.upgrade === undefined) return badRequest("Upgrade request required");
+  return badRequest(
+    `pods/${subresource!.name} over ${request.upgrade} is not served: use a client that speaks WebSocket`,
+  );
+}
+
+function containerOf({ metadata, spec }: Pod, named: string): Container {
+  const all = [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])] as Container[];
+  if (named !== "") {
+    const found = all.find(({ name }) => name === named);
+    if (!found) throw badRequest(`container ${named} is not valid for pod ${metadata.name}`);
+    return found;
+  }
+  if (spec.containers.length === 1) return spec.containers[0]!;
+  const names = all.map(({ name }) => name).join(" ");
+  throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names}]`);
+}
