@@ -29,16 +29,21 @@ function write(name, value) {
   console.log(`${name}: ${(text.length / 1024).toFixed(0)} kB`);
 }
 
-function harvestTypes(discovery) {
-  const versions = discovery.groups.flatMap(({ group, versions }) =>
-    versions.map(({ version }) => (group === "" ? version : `${group}/${version}`)),
-  );
-  const output = execFileSync("go", ["run", "../harvest/types/main.go", ...versions], {
+/** What a Go program of this folder prints, run with the modules of the server. */
+function goFacts(name, ...args) {
+  const output = execFileSync("go", ["run", `../harvest/${name}/main.go`, ...args], {
     cwd: join(here, "../kubernetes"),
     encoding: "utf8",
     maxBuffer: 2 ** 26,
   });
   return JSON.parse(output);
+}
+
+function harvestTypes(discovery) {
+  const versions = discovery.groups.flatMap(({ group, versions }) =>
+    versions.map(({ version }) => (group === "" ? version : `${group}/${version}`)),
+  );
+  return goFacts("types", ...versions);
 }
 
 const cluster = await startKubernetes();
@@ -67,6 +72,7 @@ try {
   const types = harvestTypes(discovery);
   write("kinds.json", types.kinds);
   write("messages.json", types.messages);
+  write("structs.json", goFacts("structs"));
   api.close();
 } finally {
   await cluster.stop();

@@ -3,7 +3,8 @@
 //   npm run build && node tools/harvest/validation.mjs [--kubeconfig FILE] [--every N] [--show N] [Kind…]
 //
 // Without a kubeconfig it starts a real server. Prints the agreement of each kind in percent; `--show` also prints as many
-// of the differences, `--beyond FILE` writes the field paths of what is accepted here and refused there.
+// of the differences, `--beyond FILE` writes the field paths of what is accepted here and refused there. `--record FILE`
+// keeps the real server's answers, `--against FILE` compares with kept ones; `--plane FILE` tries another build.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,6 +12,7 @@ import { startKubernetes } from "../kubernetes/start.mjs";
 import { apiOf } from "./api.mjs";
 import { bases, operatorKinds } from "./validation/bases.mjs";
 import { compareKind } from "./validation/differential.mjs";
+import { recorded, recording } from "./validation/recording.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -19,6 +21,8 @@ const { values, positionals } = parseArgs({
     every: { type: "string", default: "1" },
     show: { type: "string", default: "0" },
     beyond: { type: "string" },
+    record: { type: "string" },
+    against: { type: "string" },
     plane: { type: "string", default: "@setpoint/control-plane" },
   },
 });
@@ -38,9 +42,11 @@ for (const { group, versions } of facts("discovery")) {
   }
 }
 
-const cluster = values.kubeconfig === undefined ? await startKubernetes() : undefined;
-const real = apiOf(values.kubeconfig ?? cluster.kubeconfig);
-const plane = await controlPlane();
+const needsServer = values.kubeconfig === undefined && values.against === undefined;
+const cluster = needsServer ? await startKubernetes() : undefined;
+const real = recording(values.against ? recorded(values.against) : apiOf(values.kubeconfig ?? cluster.kubeconfig));
+// As the real server is started: without controllers, and pods without accounts.
+const plane = await controlPlane({ controllers: false, disabledAdmission: ["ServiceAccount"] });
 const ours = {
   async call(method, path, { body, headers } = {}) {
     const response = await plane.transport.request({
@@ -98,6 +104,7 @@ for (const id of wanted) {
 }
 line("all", total);
 if (values.beyond) writeFileSync(values.beyond, `${JSON.stringify(beyond, null, 1)}\n`);
+if (values.record) real.save(values.record);
 await plane.stop();
 real.close();
 await cluster?.stop();

@@ -144,6 +144,24 @@ const claimSpec = {
 };
 const resourceMetric = { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } };
 
+const policyRules = [
+  {
+    operations: ["CREATE", "UPDATE"],
+    apiGroups: ["apps"],
+    apiVersions: ["v1"],
+    resources: ["deployments"],
+    resourceNames: ["n"],
+    scope: "Namespaced",
+  },
+];
+const constraints = {
+  resourceRules: policyRules,
+  excludeResourceRules: policyRules,
+  namespaceSelector: selector,
+  objectSelector: selector,
+  matchPolicy: "Equivalent",
+};
+
 /** `group/version/Kind` → `{ name?, …object }`. */
 export const bases = {
   ...samples,
@@ -426,6 +444,27 @@ export const bases = {
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "r" },
     subjects: [{ kind: "Group", name: "g", apiGroup: "rbac.authorization.k8s.io" }],
   },
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": {
+    spec: {
+      failurePolicy: "Fail",
+      paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+      matchConstraints: constraints,
+      matchConditions: [{ name: "c.example", expression: "request.operation != 'DELETE'" }],
+      variables: [{ name: "replicas", expression: "object.spec.replicas" }],
+      validations: [
+        { expression: "variables.replicas < 5", message: "m", reason: "Invalid", messageExpression: "'no ' + 'more'" },
+      ],
+      auditAnnotations: [{ key: "replicas", valueExpression: "string(variables.replicas)" }],
+    },
+  },
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": {
+    spec: {
+      policyName: "p.example",
+      paramRef: { name: "c", namespace: "n", parameterNotFoundAction: "Deny" },
+      matchResources: constraints,
+      validationActions: ["Deny", "Audit"],
+    },
+  },
 };
 
 /** What operators create, in the order of the report. Others are compared when asked for by name. */
@@ -465,6 +504,8 @@ export const operatorKinds = [
   "/v1/Event",
   "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration",
   "admissionregistration.k8s.io/v1/MutatingWebhookConfiguration",
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy",
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding",
   "certificates.k8s.io/v1/CertificateSigningRequest",
   "apiextensions.k8s.io/v1/CustomResourceDefinition",
 ];

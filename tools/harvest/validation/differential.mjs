@@ -3,22 +3,46 @@
 import { collectionPath } from "../api.mjs";
 import { bases, NAMESPACE } from "./bases.mjs";
 import { mutations, schemaReader } from "./mutations.mjs";
+import { statuses } from "./statuses.mjs";
 
 /**
  * @typedef {{ call(method: string, path: string, options?: object): Promise<{ status: number, body: any, headers?: any }> }} Api
  */
 
-/** Every question about a kind, as requests that change nothing. `every` asks each n-th one alone. */
+/**
+ * Every question about a kind, as requests that change nothing: the changed object as a new one, as an update of the base,
+ * and its status as an update of the base's. `every` asks each n-th one alone.
+ */
 export function* questions(id, resource, components, { every = 1, offset = 0 } = {}) {
   const base = objectOf(id, resource);
+  const { name } = base.metadata;
+  // A name that the kind dictates is taken by the base.
+  const created = bases[id].name === undefined ? `${name}-new` : name;
   const collection = collectionPath(resource, NAMESPACE);
   const reader = schemaReader(components);
+  const asNew = (object) => ({
+    method: "POST",
+    target: `${collection}?dryRun=All`,
+    body: { ...object, metadata: { ...object.metadata, name: created } },
+  });
+  const asUpdate = (object, endpoint = "") => ({
+    method: "PUT",
+    target: `${collection}/${name}${endpoint}?dryRun=All`,
+    body: object,
+  });
   let count = 0;
-  yield { id, path: "", change: "base", method: "POST", target: `${collection}?dryRun=All`, body: base };
+  yield { id, path: "", change: "base", ...asNew(base) };
   for (const { path, change, object } of mutations(base, id, reader)) {
     if (count++ % every !== offset) continue;
-    yield { id, path, change, method: "POST", target: `${collection}?dryRun=All`, body: object };
-    yield { id, path, change, method: "PUT", target: `${collection}/${base.metadata.name}?dryRun=All`, body: object };
+    yield { id, path, change, ...asNew(object) };
+    yield { id, path, change, ...asUpdate(object) };
+  }
+  if (statuses[id] === undefined) return;
+  const withStatus = { ...base, status: statuses[id] };
+  yield { id, path: "status", change: "base", ...asUpdate(withStatus, "/status") };
+  for (const { path, change, object } of mutations(withStatus, id, reader, ["status"])) {
+    if (count++ % every !== offset) continue;
+    yield { id, path, change, ...asUpdate(object, "/status") };
   }
 }
 
@@ -33,7 +57,10 @@ export function objectOf(id, resource) {
   };
 }
 
-/** Makes the namespace and the base object of a kind on a server. */
+/** API servers write the status of these themselves, soon after they are made. */
+const WRITTEN_BY_SERVER = new Set(["apiextensions.k8s.io/v1/CustomResourceDefinition"]);
+
+/** Makes the namespace and the base object of a kind on a server; gives the version that an update is of. */
 export async function prepare(api, id, resource) {
   if (id !== "/v1/Namespace") {
     await api.call("POST", "/api/v1/namespaces", {
@@ -46,6 +73,9 @@ export async function prepare(api, id, resource) {
   const created = await api.call("POST", collection, { body });
   if (created.status !== 201 && created.body?.reason !== "AlreadyExists")
     throw new Error(`${id}: ${JSON.stringify(created.body)}`);
+  if (WRITTEN_BY_SERVER.has(id)) await new Promise((resolve) => setTimeout(resolve, 1000));
+  const { body: settled } = await api.call("GET", `${collection}/${body.metadata.name}`);
+  return settled.metadata.resourceVersion;
 }
 
 export async function cleanUp(api, id, resource) {
@@ -114,12 +144,12 @@ function sorted(value) {
  * @returns counts by kind of agreement.
  */
 export async function compareKind({ ours, real, id, resource, components, sample, onDifference }) {
-  await prepare(ours, id, resource);
-  await prepare(real, id, resource);
+  const sides = [ours, real];
+  const versions = [];
+  for (const side of sides) versions.push(await prepare(side, id, resource));
   const counts = { asked: 0, verdict: 0, causes: 0, wording: 0, accepted: 0, defaults: 0 };
   for (const question of questions(id, resource, components, sample)) {
-    const { method, target, body } = question;
-    const [our, theirs] = await Promise.all([ours.call(method, target, { body }), real.call(method, target, { body })]);
+    const [our, theirs] = await Promise.all(sides.map((side, at) => ask(side, question, versions[at])));
     const result = compared(our, theirs);
     counts.asked++;
     for (const level of ["verdict", "causes", "wording"]) if (result[level]) counts[level]++;
@@ -129,7 +159,12 @@ export async function compareKind({ ours, real, id, resource, components, sample
     }
     if (!Object.values(result).every(Boolean)) onDifference?.({ ...question, result, ours: our, real: theirs });
   }
-  await cleanUp(ours, id, resource);
-  await cleanUp(real, id, resource);
+  for (const side of sides) await cleanUp(side, id, resource);
   return counts;
+}
+
+/** An update states the version that it is of: kinds that insist on one would hear of nothing else. */
+function ask(side, { method, target, body }, resourceVersion) {
+  const sent = method === "PUT" ? { ...body, metadata: { ...body.metadata, resourceVersion } } : body;
+  return side.call(method, target, { body: sent });
 }

@@ -21,11 +21,12 @@ export function schemaReader(components) {
   return { resolve, of: (id) => byKind.get(id) };
 }
 
-/** Yields `{ path, change, object }`; `object` is a copy with one field changed. */
-export function* mutations(base, id, reader) {
-  const root = reader.of(id);
-  for (const [name, property] of Object.entries(root.properties ?? {})) {
-    if (["apiVersion", "kind", "metadata", "status"].includes(name)) continue;
+const NOT_CONTENT = ["apiVersion", "kind", "metadata", "status"];
+
+/** Yields `{ path, change, object }`; `object` is a copy with one field changed, below `roots` or in the content. */
+export function* mutations(base, id, reader, roots) {
+  for (const [name, property] of Object.entries(reader.of(id).properties ?? {})) {
+    if (roots === undefined ? NOT_CONTENT.includes(name) : !roots.includes(name)) continue;
     yield* below(base, [name], base[name], reader.resolve(property), reader, 0);
   }
 }

@@ -2,8 +2,18 @@ import { goJson, goQuote } from "../schema/go-format.js";
 import type { Json } from "../schema/json.js";
 import type { FieldError } from "./status-error.js";
 
+/** A value whose text is made already. */
+export class Printed {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** A value as the real server's field errors print it. */
 function printed(value: unknown): string {
+  if (value instanceof Printed) return value.text;
   if (typeof value === "string") return goQuote(value);
   if (value === undefined || value === null) return "null";
   return goJson(value as Json);
@@ -28,6 +38,10 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 
 export function duplicate(field: string, value: unknown): FieldError {
   return { type: "FieldValueDuplicate", field, detail: `Duplicate value: ${printed(value)}` };
+}
+
+export function notFound(field: string, value: unknown): FieldError {
+  return { type: "FieldValueNotFound", field, detail: `Not found: ${printed(value)}` };
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {

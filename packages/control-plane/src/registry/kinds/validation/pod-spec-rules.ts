@@ -3,7 +3,8 @@ import { duplicate, forbiddenField, invalidValue, required, tooMany } from "../.
 import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
 import { isIp } from "./address-rules.js";
-import { appArmor, container, identifier, lifetime, seccompProfile } from "./container-rules.js";
+import { container } from "./container-rules.js";
+import { lifetime } from "./probe-rules.js";
 import {
   all,
   annotations,
@@ -25,6 +26,7 @@ import {
   struct,
   subdomain,
 } from "./rule.js";
+import { appArmor, identifier, seccompProfile } from "./security-rules.js";
 import { affinity, labelSelector, tolerations } from "./selector-rules.js";
 import { checkVolumes } from "./volume-rules.js";
 

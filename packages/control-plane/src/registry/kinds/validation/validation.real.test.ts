@@ -20,7 +20,7 @@ let plane: ControlPlane;
 beforeAll(async () => {
   cluster = await startKubernetes();
   real = apiOf(cluster.kubeconfig);
-  plane = await controlPlane({ disabledAdmission: ["ServiceAccount"] });
+  plane = await controlPlane({ controllers: false, disabledAdmission: ["ServiceAccount"] });
 });
 afterAll(async () => {
   await plane?.stop();

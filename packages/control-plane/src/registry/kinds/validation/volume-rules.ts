@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../../schema/json.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { claimSpec } from "./claim-rules.js";
-import { CONTAINER_RESOURCES, fieldSelector, resourceSelector } from "./container-rules.js";
+import { CONTAINER_RESOURCES, fieldSelector, resourceSelector } from "./env-rules.js";
 import { noBacksteps, unreservedPath } from "./path-rules.js";
 import {
   annotations,

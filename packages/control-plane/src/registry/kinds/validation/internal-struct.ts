@@ -1,0 +1,53 @@
+import structs from "../../../facts/structs.json" with { type: "json" };
+import { goJson } from "../../../schema/go-format.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { Printed } from "../../field-error.js";
+
+/** The name that is shown ("" where its fields stand in its place), its type, and the JSON name where it is another. */
+type Row = readonly [shown: string, type: string, jsonName?: string];
+
+const TABLE = structs as unknown as Readonly<Record<string, readonly Row[]>>;
+
+/**
+ * A struct as the real server shows it in its messages: it validates structs of its own, which have Go's names, in Go's
+ * order, with everything that is not set. `of` is one of `facts/structs.json`: `core.Toleration`, `[]core.Taint`.
+ */
+export function internal(of: string, value: Json | undefined): Printed {
+  return new Printed(shown(of, value));
+}
+
+function shown(type: string, value: Json | undefined): string {
+  const [, prefix = "", name = ""] = /^(\*|\[\]|\{\})?(.*)$/.exec(type)!;
+  const isAbsent = value === undefined || value === null;
+  if (!(name in TABLE)) return isAbsent ? name : goJson(value);
+  if (prefix === "") return `{${fieldsOf(name, isObject(value) ? value : {}).join(",")}}`;
+  if (isAbsent) return "null";
+  if (prefix === "*") return shown(name, value);
+  if (isArray(value)) return `[${value.map((item) => shown(name, item)).join(",")}]`;
+  const entries = Object.entries(value as JsonObject).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${goJson(key)}:${shown(name, item)}`).join(",")}}`;
+}
+
+function fieldsOf(struct: string, value: JsonObject): readonly string[] {
+  const given = struct === "core.PodSpec" ? withHostFields(value) : value;
+  return TABLE[struct]!.flatMap(([name, type, jsonName = `${name.charAt(0).toLowerCase()}${name.slice(1)}`]) => {
+    const field = jsonName === "" ? given : given[jsonName];
+    if (name === "") return fieldsOf(type, isObject(field) ? field : {});
+    if (!type.endsWith("?")) return [`${goJson(name)}:${shown(type, field)}`];
+    return isLeftOut(field) ? [] : [`${goJson(name)}:${shown(type.slice(0, -1), field)}`];
+  });
+}
+
+function isLeftOut(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === "" || value === 0) return true;
+  return isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}
+
+const HOST_FIELDS = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
+
+/** Of the host, the API speaks in the pod's spec and the server in the security context. */
+function withHostFields(spec: JsonObject): JsonObject {
+  if (!isObject(spec.securityContext)) return spec;
+  const moved = HOST_FIELDS.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]!] as const]));
+  return { ...spec, securityContext: { ...Object.fromEntries(moved), ...spec.securityContext } };
+}
