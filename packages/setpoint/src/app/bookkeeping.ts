@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../clock/clock.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
+import { isSameJson } from "../kinds/same-json.js";
 import { formatTime } from "../kinds/time.js";
 import { type Mutator, mutating } from "./admission.js";
 
@@ -44,7 +44,7 @@ export function bookkeeping<T extends KubeObject>(kind: Kind<T>, options: Bookke
   return mutating(kind, {
     create: (object, { user }) => withOwn(object, { [createdBy]: user.username }),
     update(object, old, { user }) {
-      if (isDeepStrictEqual(content(object), content(old))) return withOwn(object, own(old));
+      if (isSameJson(content(object), content(old))) return withOwn(object, own(old));
       const created = own(old)[createdBy];
       return withOwn(object, {
         ...(created === undefined ? {} : { [createdBy]: created }),

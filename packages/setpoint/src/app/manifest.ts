@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import { SetpointError } from "../errors/error.js";
 import type { ResourceDeclaration } from "../kinds/declaration.js";
 import type { Kind, Scope } from "../kinds/kind.js";
+import { isSameJson } from "../kinds/same-json.js";
 import type { StructuralSchema } from "../kinds/structural-schema.js";
 import { type AdmissionOperation, type Mutator, operationsOf, type Validator } from "./admission.js";
 import { type App, type AppRole, hasConversion } from "./app.js";
@@ -186,7 +186,7 @@ export function checkManifest(app: App, manifest: AppManifest): void {
   validateManifest(manifest);
   const [code, stated] = [facts(manifestOf(app)), facts(manifest)];
   const problems = [...new Set([...code.keys(), ...stated.keys()])].flatMap((id) => {
-    if (isDeepStrictEqual(code.get(id), stated.get(id))) return [];
+    if (isSameJson(code.get(id), stated.get(id))) return [];
     return [`${id} is ${shown(stated.get(id))} in the manifest, but ${shown(code.get(id))} in code`];
   });
   if (problems.length === 0) return;

@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import type { Clock, Timer } from "./clock.js";
 import { sleepWith } from "./sleep.js";
 

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { WorkItem } from "../queue/key-queue.js";
@@ -66,7 +65,7 @@ export class ControllerRun implements AsyncDisposable {
   constructor(controller: Controller<any>, environment: ControllerEnvironment) {
     this.controller = controller as Controller;
     // Every worker and run listens to these: as many as the concurrency, which is no leak.
-    setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#reporter = new RunReporter(this.controller, this.#environment);
     const { clock, random, observer, traces, fence } = environment;

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
@@ -94,7 +93,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
       changed: (key) => this.#changed(key),
     });
     // One listener for each namespace and waiter is meant, not a leak.
-    setMaxListeners(0, this.#stopped.signal);
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopped.signal);
     const namespaces = kind.scope === "Namespaced" && scope.namespaces ? [...new Set(scope.namespaces)] : [undefined];
     this.#partitions = namespaces.map((namespace) => this.#partition(namespace));
   }

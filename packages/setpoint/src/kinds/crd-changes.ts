@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from "./builtin/apiextensions.k8s.io/v1.js";
 import type { CrdManifest } from "./crd.js";
+import { isSameJson } from "./same-json.js";
 import { compareSchemas } from "./schema-changes.js";
 
 /** One thing that stands against replacing a CustomResourceDefinition by another. */
@@ -91,7 +91,7 @@ function storageChanges(
 ): readonly CrdChange[] {
   const [from, to] = [before, after].map((spec) => spec.versions.find((version) => version.storage));
   if (!from || !to || from.name === to.name || after.conversion?.strategy === "Webhook") return [];
-  if (isDeepStrictEqual(from.schema, to.schema)) return [];
+  if (isSameJson(from.schema, to.schema)) return [];
   const schemas = [from.schema?.openAPIV3Schema ?? {}, to.schema?.openAPIV3Schema ?? {}] as const;
   return compareSchemas(...schemas).map(({ path, message }) => ({
     severity: "incompatible",

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../clock/clock.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -8,6 +7,7 @@ import type { CrdManifest } from "./crd.js";
 import { type CrdChange, compareCrds } from "./crd-changes.js";
 import type { Kind } from "./kind.js";
 import type { KubeObject, NewObject } from "./object.js";
+import { isSameJson } from "./same-json.js";
 
 /** What {@link installCrd} needs of a client. */
 export interface CrdClient {
@@ -73,7 +73,7 @@ function isInstalled(installed: CustomResourceDefinition, crd: CrdManifest): boo
     Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
   const { labels, annotations } = installed.metadata;
   const sameMetadata = has(labels, crd.metadata.labels) && has(annotations, crd.metadata.annotations);
-  return sameMetadata && isDeepStrictEqual(installed.spec, JSON.parse(JSON.stringify(crd.spec)));
+  return sameMetadata && isSameJson(installed.spec, JSON.parse(JSON.stringify(crd.spec)));
 }
 
 /** The installed object with our spec; what others put into its metadata stays. */

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { isSameJson } from "./same-json.js";
 import { fieldStep } from "./schema-place.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
@@ -52,7 +52,7 @@ function isWider(from: string, to: string): boolean {
 /** What values a field may have. */
 function compareValues(before: StructuralSchema, after: StructuralSchema, path: string, report: Report): void {
   const gone =
-    after.enum && (before.enum?.filter((value) => !after.enum?.some((other) => isDeepStrictEqual(other, value))) ?? []);
+    after.enum && (before.enum?.filter((value) => !after.enum?.some((other) => isSameJson(other, value))) ?? []);
   if (after.enum && !before.enum)
     report(path, `only ${after.enum.map((value) => JSON.stringify(value)).join(", ")} are allowed now`);
   else if (gone?.length) report(path, `${gone.map((value) => JSON.stringify(value)).join(", ")} is no longer allowed`);
@@ -72,7 +72,7 @@ function compareValues(before: StructuralSchema, after: StructuralSchema, path: 
     if (after[keyword] && !before[keyword]) report(path, "its bound itself is no longer allowed");
   }
   for (const keyword of ["anyOf", "allOf", "oneOf", "not"] as const) {
-    if (after[keyword] !== undefined && !isDeepStrictEqual(after[keyword], before[keyword])) {
+    if (after[keyword] !== undefined && !isSameJson(after[keyword], before[keyword])) {
       report(path, `it has other constraints (${keyword}) now`);
     }
   }

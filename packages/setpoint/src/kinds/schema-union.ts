@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
 import { celField, celFieldPath, celOneOf } from "./cel.js";
 import { inexpressible } from "./json-schema.js";
 import type { JsonValue } from "./object.js";
+import { isSameJson } from "./same-json.js";
 import type { Draft } from "./schema-keywords.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
@@ -11,9 +11,7 @@ import type { StructuralSchema } from "./structural-schema.js";
  * into one whose rules tell which fields belong together; `isExclusive` for unions whose branches rule each other out.
  */
 export function unionOf(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): Draft {
-  const distinct = branches.filter(
-    (branch, at) => branches.findIndex((other) => isDeepStrictEqual(other, branch)) === at,
-  );
+  const distinct = branches.filter((branch, at) => branches.findIndex((other) => isSameJson(other, branch)) === at);
   const only = distinct.length === 1 ? distinct[0] : undefined;
   if (only) return { ...only };
   const nullable = distinct.some((branch) => branch.nullable) ? { nullable: true } : {};
@@ -106,7 +104,7 @@ function mergeField(
     throw inexpressible(path, "a default inside one branch of a union would be given to the others too");
   }
   const { description: _description, ...bare } = first;
-  const isAlike = fields.every(({ description: _text, ...other }) => isDeepStrictEqual(other, bare));
+  const isAlike = fields.every(({ description: _text, ...other }) => isSameJson(other, bare));
   if (isAlike) return first;
   const isChoice = fields.every((field) => field.enum && field.type === first.type);
   if (!isChoice) throw inexpressible(path, "the branches of a union disagree about it");
@@ -161,7 +159,7 @@ function discriminatedRules(
   /** Where branches allow different choices for one field, each its own. */
   function narrowedRules(name: string, field: string, having: readonly StructuralSchema[]): ValidationRule[] {
     const choices = having.map((branch) => branch.properties?.[name]?.enum);
-    if (choices.every((values) => isDeepStrictEqual(values, choices[0]))) return [];
+    if (choices.every((values) => isSameJson(values, choices[0]))) return [];
     return having.map((branch, at) => ({
       rule: `!(${celOneOf(subject, valuesOf([branch]))}) || !has(${field}) || ${celOneOf(field, choices[at]!)}`,
       message: `${name} must be ${choices[at]!.map((value) => JSON.stringify(value)).join(" or ")} when ${when(valuesOf([branch]))}`,

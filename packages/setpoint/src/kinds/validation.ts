@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import type { JSONSchemaProps } from "./builtin/apiextensions.k8s.io/v1.js";
+import { isSameJson } from "./same-json.js";
 import { fieldStep } from "./schema-place.js";
 
 /** What is wrong with one field of an object. */
@@ -70,7 +70,7 @@ function describe(value: unknown): string {
 /** The constraints of a schema that a value of the right type breaks. Those on texts are not asked of numbers. */
 function constraintsBroken(value: unknown, schema: JSONSchemaProps): string[] {
   const broken: string[] = [];
-  if (schema.enum && !schema.enum.some((choice) => isDeepStrictEqual(choice, value))) {
+  if (schema.enum && !schema.enum.some((choice) => isSameJson(choice, value))) {
     broken.push(`must be one of ${schema.enum.map((choice) => JSON.stringify(choice)).join(", ")}`);
   }
   if (typeof value === "string") {

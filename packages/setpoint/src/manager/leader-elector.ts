@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { isAlreadyExists, isConflict } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
@@ -78,7 +77,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#options = { ...DEFAULT_ELECTION, ...options };
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     // Every run and write under way listens to it, which is no leak.
-    setMaxListeners(0, this.#lost.signal);
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
     const { leaseMs, renewMs, retryMs } = this.#options;
     if (leaseMs <= renewMs || renewMs <= retryMs * 1.2) {
       throw new SetpointError(
