@@ -1,5 +1,5 @@
 /** Objects are completed and checked before they are stored. Certificates, their renewal and installation come along. */
-import { app, connect, mutating, RefusedError, resource, serveWebhooks, validating } from "setpoint";
+import { app, mutating, RefusedError, resource, run, validating } from "setpoint";
 import { z } from "zod";
 
 export const Coupon = resource("shop.example.com/v1/Coupon", {
@@ -29,9 +29,4 @@ export const coupons = app({
   ],
 });
 
-if (process.argv[1] === import.meta.filename) {
-  const client = await connect();
-  await using server = await serveWebhooks({ apps: [coupons], client });
-  console.log(`serving on port ${server.port}, until Ctrl-C`);
-  await new Promise((resolve) => process.once("SIGINT", resolve));
-}
+if (process.argv[1] === import.meta.filename) await run(coupons);

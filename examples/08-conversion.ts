@@ -1,5 +1,5 @@
 /** Two versions of one kind: clients use either, objects are stored in the newer, a webhook converts. */
-import { app, connect, resource, serveWebhooks } from "setpoint";
+import { app, resource, run } from "setpoint";
 import { z } from "zod";
 
 export const VolumeV1 = resource("disk.example.com/v1/Volume", {
@@ -21,9 +21,4 @@ export const Volume = VolumeV1.withVersion(VolumeV1beta1, {
 
 export const volumes = app({ name: "volumes", kinds: [Volume] });
 
-if (process.argv[1] === import.meta.filename) {
-  const client = await connect();
-  await using server = await serveWebhooks({ apps: [volumes], client });
-  console.log(`serving on port ${server.port}, until Ctrl-C`);
-  await new Promise((resolve) => process.once("SIGINT", resolve));
-}
+if (process.argv[1] === import.meta.filename) await run(volumes);

@@ -1,5 +1,5 @@
 /** Requests beyond create, read, update and delete: below each object of a kind, or below a version of the group. */
-import { app, type Client, connect, kindRoute, resource, serveWebhooks, versionRoute } from "setpoint";
+import { app, type Client, connect, kindRoute, resource, run, versionRoute } from "setpoint";
 import { z } from "zod";
 
 export const Invoice = resource("shop.example.com/v1/Invoice", {
@@ -31,8 +31,6 @@ export const invoices = (client: Client) =>
   });
 
 if (process.argv[1] === import.meta.filename) {
-  const client = await connect();
-  await using server = await serveWebhooks({ apps: [invoices(client)], client });
-  console.log(`serving on port ${server.port}, until Ctrl-C`);
-  await new Promise((resolve) => process.once("SIGINT", resolve));
+  await using client = await connect();
+  await run(invoices(client), { client });
 }

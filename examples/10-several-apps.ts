@@ -1,5 +1,5 @@
 /** Two apps in one process: one connection, one cache for each kind, one webhook server, one lease if asked for. */
-import { app, connect, controller, resource, run, serveWebhooks, validating } from "setpoint";
+import { app, controller, resource, run, validating } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { z } from "zod";
 
@@ -43,8 +43,4 @@ export const rooms = app({
   ],
 });
 
-if (process.argv[1] === import.meta.filename) {
-  const client = await connect();
-  await using _server = await serveWebhooks({ apps: [people, rooms], client });
-  await run([...people.workloads, ...rooms.workloads], { client });
-}
+if (process.argv[1] === import.meta.filename) await run([people, rooms]);

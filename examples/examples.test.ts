@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
-import { findCondition, serveWebhooks, type WebhookServer } from "setpoint";
+import { findCondition, type Manager } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Service } from "setpoint/kinds/v1";
 import { TestEnvironment } from "setpoint/testing";
@@ -113,19 +113,30 @@ describe("the examples", () => {
   });
 
   it("07: objects are completed, checked and warned of", async () => {
-    await using env = await TestEnvironment.create();
+    await using env = await TestEnvironment.create({ workloads: [coupons] });
     const { client } = env;
-    await using _server = await serveWebhooks({ apps: [coupons], client });
     const made = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
     expect(made.spec.code).toBe("SPRING");
     const change = client.patch(Coupon, "a", { type: "merge", body: { spec: { code: "FALL" } } }, here);
     await expect(change).rejects.toMatchObject({ status: 422, reason: "Invalid" });
+    const large = {
+      apiVersion: Coupon.apiVersion,
+      kind: Coupon.kind,
+      metadata: { name: "b" },
+      spec: { code: "x", percent: 40 },
+    };
+    const { status, headers } = await client.raw({
+      method: "POST",
+      path: "/apis/shop.example.com/v1/namespaces/default/coupons",
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify(large)),
+    });
+    expect([status, headers.warning]).toEqual([201, ['299 - "40 % is a lot"']]);
   });
 
   it("08: objects are read and written in both versions", async () => {
-    await using env = await TestEnvironment.create();
+    await using env = await TestEnvironment.create({ workloads: [volumes] });
     const { client } = env;
-    await using _server = await serveWebhooks({ apps: [volumes], client });
     await client.create(VolumeV1beta1, { metadata, spec: { sizeMi: 2048 } });
     expect((await client.get(VolumeV1, "a", here)).spec).toEqual({ size: { amount: 2, unit: "Gi" } });
     await client.patch(VolumeV1, "a", { type: "merge", body: { spec: { size: { unit: "Mi" } } } }, here);
@@ -135,8 +146,8 @@ describe("the examples", () => {
   it("09: routes answer below objects and versions, and pass errors on", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
-    await using server = await serveWebhooks({ apps: [invoices(client)], client });
-    const ask = (path: string) => get(server, `/apis/shop.example.com/v1/${path}`);
+    const { manager } = await env.start([invoices(client)]);
+    const ask = (path: string) => get(manager, `/apis/shop.example.com/v1/${path}`);
     const lines = [
       { item: "tea", cents: 250 },
       { item: "cake", cents: 400 },
@@ -151,10 +162,8 @@ describe("the examples", () => {
   });
 
   it("10: two apps share a process, a cache and a webhook server", async () => {
-    await using env = await TestEnvironment.create();
+    await using env = await TestEnvironment.create({ workloads: [people, rooms] });
     const { client } = env;
-    await using _server = await serveWebhooks({ apps: [people, rooms], client });
-    await env.start([...people.workloads, ...rooms.workloads]);
     await client.create(Desk, { metadata, spec: { team: "a" } });
     await expect(client.create(Team, { metadata, spec: { members: [] } })).rejects.toThrow("a team has members");
     await client.create(Team, { metadata, spec: { members: ["ann", "bob"] } });
@@ -187,10 +196,10 @@ describe("the examples", () => {
   });
 });
 
-function get(server: WebhookServer, path: string): Promise<{ readonly status: number; readonly json: unknown }> {
-  const ca = Buffer.from(server.caBundle, "base64");
+function get(manager: Manager, path: string): Promise<{ readonly status: number; readonly json: unknown }> {
+  const ca = Buffer.from(manager.webhookCaBundle ?? "", "base64");
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port: server.port, path, ca, agent: false };
+    const options = { host: "127.0.0.1", port: manager.webhookPort, path, ca, agent: false };
     const asked = request(options, async (response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);

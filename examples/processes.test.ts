@@ -4,10 +4,17 @@ import { basename, join } from "node:path";
 import { type ControlPlane, controlPlane } from "@setpoint/control-plane";
 import { rolldown } from "rolldown";
 import { systemClock } from "setpoint";
+import {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "setpoint/kinds/admissionregistration.k8s.io/v1";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { Lease } from "setpoint/kinds/coordination.k8s.io/v1";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Coupon } from "./07-admission.js";
+import { VolumeV1, VolumeV1beta1 } from "./08-conversion.js";
+import { Desk, Team } from "./10-several-apps.js";
 import { Job } from "./11-leader-election.js";
 
 const namespace = "default";
@@ -64,7 +71,12 @@ class Program implements AsyncDisposable {
 }
 
 async function bundled(file: string): Promise<string> {
-  const bundle = await rolldown({ input: file, external: [/^setpoint/, "zod"], platform: "node" });
+  const bundle = await rolldown({
+    input: file,
+    external: [/^setpoint/, "zod"],
+    platform: "node",
+    transform: { target: "node20" },
+  });
   const output = join(folder, `${basename(file, ".ts")}.mjs`);
   await bundle.write({ file: output, format: "esm" });
   await bundle.close();
@@ -77,6 +89,11 @@ async function until<T>(holds: () => Promise<T | undefined> | T | undefined): Pr
     if (value) return value;
     await systemClock.sleep(50);
   }
+}
+
+async function endedEarly(program: Program): Promise<never> {
+  const code = await program.ended;
+  throw new Error(`a program ended with ${code}: ${program.output}`);
 }
 
 const holder = async (): Promise<string | undefined> =>
@@ -109,6 +126,38 @@ describe("processes", () => {
     expect(await until(() => runs("c"))).toBe(1);
     expect(await holder()).toMatch(/^third/);
     expect(await Promise.all(["a", "b"].map(runs))).toEqual([1, 1]);
+  }, 90_000);
+
+  it("07 to 10: apps are installed and served by run alone, and take their webhooks along when they end", async () => {
+    const names = ["07-admission", "08-conversion", "09-custom-route", "10-several-apps"];
+    const files = await Promise.all(names.map((name) => bundled(join(import.meta.dirname, `${name}.ts`))));
+    const programs = files.map((file) => new Program(file, basename(file)));
+    try {
+      const { client } = plane;
+      const metadata = { namespace, name: "app" };
+      const served = until(
+        async () =>
+          programs.every(({ output }) => output.includes("serving webhooks")) &&
+          (await client.list(ValidatingWebhookConfiguration)).items.length === 2 &&
+          (await client.list(MutatingWebhookConfiguration)).items.length === 1 &&
+          (await client.find(CustomResourceDefinition, "volumes.disk.example.com")),
+      );
+      await Promise.race([served, ...programs.map(endedEarly)]);
+      const coupon = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
+      expect(coupon.spec.code).toBe("SPRING");
+      await client.create(VolumeV1beta1, { metadata, spec: { sizeMi: 2048 } });
+      expect((await client.get(VolumeV1, "app", here)).spec).toEqual({ size: { amount: 2, unit: "Gi" } });
+      await expect(client.create(Team, { metadata, spec: { members: [] } })).rejects.toThrow("a team has members");
+      await client.create(Team, { metadata, spec: { members: ["ann"] } });
+      await client.create(Desk, { metadata, spec: { team: "app" } });
+      expect(await until(async () => (await client.get(Desk, "app", here)).status?.seats)).toBe(1);
+
+      for (const program of programs) program.process.kill("SIGTERM");
+      expect(await Promise.all(programs.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+      expect((await client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+    } finally {
+      for (const program of programs) await program[Symbol.asyncDispose]();
+    }
   }, 90_000);
 
   it("outlive what a reconcile leaves unhandled, and say so", async () => {

@@ -31,6 +31,10 @@ export class AppHost implements AsyncDisposable {
     return this.#server?.port;
   }
 
+  get caBundle(): string | undefined {
+    return this.#server?.caBundle;
+  }
+
   /** Rejects as {@link serveWebhooks} does; the apps are then not served. */
   async start(): Promise<void> {
     this.#hasStarted = true;

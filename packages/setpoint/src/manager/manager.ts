@@ -146,6 +146,11 @@ export class Manager implements AsyncDisposable {
     return this.#apps.port;
   }
 
+  /** The authority that callers of webhooks and routes trust, as PEM in base64, once these are served. */
+  get webhookCaBundle(): string | undefined {
+    return this.#apps.caBundle;
+  }
+
   get informers(): Informers {
     return this.#cluster.informers;
   }

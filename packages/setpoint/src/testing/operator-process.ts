@@ -1,9 +1,11 @@
+import type { App } from "../app/app.js";
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
 import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
 import { transportError } from "../client/transport-error.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
-import { seededRandom } from "../clock/random.js";
+import { seededRandom, systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
 import type { VirtualClock } from "../clock/virtual-clock.js";
 import { Manager, type ManagerOptions } from "../manager/manager.js";
 import type { Part } from "../manager/part.js";
@@ -34,6 +36,7 @@ export class OperatorProcess implements AsyncDisposable {
   readonly requests: SentRequest[] = [];
   readonly #transport: Transport;
   readonly #clock: VirtualClock;
+  readonly #apps: readonly App[];
   readonly #watches = new Set<WatchLine>();
   readonly #faults: Set<RequestFault>;
   readonly #crashed: Promise<void>;
@@ -48,7 +51,7 @@ export class OperatorProcess implements AsyncDisposable {
     clock: VirtualClock,
     seed: number,
     faults: Set<RequestFault>,
-    workloads: readonly Part[],
+    parts: readonly Part[],
     options: Partial<ManagerOptions>,
   ) {
     this.#transport = transport;
@@ -59,8 +62,18 @@ export class OperatorProcess implements AsyncDisposable {
     });
     const counted: Transport = { request: (request) => this.#send(request), [Symbol.asyncDispose]: async () => {} };
     this.client = createClient({ transport: counted, server: "in-process", clock, random: seededRandom(seed) });
-    this.manager = new Manager({ ...options, client: this.client, clock, random: seededRandom(seed + 1) });
-    for (const workload of workloads) void this.manager.add(workload);
+    // TLS is checked against real time, whatever the clock of the test says.
+    const webhooks = { clock: systemClock, random: systemRandom, ...options.webhooks };
+    this.manager = new Manager({ ...options, webhooks, client: this.client, clock, random: seededRandom(seed + 1) });
+    this.#apps = parts.filter((part) => part.type === "app");
+    for (const part of parts) if (part.type !== "app") void this.manager.add(part);
+  }
+
+  /** Begins to work. Resolves when its apps are installed and served; rejects where they cannot be. */
+  async start(): Promise<void> {
+    void this.manager.start().catch(() => {});
+    await this.#clock.advance(0);
+    for (const app of this.#apps) await this.manager.add(app);
   }
 
   /** Requests that change something, as `PATCH /api/v1/…`, without their queries; events are left out. */

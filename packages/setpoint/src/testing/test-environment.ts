@@ -25,7 +25,7 @@ type StartControlPlane = (options: {
 }) => Promise<EmbeddedControlPlane>;
 
 export interface TestEnvironmentOptions {
-  /** Started with the environment; more by `start`. */
+  /** Controllers, watchers and apps that are started with the environment; more by `start`. */
   readonly workloads?: readonly Part[];
   /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
   readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
@@ -95,13 +95,16 @@ export class TestEnvironment implements AsyncDisposable {
     return process;
   }
 
-  /** Starts another process; with no workloads given, one with those of the options: a restart. */
+  /**
+   * Starts another process; with no workloads given, one with those of the options: a restart. Apps are installed and
+   * their webhooks served when it resolves, over real sockets: await what causes a request to them.
+   */
   async start(workloads: readonly Part[] = this.#options.workloads ?? []): Promise<OperatorProcess> {
     const seed = (this.#options.seed ?? 1) * 1000 + this.#processes.length * 10;
     const manager = this.#options.manager ?? {};
     const process = new OperatorProcess(this.#plane.transport, this.clock, seed, this.#faults, workloads, manager);
     this.#processes.push(process);
-    void process.manager.start().catch(() => {});
+    await process.start();
     await this.idle();
     return process;
   }
