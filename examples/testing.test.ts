@@ -56,3 +56,17 @@ it("sends the same requests when it is run again from its seed", async () => {
   };
   expect(await play()).toEqual(await play());
 });
+
+it("goes on from one state twice, in two ways", async () => {
+  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites], simulate: true });
+  await env.client.create(Website, { metadata, spec: { image: "nginx" } });
+  await env.advance("10s");
+
+  await using fork = await env.fork();
+  await fork.client.delete(Website, "shop", metadata);
+  await fork.advance("1m");
+  expect(await fork.client.find(Deployment, "shop", metadata)).toBeUndefined();
+
+  expect(env.clock.now()).toBeLessThan(fork.clock.now());
+  expect((await env.client.get(Website, "shop", metadata)).status).toEqual({ ready: 1 });
+});

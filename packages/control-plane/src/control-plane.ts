@@ -45,7 +45,7 @@ import { chosenWorkloads, type WorkloadChoice } from "./workloads/workload-choic
 export interface ControlPlaneOptions {
   /** Where objects and credentials are kept. Left out: all is in memory and gone with the control plane. */
   readonly dataDir?: string;
-  /** Begins with these objects, their uids and resourceVersions; in memory alone, so not together with `dataDir`. */
+  /** Begins with these objects, their uids and resourceVersions. The `dataDir` must be empty then. */
   readonly from?: ControlPlaneSnapshot;
   /** Serves HTTPS here as well. Left out: no socket, the transport and the client alone. */
   readonly listen?: ListenOptions;
@@ -126,8 +126,8 @@ const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.s
 /**
  * Starts a Kubernetes-compatible API server in this process. Many can run side by side.
  *
- * Rejects with a `StorageFailure` where the data directory is locked, damaged, of another version or not ours to write,
- * and with Node's error where the address cannot be had.
+ * Rejects with a `StorageFailure` where the data directory is locked, damaged, of another version, not ours to write, or
+ * not empty where it is to begin with a snapshot, and with Node's error where the address cannot be had.
  *
  * ```ts
  * await using plane = await controlPlane();
@@ -136,9 +136,6 @@ const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.s
  */
 export async function controlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const parts: (AsyncDisposable | Disposable)[] = [];
-  if (options.from && options.dataDir !== undefined) {
-    throw new TypeError("a control plane that begins with a snapshot is in memory alone: leave out dataDir");
-  }
   try {
     return await start(options, parts);
   } catch (error) {
@@ -276,15 +273,16 @@ interface RunningParts
 function running({ options, parts, storage, ...shown }: RunningParts): ControlPlane {
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= disposeAll(parts));
+  const snapshot = () => new ControlPlaneSnapshot(storage.state(), (options.clock ?? systemClock).now());
   return {
     ...shown,
     get revision() {
       return storage.revision;
     },
-    snapshot: () => new ControlPlaneSnapshot(storage.state()),
+    snapshot,
     fork: (changed = {}) => {
       const { dataDir: _dataDir, listen: _listen, ...kept } = options;
-      return controlPlane({ ...kept, ...changed, from: new ControlPlaneSnapshot(storage.state()) });
+      return controlPlane({ ...kept, ...changed, from: snapshot() });
     },
     stop,
     [Symbol.asyncDispose]: stop,

@@ -30,6 +30,10 @@ export const controlPlaneErrors = defineErrors({
     summary: "Another process has the data directory open.",
     cure: "Stop that process, or choose another directory.",
   },
+  STORAGE_NOT_EMPTY: {
+    summary: "A snapshot was to be restored into a data directory that holds objects already.",
+    cure: "Choose another directory, or remove what is in this one.",
+  },
   STORAGE_UNREADABLE: {
     summary: "This user may not read and write the data directory.",
     cure: "Give it the permission, or choose another directory.",

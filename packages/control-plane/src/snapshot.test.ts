@@ -82,6 +82,36 @@ describe("a snapshot in a file", () => {
     }
   });
 
+  it("is restored into an empty data directory, which keeps it, and into no other", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-snapshot-"));
+    try {
+      const file = join(folder, "cluster.snapshot");
+      const dataDir = join(folder, "data");
+      const made = await plane.client.create(ConfigMap, config("a", "1"));
+      await plane.snapshot().save(file);
+      const from = await ControlPlaneSnapshot.load(file);
+      let changed: ConfigMap;
+      {
+        await using restored = await controlPlane({ dataDir, from });
+        expect(await read(restored, "a")).toEqual(made);
+        changed = await restored.client.patch(
+          ConfigMap,
+          "a",
+          { type: "merge", body: { data: { value: "2" } } },
+          { namespace: "default" },
+        );
+        expect(Number(changed.metadata.resourceVersion)).toBeGreaterThan(from.revision);
+      }
+      {
+        await using again = await controlPlane({ dataDir });
+        expect(await read(again, "a")).toEqual(changed);
+      }
+      await expect(controlPlane({ dataDir, from })).rejects.toMatchObject({ code: "STORAGE_NOT_EMPTY" });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it("that is none is refused by name", async () => {
     await expect(ControlPlaneSnapshot.load("/no/such.snapshot")).rejects.toThrow("/no/such.snapshot");
   });

@@ -12,15 +12,19 @@ import type { StorageState } from "./storage/storage.js";
 export class ControlPlaneSnapshot {
   /** @internal */
   readonly state: StorageState;
+  /** When it was taken, by the clock of its control plane, in milliseconds: what is to go on from it begins then. */
+  readonly takenAtMs: number;
 
   /** @internal */
-  constructor(state: StorageState) {
+  constructor(state: StorageState, takenAtMs: number) {
     this.state = state;
+    this.takenAtMs = takenAtMs;
   }
 
   /** Reads a file that {@link save} wrote. Rejects with a `StorageFailure` for any other. */
   static async load(file: string): Promise<ControlPlaneSnapshot> {
-    return new ControlPlaneSnapshot(await readState(file));
+    const { state, takenAtMs } = await readState(file);
+    return new ControlPlaneSnapshot(state, takenAtMs);
   }
 
   /** The newest resourceVersion within it. */
@@ -30,6 +34,6 @@ export class ControlPlaneSnapshot {
 
   /** Writes it to a file for this user alone: secrets are in it as they are. */
   save(file: string): Promise<void> {
-    return writeState(file, this.state);
+    return writeState(file, this.state, this.takenAtMs);
   }
 }

@@ -16,7 +16,7 @@ export const controlPlaneCommand: Command = {
     restore: {
       type: "string",
       placeholder: "FILE",
-      description: "begins with the objects of this snapshot; with --ephemeral",
+      description: "begins with the objects of this snapshot; the data directory must be empty",
     },
     save: {
       type: "string",

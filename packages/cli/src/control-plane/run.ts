@@ -15,8 +15,6 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   const dataDir = values["data-dir"] as string | undefined;
   if (values.ephemeral && dataDir !== undefined) throw new UsageError("--ephemeral and --data-dir exclude each other");
   const restore = values.restore as string | undefined;
-  if (restore !== undefined && !values.ephemeral)
-    throw new UsageError("--restore needs --ephemeral: it fills the memory alone");
   const address = parseListenAddress(String(values.listen));
   const workloads = parseWorkloads(String(values.workloads));
   const historyChanges = parseCount("--history-changes", String(values["history-changes"]));

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a control plane in memory, does something with it, and stops it. */
+/** Runs a control plane, does something with it, and stops it. */
 async function runPlane(args: readonly string[], use: (kubeconfig: string) => Promise<void>): Promise<number> {
   const kubeconfig = join(folder, "kubeconfig");
   const stop = new AbortController();
@@ -20,7 +20,7 @@ async function runPlane(args: readonly string[], use: (kubeconfig: string) => Pr
   const isReady = new Promise<void>((resolve) => {
     ready = resolve;
   });
-  const listening = ["--ephemeral", "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig];
+  const listening = ["--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig];
   const ran = runMain(["control-plane", ...listening, ...args], { signal: stop.signal, stdout: ready });
   await Promise.race([isReady, ran]);
   await use(kubeconfig);
@@ -32,21 +32,21 @@ describe("setpoint control-plane --save and --restore", () => {
   it("begin where another one stopped", async () => {
     const file = join(folder, "cluster.snapshot");
     let uid = "";
-    const saved = await runPlane(["--save", file], async (kubeconfig) => {
+    const saved = await runPlane(["--ephemeral", "--save", file], async (kubeconfig) => {
       await using client = await connect({ kubeconfig });
       const made = await client.create(ConfigMap, { metadata: { name: "kept", namespace: "default" } });
       uid = made.metadata.uid;
     });
     expect(saved).toBe(0);
-    await runPlane(["--restore", file], async (kubeconfig) => {
+    const kept = async (kubeconfig: string): Promise<void> => {
       await using client = await connect({ kubeconfig });
       expect((await client.get(ConfigMap, "kept", { namespace: "default" })).metadata.uid).toBe(uid);
-    });
-  });
-
-  it("are refused where a data directory would be filled", async () => {
-    const { code, err } = await runMain(["control-plane", "--restore", "x"]);
-    expect(code).toBe(2);
-    expect(err).toContain("--restore needs --ephemeral");
+    };
+    await runPlane(["--ephemeral", "--restore", file], kept);
+    const dataDir = join(folder, "data");
+    await runPlane(["--data-dir", dataDir, "--restore", file], kept);
+    await runPlane(["--data-dir", dataDir], kept);
+    const refused = await runMain(["control-plane", "--data-dir", dataDir, "--restore", file]);
+    expect(refused).toMatchObject({ code: 4, err: expect.stringContaining("STORAGE_NOT_EMPTY") });
   });
 });

@@ -11,7 +11,7 @@ export interface StorageOptions {
   /** Where the objects are kept; made where it is not there. Undefined: in memory alone. */
   readonly dataDir?: string;
   readonly limits?: Partial<StorageLimits>;
-  /** What it begins with; in memory alone. */
+  /** What it begins with. A data directory must be empty then. */
   readonly from?: StorageState;
 }
 
@@ -20,14 +20,15 @@ const JOURNAL_FILE = "journal.db";
 
 /**
  * Opens a storage. Throws a `StorageFailure` with the reason and the cure where the directory is locked by another
- * process, damaged, of another version, or not ours to write.
+ * process, damaged, of another version, not ours to write, or not empty where it is to begin with a state.
  */
 export function openStorage({ clock, dataDir, limits, from }: StorageOptions): Storage {
-  const options = { clock, ...(limits && { limits }), ...(from && { from }) };
-  if (dataDir === undefined) return new MemoryStorage(options);
+  const options = { clock, ...(limits && { limits }) };
+  if (dataDir === undefined) return new MemoryStorage({ ...options, ...(from && { from }) });
   makeFolder(dataDir);
   const journal = new SqliteJournal(join(dataDir, JOURNAL_FILE), clock);
   try {
+    if (from) journal.adopt(from);
     return new MemoryStorage({ ...options, journal });
   } catch (error) {
     void journal[Symbol.asyncDispose]();

@@ -13,6 +13,7 @@ interface Header {
   readonly setpoint: "snapshot";
   readonly version: 1;
   readonly revision: number;
+  readonly takenAt: string;
 }
 
 interface Line {
@@ -23,10 +24,11 @@ interface Line {
 }
 
 /** Writes a state for this user alone: it holds every secret. By way of another name, so that no half of it is left. */
-export async function writeState(path: string, state: StorageState): Promise<void> {
+export async function writeState(path: string, state: StorageState, takenAtMs: number): Promise<void> {
   const file = await open(`${path}.new`, "w", 0o600);
   try {
-    const header: Header = { setpoint: "snapshot", version: 1, revision: state.revision };
+    const takenAt = new Date(takenAtMs).toISOString();
+    const header: Header = { setpoint: "snapshot", version: 1, revision: state.revision, takenAt };
     await file.write(`${JSON.stringify(header)}\n`);
     for (const [resource, tree] of state.trees) {
       for (const [key, { revision, object }] of tree.from()) {
@@ -41,7 +43,7 @@ export async function writeState(path: string, state: StorageState): Promise<voi
 }
 
 /** Reads what `writeState` wrote. Rejects with a `StorageFailure` for anything else. */
-export async function readState(path: string): Promise<StorageState> {
+export async function readState(path: string): Promise<{ readonly state: StorageState; readonly takenAtMs: number }> {
   const trees = new Map<string, SortedMap<StoredObject>>();
   const owners = new OwnerIndex();
   let header: Header | undefined;
@@ -65,5 +67,6 @@ export async function readState(path: string): Promise<StorageState> {
     const why = (error as Error).message;
     throw new StorageFailure("STORAGE_UNREADABLE", `the snapshot ${path} cannot be read: ${why}`, { cause: error });
   }
-  return { revision: header.revision, trees, owners };
+  const { revision, takenAt } = header;
+  return { state: { revision, trees, owners }, takenAtMs: Date.parse(takenAt) };
 }

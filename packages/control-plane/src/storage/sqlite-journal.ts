@@ -1,11 +1,11 @@
-import { closeSync, fdatasync, fstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Database, openDatabase, type Row, SqliteError, type Statement } from "@setpoint/sqlite";
 import type { Clock } from "setpoint";
 import type { Journal, RestoredChange, RestoredState } from "./journal.js";
 import { decodeBatch, encodeBatch, type JournalRecord } from "./journal-batch.js";
 import { damaged, failureToOpen, failureToWrite } from "./journal-failure.js";
-import type { Change, StoredObject } from "./storage.js";
+import type { Change, StorageState, StoredObject } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
 import { StoredState } from "./stored-state.js";
 
@@ -80,6 +80,29 @@ export class SqliteJournal implements Journal {
     } catch (error) {
       database?.close();
       throw failureToOpen(path, error);
+    }
+  }
+
+  /**
+   * Begins with this state, on disk when it returns. Called before `restore`, or not at all; throws a `StorageFailure`
+   * where anything was kept before.
+   */
+  adopt({ revision, trees }: StorageState): void {
+    const { isUsed } = this.#database
+      .prepare("SELECT EXISTS (SELECT 1 FROM object) OR EXISTS (SELECT 1 FROM batch) AS isUsed")
+      .get() as Row;
+    if (isUsed) {
+      const text = `${this.#path} holds objects already: a snapshot is restored into an empty folder alone`;
+      throw new StorageFailure("STORAGE_NOT_EMPTY", text);
+    }
+    try {
+      this.#database.transaction(() => {
+        for (const tree of trees.values()) for (const [, stored] of tree.from()) this.#foldOne(stored);
+        this.#statements.mark.run(revision);
+      });
+      fdatasyncSync(this.#log);
+    } catch (error) {
+      throw failureToWrite(this.#path, error);
     }
   }
 

@@ -32,6 +32,7 @@ export type StorageFailureCode =
   | "STORAGE_DISK_FULL"
   | "STORAGE_FAILED"
   | "STORAGE_LOCKED"
+  | "STORAGE_NOT_EMPTY"
   | "STORAGE_UNREADABLE"
   | "STORAGE_VERSION";
 

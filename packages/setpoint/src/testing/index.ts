@@ -8,4 +8,4 @@ export {
 export { VirtualClock } from "../clock/virtual-clock.js";
 export { errorAnswer } from "./error-answer.js";
 export { OperatorProcess, type RequestFault, type SentRequest } from "./operator-process.js";
-export { TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";
+export { type EnvironmentSnapshot, TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";

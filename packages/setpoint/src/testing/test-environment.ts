@@ -7,7 +7,8 @@ import { VirtualClock } from "../clock/virtual-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Namespace } from "../kinds/builtin/v1.js";
-import type { NewObject } from "../kinds/object.js";
+import type { Kind } from "../kinds/kind.js";
+import type { KubeObject, NewObject } from "../kinds/object.js";
 import type { ManagerOptions } from "../manager/manager.js";
 import type { Part } from "../manager/part.js";
 import { OperatorProcess, type RequestFault } from "./operator-process.js";
@@ -16,11 +17,21 @@ import { OperatorProcess, type RequestFault } from "./operator-process.js";
 interface EmbeddedControlPlane extends AsyncDisposable {
   readonly transport: Transport;
   readonly client: Client;
+  snapshot(): EnvironmentSnapshot;
+}
+
+/** All objects of a control plane at one moment: a `ControlPlaneSnapshot`. */
+export interface EnvironmentSnapshot {
+  readonly revision: number;
+  readonly takenAtMs: number;
+  /** Writes it to a file for this user alone; `ControlPlaneSnapshot.load` reads it. */
+  save(file: string): Promise<void>;
 }
 
 type StartControlPlane = (options: {
   clock: Clock;
   random: Random;
+  from?: EnvironmentSnapshot;
   workloads?: boolean | Readonly<Record<string, boolean>>;
 }) => Promise<EmbeddedControlPlane>;
 
@@ -30,6 +41,11 @@ export interface TestEnvironmentOptions {
   /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
   readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
   readonly namespaces?: readonly string[];
+  /**
+   * Begins with these objects, at the time at which they were taken; `kinds` and `namespaces` that are among them stay as
+   * they are.
+   */
+  readonly from?: EnvironmentSnapshot;
   /**
    * Brings children to life: Deployments, StatefulSets and their pods, on simulated nodes and on virtual time. `true`
    * for all, or those named, such as `{ deployments: true }`. Defaults to none: an API server alone.
@@ -69,18 +85,21 @@ export class TestEnvironment implements AsyncDisposable {
 
   /** Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed. */
   static async create(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
-    const clock = new VirtualClock();
+    const { from, seed = 1 } = options;
+    const clock = new VirtualClock(from?.takenAtMs);
     const start = await loadControlPlane();
     const plane = await start({
       clock,
-      random: seededRandom(options.seed ?? 1),
+      // Objects from before have names and uids that their seed gave: going on with it would give them out again.
+      random: seededRandom(from ? seed + from.revision * FORK_SEED_STEP : seed),
+      ...(from && { from }),
       ...(options.simulate !== undefined && { workloads: options.simulate }),
     });
     const env = new TestEnvironment(plane, clock, options);
-    for (const name of options.namespaces ?? []) await env.client.create(Namespace, { metadata: { name } });
+    for (const name of options.namespaces ?? []) await env.#ensure(Namespace, { metadata: { name } });
     for (const kind of options.kinds ?? []) {
       const definition = "crd" in kind && typeof kind.crd === "function" ? kind.crd() : kind;
-      await env.client.create(CustomResourceDefinition, definition as NewObject<CustomResourceDefinition>);
+      await env.#ensure(CustomResourceDefinition, definition as NewObject<CustomResourceDefinition>);
     }
     await env.idle();
     if (options.workloads) await env.start(options.workloads);
@@ -119,10 +138,29 @@ export class TestEnvironment implements AsyncDisposable {
     await this.clock.advance(parseDuration(duration, "duration"));
   }
 
+  /** All objects as they are now, to begin any number of environments with: `create({ from })`. */
+  snapshot(): EnvironmentSnapshot {
+    return this.#plane.snapshot();
+  }
+
+  /**
+   * Another environment that goes on from here: its own time, control plane and operator, which starts as after a crash.
+   * Neither sees what the other does from then on. Takes no longer for many objects than for few, but for what the
+   * operator's caches hold.
+   */
+  fork(options: Omit<TestEnvironmentOptions, "from"> = {}): Promise<TestEnvironment> {
+    return TestEnvironment.create({ ...this.#options, ...options, from: this.snapshot() });
+  }
+
   /** Fails or answers requests of all operators, until disposed. */
   fault(fault: RequestFault): Disposable {
     this.#faults.add(fault);
     return { [Symbol.dispose]: () => void this.#faults.delete(fault) };
+  }
+
+  async #ensure<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>): Promise<void> {
+    if (this.#options.from && (await this.client.find(kind, object.metadata.name!))) return;
+    await this.client.create(kind, object);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -135,6 +173,9 @@ export class TestEnvironment implements AsyncDisposable {
     await closing;
   }
 }
+
+/** Far enough from one seed to the next that two of them do not meet. */
+const FORK_SEED_STEP = 7919;
 
 /** Loaded by name at run time: the control plane is built on this package, so it cannot be imported by it. */
 async function loadControlPlane(): Promise<StartControlPlane> {
