@@ -4,6 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
+import { eagerChunks } from "./eager-chunks.mjs";
+import { lineBreaks } from "./line-breaks.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
@@ -60,7 +62,7 @@ for (const folder of folders) {
     input: Object.fromEntries(sources.map((source) => [source.slice("src/".length, -".ts".length), source])),
     external: (id) => !/^[./]|^@oxc-project\/runtime/.test(id),
     platform: "node",
-    plugins: [jsonAsText],
+    plugins: [jsonAsText, lineBreaks],
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     transform: { target: "node20" },
     logLevel: "warn",
@@ -69,6 +71,7 @@ for (const folder of folders) {
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name]-[hash].js",
+      codeSplitting: { groups: eagerChunks(folder, sources) },
       // Comments and blanks cost parse time and memory at every import; names stay, so that stack traces read well.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     },
