@@ -152,6 +152,7 @@ export type { ReflectorOptions } from "./informer/reflector.js";
 export type { Projection } from "./informer/retention.js";
 export type { InformerOptions } from "./informer/shared-informer.js";
 export type { StoreOptions } from "./informer/store.js";
+export type { WatchErrorType, WatchTally } from "./informer/watch-tally.js";
 export type { CustomResourceDefinition } from "./kinds/builtin/apiextensions.k8s.io/v1.js";
 export { type Condition, findCondition, isConditionTrue, type NewCondition, setCondition } from "./kinds/condition.js";
 export type { CrdManifest, CrdOptions } from "./kinds/crd.js";
@@ -226,6 +227,7 @@ export { EventWriter, type EventWriterOptions } from "./manager/event-writer.js"
 export { type JsonLoggerOptions, jsonLogger, type LogLevel } from "./manager/json-logger.js";
 export { type Elector, LeaderElector, type LeaderElectorOptions } from "./manager/leader-elector.js";
 export { Manager, type ManagerOptions } from "./manager/manager.js";
+export { measuredBodies } from "./manager/measured-bodies.js";
 export {
   type Collector,
   type Counter,

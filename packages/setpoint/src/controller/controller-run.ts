@@ -4,7 +4,7 @@ import type { WorkItem } from "../queue/key-queue.js";
 import type { Priority } from "../queue/ready-lines.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import { AppliedMemory } from "./applied-memory.js";
-import { type Cause, mergeCauses } from "./cause.js";
+import { type Action, actionOf, type Cause, mergeCauses } from "./cause.js";
 import type { Controller } from "./controller.js";
 import { ControllerSources, type SourceStatus } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
@@ -150,6 +150,22 @@ export class ControllerRun implements AsyncDisposable {
       running: [...this.#running],
       informers: this.#sources.statuses(),
     };
+  }
+
+  /** What the keys in line and those at a worker are about. Takes longer the more keys there are: for metrics. */
+  *ongoing(): Iterable<Action> {
+    const { finalize, finalizer } = this.controller;
+    for (const items of [this.#queue.pending, this.#queue.running]) {
+      for (const { key, cause } of items) {
+        const object = this.#sources.object(key);
+        yield object ? actionOf(cause, object, finalize && finalizer) : "deleted";
+      }
+    }
+  }
+
+  /** Since when the workers are at their keys, on the monotonic clock. */
+  *workingSince(): Iterable<number> {
+    for (const { startedMs } of this.#queue.running) yield startedMs;
   }
 
   /**

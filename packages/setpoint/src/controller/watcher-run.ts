@@ -54,7 +54,7 @@ export class WatcherRun implements AsyncDisposable {
     const { clock, random, observer, fence } = environment;
     fence?.lost?.addEventListener("abort", () => this.#aborting.abort(fence.lost?.reason), { once: true });
     this.#backoff = new Backoff(random, watcher.retry);
-    const queueObserver = observer?.queueObserver?.(watcher.name);
+    const queueObserver = observer?.queueObserver?.(`watcher ${watcher.name}`);
     this.#queue = new WorkQueue({
       clock,
       random,

@@ -20,6 +20,7 @@ import { Retention } from "./retention.js";
 import { isOlder } from "./revision.js";
 import { namespaceOf } from "./store.js";
 import { StoreIndex } from "./store-index.js";
+import { watchTally } from "./watch-tally.js";
 
 export interface ExternalInformerOptions<T extends KubeObject> extends ReflectorOptions {
   readonly bodies: BodyStore;
@@ -93,6 +94,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
       reader: new ObjectReader(kind, new Retention()),
       deltas: this.#target(),
       memory: { streamsLists: true },
+      tally: watchTally(),
       options,
       onPhase: () => {},
       onSynced: () => {},

@@ -15,6 +15,7 @@ import type {
 } from "./informer.js";
 import type { Projection } from "./retention.js";
 import { type InformerOptions, SharedInformer } from "./shared-informer.js";
+import { type WatchTally, watchTally } from "./watch-tally.js";
 
 export interface InformersOptions extends InformerOptions {
   readonly clock?: Clock;
@@ -44,6 +45,8 @@ export class Informers implements AsyncDisposable {
   readonly #client: Pick<Client, "raw">;
   readonly #options: InformersOptions;
   readonly #memory = { streamsLists: true };
+  /** By kind; they outlive their informers, since what is counted must not fall. */
+  readonly #tallies = new Map<string, WatchTally>();
   readonly #shared = new Map<string, { readonly informer: SharedInformer<KubeObject>; shares: number }>();
   readonly #stopping = new Set<Promise<void>>();
   /** Transforms are told apart by identity. */
@@ -67,6 +70,7 @@ export class Informers implements AsyncDisposable {
         clock: this.#options.clock ?? systemClock,
         random: this.#options.random ?? systemRandom,
         memory: this.#memory,
+        tally: this.#tally(kindId(kind)),
         options: this.#options,
       });
       entry = { informer: informer as unknown as SharedInformer<KubeObject>, shares: 0 };
@@ -85,10 +89,21 @@ export class Informers implements AsyncDisposable {
     }
   }
 
+  /** What the watches of each kind have brought since the first of them began. */
+  *tallies(): Iterable<WatchTally & { readonly kind: string }> {
+    for (const [kind, tally] of this.#tallies) yield { kind, ...tally };
+  }
+
   /** Stops all of them, whoever still has a share. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const id of [...this.#shared.keys()]) this.#stop(id);
     await Promise.all(this.#stopping);
+  }
+
+  #tally(kind: string): WatchTally {
+    const tally = this.#tallies.get(kind) ?? watchTally();
+    this.#tallies.set(kind, tally);
+    return tally;
   }
 
   #leave(id: string): void {

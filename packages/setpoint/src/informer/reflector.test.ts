@@ -293,10 +293,14 @@ describe("reflector: watches", () => {
       new ScriptedStream().line('{"type":"ADDED","object":{"metadata":{"name":"a"'),
       new ScriptedStream(),
     ];
-    const { clock, api, widgets } = start(({ isWatch }) => (isWatch ? streams.shift()! : listOf(10, [])), LISTS);
+    const { clock, api, informers, widgets } = start(
+      ({ isWatch }) => (isWatch ? streams.shift()! : listOf(10, [])),
+      LISTS,
+    );
     await clock.advance(PAST_BACKOFF_MS);
     expect([api.lists.length, api.watches.length]).toEqual([2, 2]);
     expect(widgets.status()).toMatchObject({ objects: 0, lastError: { code: "RESPONSE_INVALID" } });
+    expect([...informers.tallies()][0]?.errors.unparseable_object).toBe(1);
   });
 
   it("passes over objects of another kind and goes on", async () => {
@@ -307,6 +311,24 @@ describe("reflector: watches", () => {
     await clock.settle();
     expect(keys()).toEqual(["a"]);
     expect(widgets.status().lastError?.message).toContain("kind Gadget where Widget was asked for");
+  });
+
+  it("counts what its watches bring and what of it is of no use, beyond its own end", async () => {
+    const stream = new ScriptedStream();
+    const { clock, informers, widgets } = start(({ isWatch }) => (isWatch ? stream : listOf(10, [])), LISTS);
+    await clock.settle();
+    stream.send("ADDED", widget("a", 11), widget("b", 12), { ...widget("x", 13), kind: "Gadget" });
+    stream.bookmark(14);
+    stream.send("ERROR", statusBody(410, "Expired"));
+    await clock.settle();
+    widgets[Symbol.dispose]();
+    expect([...informers.tallies()]).toEqual([
+      {
+        kind: "example.com/v1/Widget",
+        events: { ADDED: 2, MODIFIED: 0, DELETED: 0, BOOKMARK: 1 },
+        errors: { error_event: 1, translation_error: 1, unparseable_object: 0 },
+      },
+    ]);
   });
 
   it("does not cut an idle watch, and asks nothing while bookmarks come", async () => {

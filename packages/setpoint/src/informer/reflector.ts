@@ -30,6 +30,7 @@ import {
   start,
 } from "./plan.js";
 import { StallWatch } from "./stall-watch.js";
+import type { WatchTally } from "./watch-tally.js";
 
 export interface ReflectorOptions {
   /** Asks for lists as streams where the server can. Defaults to true. */
@@ -74,6 +75,7 @@ export interface ReflectorContext<Stage> {
   readonly reader: ObjectReader;
   readonly deltas: ReflectorTarget<Stage>;
   readonly memory: ServerMemory;
+  readonly tally: WatchTally;
   readonly options: ReflectorOptions;
   readonly onPhase: (phase: InformerPhase) => void;
   readonly onSynced: () => void;
@@ -248,7 +250,7 @@ export class Reflector<Stage> {
 
   /** A watch; where the action is a streamed list, the list comes first on the same stream. */
   async #stream(action: Action & { type: "watch" | "stream-list" }, attempt: AbortController): Promise<Action> {
-    const { clock, deltas, reader } = this.#context;
+    const { clock, deltas, reader, tally } = this.#context;
     const startedMs = clock.monotonic();
     const list = action.type === "stream-list" ? this.#beginStreamedList(action.resourceVersion, attempt) : undefined;
     let events = 0;
@@ -260,8 +262,13 @@ export class Reflector<Stage> {
       const onLine = (bytes: Buffer, from: number, to: number): void => {
         events++;
         const line = lines.read(bytes, from, to);
-        if (line.type === "REFUSED") this.#refuse(line.reason);
-        else if (list?.stage) this.#collect(list, line);
+        if (line.type === "REFUSED") {
+          tally.errors.translation_error++;
+          this.#refuse(line.reason);
+          return;
+        }
+        tally.events[line.type]++;
+        if (list?.stage) this.#collect(list, line);
         else this.#apply(line);
       };
       const onChunk = (chunk: Uint8Array): void => decoder.push(chunk, onLine);
@@ -272,6 +279,8 @@ export class Reflector<Stage> {
       return this.#next(closed(this.#state, this.#plan(), stream));
     } catch (cause) {
       const error = list?.stall.isStalled ? stalled(this.#context.kind, cause) : cause;
+      if (isOpen && isApiError(error)) tally.errors.error_event++;
+      if (isSetpointError(error, "RESPONSE_INVALID")) tally.errors.unparseable_object++;
       return this.#streamFailed(error, list?.stage !== undefined, isOpen, attempt.signal);
     } finally {
       list?.stall[Symbol.dispose]();

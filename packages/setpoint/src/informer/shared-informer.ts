@@ -26,12 +26,14 @@ import { isSelected } from "./scope.js";
 import type { Snapshot } from "./snapshot.js";
 import { Store, type StoreOptions } from "./store.js";
 import { StoreIndex } from "./store-index.js";
+import type { WatchTally } from "./watch-tally.js";
 
 export interface SharedInformerContext {
   readonly client: Pick<Client, "raw">;
   readonly clock: Clock;
   readonly random: Random;
   readonly memory: ServerMemory;
+  readonly tally: WatchTally;
   readonly options: InformerOptions;
 }
 
@@ -273,13 +275,14 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   #partition(
     namespace: string | undefined,
   ): Partition & { phase: InformerPhase; readonly reflector: Reflector<Stage> } {
-    const { client, clock, random, memory, options } = this.#context;
+    const { client, clock, random, memory, tally, options } = this.#context;
     const partition = { namespace, resourceVersion: "", isSynced: false, phase: "listing" as InformerPhase };
     const reflector = new Reflector({
       client,
       clock,
       random,
       memory,
+      tally,
       options,
       kind: this.kind,
       scope: this.scope,

@@ -1,4 +1,5 @@
 import type { ObservedRequest } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
 import type { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerObserver } from "../controller/environment.js";
 import type { Informers } from "../informer/informers.js";
@@ -23,6 +24,8 @@ const PARKED = metric(
   "gauge",
   "Keys whose retries are used up: they run at the longest interval.",
 );
+/** Whether this process does the work: 1, or 0 on standby. */
+export const MASTER_STATUS = metric("leader_election_master_status", "gauge", "1 while this process leads.");
 const REQUESTS = metric("kubernetes_client_requests_total", "counter", "Requests by verb, kind and status code.");
 const REQUEST_DURATION = metric(
   "kubernetes_client_request_duration_seconds",
@@ -74,6 +77,7 @@ export function collectState(
   registry: MetricRegistry,
   runs: () => Iterable<ControllerRun>,
   informers: Informers,
+  clock: Pick<Clock, "monotonic">,
 ): void {
   const perRun = (definition: MetricDefinition, label: string, value: (run: ControllerRun) => number): void => {
     registry.collect(definition, () =>
@@ -81,6 +85,10 @@ export function collectState(
     );
   };
   perRun(queueMetrics.depth, "name", (run) => run.status().queued);
+  const workedMs = (run: ControllerRun): readonly number[] =>
+    [...run.workingSince()].map((startedMs) => clock.monotonic() - startedMs);
+  perRun(queueMetrics.unfinishedWork, "name", (run) => workedMs(run).reduce((sum, ms) => sum + ms, 0) / 1_000);
+  perRun(queueMetrics.longestRunning, "name", (run) => Math.max(0, ...workedMs(run)) / 1_000);
   perRun(ACTIVE, "controller", (run) => run.status().running.length);
   perRun(MAX_CONCURRENT, "controller", (run) => run.controller.concurrency);
   perRun(PARKED, "controller", (run) => run.status().parked.length);

@@ -17,7 +17,7 @@ import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
 import { AppHost, type AppHosting } from "./app-host.js";
-import { collectState } from "./controller-metrics.js";
+import { collectState, MASTER_STATUS } from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
 import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
@@ -127,8 +127,10 @@ export class Manager implements AsyncDisposable {
     });
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     this.#observer = processMetrics(this.metrics);
-    collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers);
-    collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run));
+    collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers, this.#clock);
+    const informers = [this.#cluster, ...Object.values(this.#clusters)].map((cluster) => cluster.informers);
+    collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run), informers);
+    this.metrics.collect(MASTER_STATUS, () => [{ labels: { name }, value: Number(this.isLeading) }]);
   }
 
   /** Where health is served, once it is. */

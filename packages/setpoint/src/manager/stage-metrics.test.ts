@@ -23,14 +23,17 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   const client = createClient({ transport, server: "in-process", clock: world.clock, observer });
   await using manager = new Manager({ client, clock: world.clock, metricRegistry });
   let failures = 1;
+  let gate: Promise<void> | undefined;
   const sites = controller(Website, {
     owns: [ConfigMap],
+    concurrency: 1,
     metrics: [
       { name: "sites_failures_left", type: "gauge", help: "Left.", collect: () => [{ labels: {}, value: failures }] },
     ],
     async reconcile({ metadata, spec }, ctx) {
       await ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { image: spec.image } });
       if (spec.image === "broken" && failures-- > 0) throw new Error("once");
+      await gate;
     },
     finalize: () => undefined,
   });
@@ -48,17 +51,31 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   // Cold start: the list brings the object, to the reconciler and to the watcher.
   await manager.start();
   await world.clock.advance(1_000);
+  expect(value('leader_election_master_status{name="setpoint"}')).toBe(1);
+  expect(value(`kubernetes_client_watch_events_total{event_type="ADDED",${KIND}}`)).toBe(1);
+  expect(value(`kubernetes_client_watch_events_total{event_type="BOOKMARK",${KIND}}`)).toBe(1);
   expect(value(`setpoint_informer_synced{${KIND}}`)).toBe(1);
   expect(value(`setpoint_informer_objects{${KIND}}`)).toBe(1);
   expect(value(`informer_events_total{event_type="CREATE",${KIND}}`)).toBe(1);
-  expect(value('workqueue_adds_total{name="websites"}')).toBeGreaterThanOrEqual(1);
-  expect(value('workqueue_queue_duration_seconds_count{name="websites"}')).toBeGreaterThanOrEqual(1);
+  for (const name of ["websites", "watcher websites"]) {
+    expect(value(`workqueue_adds_total{name="${name}"}`)).toBeGreaterThanOrEqual(1);
+    expect(value(`workqueue_queue_duration_seconds_count{name="${name}"}`)).toBeGreaterThanOrEqual(1);
+    expect(value(`workqueue_work_duration_seconds_count{name="${name}"}`)).toBeGreaterThanOrEqual(1);
+  }
+  expect(value('workqueue_depth{name="websites"}')).toBe(0);
+  expect(value('workqueue_unfinished_work_seconds{name="websites"}')).toBe(0);
+  expect(value('workqueue_longest_running_processor_seconds{name="websites"}')).toBe(0);
   expect(value(`reconciler_process_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
   expect(value(`informer_reconcile_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
   expect(value(`watcher_process_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
   expect(value('controller_runtime_reconcile_total{controller="websites",result="success"}')).toBe(1);
   expect(
     value('kubernetes_client_requests_total{verb="apply",kind="ConfigMap",subresource="",status_code="201"}'),
+  ).toBe(1);
+  expect(
+    value(
+      'kubernetes_client_request_duration_seconds_count{verb="apply",kind="ConfigMap",subresource="",status_code="201"}',
+    ),
   ).toBe(1);
   expect(value("sites_failures_left")).toBe(1);
 
@@ -67,6 +84,7 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   await world.client.patch(Website, "a", { type: "merge", body: { spec: { image: "broken" } } }, { namespace: "team" });
   await world.clock.advance(5_000);
   expect(value(`informer_events_total{event_type="UPDATE",${KIND}}`)).toBe(before + 1);
+  expect(value(`kubernetes_client_watch_events_total{event_type="MODIFIED",${KIND}}`)).toBeGreaterThanOrEqual(1);
   expect(value(`reconciler_errors_total{event_type="UPDATE",${KIND}}`)).toBe(1);
   expect(value(`reconciler_process_duration_seconds_count{event_type="UPDATE",${KIND}}`)).toBe(2);
   expect(value('retry_processor_enqueued_total{action="UPDATE"}')).toBe(1);
@@ -76,13 +94,35 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   expect(value('workqueue_retries_total{name="websites"}')).toBe(1);
   expect(value(`watcher_errors_total{event_type="UPDATE",${KIND}}`)).toBeGreaterThanOrEqual(2);
   expect(value(`ongoing_reconcile_processes{event_type="UPDATE",${KIND}}`)).toBe(0);
-  expect(value(`ongoing_reconcile_events{${KIND}}`)).toBe(0);
+  expect(value(`ongoing_reconcile_events{event_type="UPDATE",${KIND}}`)).toBe(0);
   expect(value(`concurrent_watcher_queue_depth{${KIND}}`)).toBe(0);
+
+  // In the midst of a run: one at its worker, one in line.
+  let release = (): void => {};
+  gate = new Promise((resolve) => {
+    release = resolve;
+  });
+  await world.client.patch(Website, "a", { type: "merge", body: { spec: { image: "slow" } } }, { namespace: "team" });
+  await world.createWebsite("b");
+  await world.clock.advance(2_000);
+  expect(value(`ongoing_reconcile_processes{event_type="UPDATE",${KIND}}`)).toBe(1);
+  expect(value(`ongoing_reconcile_events{event_type="UPDATE",${KIND}}`)).toBe(1);
+  expect(value(`ongoing_reconcile_events{event_type="CREATE",${KIND}}`)).toBe(1);
+  expect(value('workqueue_depth{name="websites"}')).toBe(1);
+  expect(value('workqueue_unfinished_work_seconds{name="websites"}')).toBe(2);
+  expect(value('workqueue_longest_running_processor_seconds{name="websites"}')).toBe(2);
+  expect(value('controller_runtime_active_workers{controller="websites"}')).toBe(1);
+  release();
+  await world.clock.advance(1_000);
+  await world.client.delete(Website, "b", { namespace: "team" });
+  await world.clock.advance(1_000);
 
   // Its end.
   await world.client.delete(Website, "a", { namespace: "team" });
   await world.clock.advance(5_000);
-  expect(value(`informer_events_total{event_type="DELETE",${KIND}}`)).toBe(1);
-  expect(value(`reconciler_process_duration_seconds_count{event_type="DELETE",${KIND}}`)).toBe(1);
+  expect(value(`informer_events_total{event_type="DELETE",${KIND}}`)).toBe(2);
+  expect(value(`kubernetes_client_watch_events_total{event_type="DELETED",${KIND}}`)).toBe(2);
+  expect(value(`kubernetes_client_watch_errors_total{error_type="unparseable_object",${KIND}}`)).toBe(0);
+  expect(value(`reconciler_process_duration_seconds_count{event_type="DELETE",${KIND}}`)).toBe(2);
   expect(value(`setpoint_informer_objects{${KIND}}`)).toBe(0);
 });

@@ -6,15 +6,23 @@ import type { RunRecord } from "../controller/timeline.js";
 import type { WatchStep } from "../controller/watcher.js";
 import type { WatcherRun } from "../controller/watcher-run.js";
 import type { InformerEvent } from "../informer/informer.js";
+import type { Informers } from "../informer/informers.js";
+import type { WatchTally } from "../informer/watch-tally.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
-import type { MetricRegistry } from "./metric-registry.js";
+import type { Collector, MetricRegistry } from "./metric-registry.js";
 
 const metric = (name: string, type: MetricDefinition["type"], help: string): MetricDefinition => ({ name, type, help });
 
 /** The stages of an object's way, under the names of the grafana-app-sdk: each by type of event and kind. */
 const STAGES = {
+  watchEvents: metric(
+    "kubernetes_client_watch_events_total",
+    "counter",
+    "Events that watches brought, bookmarks included.",
+  ),
+  watchErrors: metric("kubernetes_client_watch_errors_total", "counter", "What watches brought and nobody could use."),
   events: metric("informer_events_total", "counter", "Events that informers handed out."),
   informerDuration: metric(
     "informer_reconcile_duration_seconds",
@@ -23,8 +31,8 @@ const STAGES = {
   ),
   reconcileDuration: metric("reconciler_process_duration_seconds", "histogram", "How long reconcilers took."),
   reconcileErrors: metric("reconciler_errors_total", "counter", "Failed runs, retries included."),
-  watchDuration: metric("watcher_process_duration_seconds", "histogram", "How long watchers took for a step."),
-  watchErrors: metric("watcher_errors_total", "counter", "Failed steps, retries included."),
+  stepDuration: metric("watcher_process_duration_seconds", "histogram", "How long watchers took for a step."),
+  stepErrors: metric("watcher_errors_total", "counter", "Failed steps, retries included."),
   ongoing: metric("ongoing_reconcile_processes", "gauge", "Runs that go on."),
   pendingEvents: metric("ongoing_reconcile_events", "gauge", "Objects in line or at a worker."),
   watcherDepth: metric("concurrent_watcher_queue_depth", "gauge", "Steps that wait for a watcher."),
@@ -87,8 +95,8 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
   const informerDuration = registry.histogram(STAGES.informerDuration);
   const reconcileDuration = registry.histogram(STAGES.reconcileDuration);
   const reconcileErrors = registry.counter(STAGES.reconcileErrors);
-  const watchDuration = registry.histogram(STAGES.watchDuration);
-  const watchErrors = registry.counter(STAGES.watchErrors);
+  const stepDuration = registry.histogram(STAGES.stepDuration);
+  const stepErrors = registry.counter(STAGES.stepErrors);
   const ongoing = registry.gauge(STAGES.ongoing);
   const enqueued = registry.counter(STAGES.retriesEnqueued);
   const executed = registry.counter(STAGES.retriesExecuted);
@@ -115,21 +123,46 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
     },
     stepEnded: ({ kind, type, durationMs, isFailed }) => {
       const labels = stage(OF_STEP[type], kind);
-      watchDuration.observe(labels, durationMs / 1_000);
-      if (isFailed) watchErrors.add(labels);
+      stepDuration.observe(labels, durationMs / 1_000);
+      if (isFailed) stepErrors.add(labels);
     },
   };
 }
 
 /** What is read when it is asked for. */
-export function collectStages(registry: MetricRegistry, runs: () => Iterable<ControllerRun | WatcherRun>): void {
+export function collectStages(
+  registry: MetricRegistry,
+  runs: () => Iterable<ControllerRun | WatcherRun>,
+  informers: readonly Informers[],
+): void {
+  const tallied =
+    (values: (tally: WatchTally) => Readonly<Record<string, number>>, label: string): Collector =>
+    () =>
+      informers.flatMap((each) =>
+        [...each.tallies()].flatMap((tally) =>
+          Object.entries(values(tally)).map(([type, value]) => ({
+            labels: { [label]: type, kind: tally.kind },
+            value,
+          })),
+        ),
+      );
+  registry.collect(
+    STAGES.watchEvents,
+    tallied(({ events }) => events, "event_type"),
+  );
+  registry.collect(
+    STAGES.watchErrors,
+    tallied(({ errors }) => errors, "error_type"),
+  );
   const collect = (definition: MetricDefinition, value: (run: ControllerRun | WatcherRun) => MetricValue[]): void => {
     registry.collect(definition, () => [...runs()].flatMap(value));
   };
   collect(STAGES.pendingEvents, (run) => {
     if (!("controller" in run)) return [];
-    const { queued, running } = run.status();
-    return [{ labels: { kind: kindId(run.controller.kind) }, value: queued + running.length }];
+    const kind = kindId(run.controller.kind);
+    const counts = new Map(Object.values(OF_ACTION).map((type) => [type, 0]));
+    for (const action of run.ongoing()) counts.set(OF_ACTION[action], counts.get(OF_ACTION[action])! + 1);
+    return [...counts].map(([event_type, value]) => ({ labels: { event_type, kind }, value }));
   });
   collect(STAGES.retriesPending, (run) => ("controller" in run ? [{ labels: {}, value: run.status().delayed }] : []));
   collect(STAGES.watcherDepth, (run) =>

@@ -149,6 +149,14 @@ export class KeyQueue<Cause> {
     return false;
   }
 
+  /** What is in line, or goes back there when it is done, in no promised order. Walks all keys: for those who look on. */
+  *pending(): Iterable<{ readonly key: string; readonly cause: Cause }> {
+    for (let slot = 0; slot < this.#capacity; slot++) {
+      if (this.#flags[slot]! & (READY | DIRTY))
+        yield { key: this.#keys.keyOf(slot), cause: this.#causes[slot] as Cause };
+    }
+  }
+
   /** What was handed out and not given back, in no promised order. */
   *items(): Iterable<WorkItem<Cause>> {
     for (const item of this.#items) if (item) yield item;

@@ -70,6 +70,11 @@ export class WorkQueue<Cause> {
     return this.#keys.delayed;
   }
 
+  /** What is in line, or goes back there when it is done, in no promised order. Takes longer the more keys there are. */
+  get pending(): Iterable<{ readonly key: string; readonly cause: Cause }> {
+    return this.#keys.pending();
+  }
+
   /** What workers have in their hands, in no promised order. */
   get running(): Iterable<WorkItem<Cause>> {
     return this.#keys.items();
