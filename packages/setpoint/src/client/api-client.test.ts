@@ -56,6 +56,17 @@ describe("requests", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
+  it("of an apply are not validated twice, unless asked for", async () => {
+    const { client, requests } = scriptedClient([() => answer(object)]);
+    const applied = { metadata: { name: "a", namespace: "n" } };
+    await client.apply(ConfigMap, applied);
+    await client.apply(ConfigMap, applied, { fieldValidation: "Strict" });
+    expect(requests.map(({ path }) => new URLSearchParams(path.split("?")[1]).get("fieldValidation"))).toEqual([
+      "Ignore",
+      "Strict",
+    ]);
+  });
+
   it("name the field manager in every write", async () => {
     const { client, requests } = scriptedClient([() => answer(object)], { fieldManager: "me" });
     await createObject(client);

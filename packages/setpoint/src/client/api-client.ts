@@ -174,7 +174,9 @@ class ApiClient implements Client {
     const { subresource, force } = options;
     const metadata = (object.metadata ?? {}) as { name?: string; namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata, options);
-    const query = { ...this.#writeQuery(options), force };
+    // To validate an apply is to read its body once more, in search of doubled keys, which ours cannot have: unknown
+    // fields are refused in any case.
+    const query = { ...this.#writeQuery({ fieldValidation: "Ignore", ...options }), force };
     const path = apiPath(kind, { namespace, name: nameOf(kind, metadata), subresource, query });
     return this.#object(kind, apiCall("apply", kind, path, options, typed(kind, object), PATCH_TYPES.apply));
   }

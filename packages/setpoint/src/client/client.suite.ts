@@ -292,6 +292,14 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(warnings.filter((warning) => warning === 'unknown field "surplus"')).toHaveLength(1);
     });
 
+    it("has an apply of unknown fields refused, whatever is said of their validation", async () => {
+      const odd = { metadata: { name: "odd-apply", namespace }, surplus: 1 };
+      for (const options of [{}, { fieldValidation: "Ignore" }, { fieldValidation: "Strict" }] as const) {
+        await expect(client.apply(ConfigMap, odd, options)).rejects.toThrow(".surplus: field not declared in schema");
+      }
+      expect(await client.find(ConfigMap, "odd-apply", { namespace })).toBeUndefined();
+    });
+
     it("takes an object of a megabyte and has one over 3 MB refused", async () => {
       const large = await client.create(ConfigMap, configMap("large", { text: "x".repeat(1_000_000) }));
       expect((await client.get(ConfigMap, "large", { namespace })).data).toEqual(large.data);

@@ -164,6 +164,11 @@ export interface PatchOptions extends WriteOptions, SubresourceOption {}
 
 export interface ApplyOptions extends WriteOptions, SubresourceOption {
   readonly force?: boolean;
+  /**
+   * Defaults to `Ignore`, which costs a server the least: an apply that states an unknown field is refused whatever is
+   * said here.
+   */
+  readonly fieldValidation?: WriteOptions["fieldValidation"];
 }
 
 export interface DeleteOptions extends CallOptions {
