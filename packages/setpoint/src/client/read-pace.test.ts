@@ -32,6 +32,18 @@ describe("pace of reading", () => {
     }
   });
 
+  it("reads the events that follow a large list at once", async () => {
+    const { state, pace, until } = source();
+    pace.read(70_000);
+    await until(false);
+    await until(true);
+    for (let event = 0; event < 15; event++) {
+      pace.read(1024);
+      await endOfTurn();
+      expect(state.isReading).toBe(true);
+    }
+  });
+
   it("does not read on after a rest while the response's reader holds it", async () => {
     const { state, pace, until } = source();
     pace.read(70_000);
