@@ -34,6 +34,10 @@ export const controlPlaneErrors = defineErrors({
     summary: "A snapshot was to be restored into a data directory that holds objects already.",
     cure: "Choose another directory, or remove what is in this one.",
   },
+  STORAGE_TOO_LARGE: {
+    summary: "An object is larger than the control plane keeps.",
+    cure: "Split it, or keep what is large elsewhere. Custom resources have 1.5 MiB, as on a real server.",
+  },
   STORAGE_UNREADABLE: {
     summary: "This user may not read and write the data directory.",
     cure: "Give it the permission, or choose another directory.",

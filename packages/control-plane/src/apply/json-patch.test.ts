@@ -90,7 +90,7 @@ describe("JSON patch", () => {
       { op: "add", path: "/x", value: deep },
       { op: "add", path: `/x${"/a".repeat(590)}`, value: deep },
     ];
-    expect(failure(patch)).toMatchObject({ code: 400, message: "exceeded max depth" });
+    expect(failure(patch)).toMatchObject({ code: 400, message: expect.stringContaining("exceeded max depth") });
   });
 
   it("copies a value once and for all", () => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { type Clock, systemClock } from "setpoint";
+import type { Clock } from "setpoint";
 import type { ApiResponse } from "./api-request.js";
 import { type PlainRequest, parsePlainRequest } from "./plain-request.js";
 import { drained, taken } from "./response-writer.js";
@@ -8,6 +8,8 @@ import { drained, taken } from "./response-writer.js";
 export interface PlainConnectionOptions {
   readonly socket: TLSSocket;
   readonly clock: Clock;
+  /** How long it idles. */
+  readonly socketClock: Clock;
   /** Whether no request is to follow the one that is answered. */
   readonly isLast: () => boolean;
   readonly answer: (request: PlainRequest) => Promise<ApiResponse>;
@@ -38,7 +40,7 @@ export class PlainConnection {
   constructor(options: PlainConnectionOptions) {
     this.#options = options;
     this.#socket = options.socket;
-    this.#idleSinceMs = systemClock.monotonic();
+    this.#idleSinceMs = this.#options.socketClock.monotonic();
     this.#socket.on("data", this.#onData);
   }
 
@@ -94,7 +96,7 @@ export class PlainConnection {
       return;
     }
     this.#isBusy = false;
-    this.#idleSinceMs = systemClock.monotonic();
+    this.#idleSinceMs = this.#options.socketClock.monotonic();
     if (socket.destroyed || this.#waiting === undefined) return;
     this.#next();
     if (socket.isPaused()) socket.resume();

@@ -19,6 +19,27 @@ async function expectAlive(): Promise<void> {
   expect((await post('{"metadata":{"name":"alive"}}')).status).toBe(201);
 }
 
+const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
+
+const postWidget = (spec: string) =>
+  plane.request("POST", WIDGETS, {
+    body: `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":${spec}}`,
+  });
+
+async function defineWidgets(spec: object): Promise<void> {
+  const openAPIV3Schema = { type: "object", properties: { spec: { type: "object", ...spec } } };
+  const crd = {
+    metadata: { name: "widgets.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+  await plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body: crd });
+}
+
 describe("input that is wrong", () => {
   it.each([
     ["JSON that breaks off", '{"metadata":{"name":"a"', "application/json"],
@@ -54,27 +75,35 @@ describe("input that is wrong", () => {
   });
 
   it("matches a pattern that explodes elsewhere", async () => {
-    const spec = { type: "object", properties: { t: { type: "string", pattern: "^(a+)+$" } } };
-    const crd = {
-      metadata: { name: "widgets.example.com" },
-      spec: {
-        group: "example.com",
-        scope: "Namespaced",
-        names: { plural: "widgets", kind: "Widget" },
-        versions: [
-          {
-            name: "v1",
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: "object", properties: { spec } } },
-          },
-        ],
-      },
-    };
-    await plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body: crd });
-    const body = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a" }, spec: { t: "" } };
-    body.spec.t = `${"a".repeat(5000)}!`;
-    const { status } = await plane.request("POST", "/apis/example.com/v1/namespaces/default/widgets", { body });
-    expect(status).toBe(422);
+    await defineWidgets({ properties: { t: { type: "string", pattern: "^(a+)+$" } } });
+    expect((await postWidget(`{"t":"${"a".repeat(5000)}!"}`)).status).toBe(422);
+  });
+
+  it("refuses custom resources that are too large for a real server's storage, also where patches made them so", async () => {
+    await defineWidgets({ "x-kubernetes-preserve-unknown-fields": true });
+    const text = "x".repeat(1_400_000);
+    expect((await postWidget(`{"t":"${text}"}`)).status).toBe(201);
+    const merge = "application/merge-patch+json";
+    const grown = await plane.request("PATCH", `${WIDGETS}/a`, { contentType: merge, body: { spec: { more: text } } });
+    expect([grown.status, grown.body.message, grown.body.reason]).toEqual([
+      500,
+      "etcdserver: request is too large",
+      undefined,
+    ]);
+    const { body } = await plane.request("GET", `${WIDGETS}/a`);
+    expect(Object.keys(body.spec)).toEqual(["t"]);
+    await expectAlive();
+  });
+
+  it("refuses a million items, and one value within another a thousand times, in the real server's words", async () => {
+    await defineWidgets({ "x-kubernetes-preserve-unknown-fields": true });
+    expect((await postWidget(`{"t":[${"1,".repeat(1_000_000)}1]}`)).status).toBe(500);
+    const deep = await postWidget(`${'{"a":'.repeat(20_000)}[]${"}".repeat(20_000)}`);
+    expect([deep.status, deep.body.message]).toEqual([
+      400,
+      expect.stringMatching(
+        /^the object provided is unrecognized \(must be of type Widget\): couldn't get version\/kind; json parse error: invalid character '\{' exceeded max depth \(/,
+      ),
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import type { Journal } from "./journal.js";
 import { OwnerIndex } from "./owner-index.js";
 import { ResourceHistory } from "./resource-history.js";
 import type { Change, Snapshot, Storage, StorageState, StoredObject, Subscriber, Write } from "./storage.js";
-import { StorageConflict, StorageExpired, StorageFailure } from "./storage-error.js";
+import { StorageConflict, StorageExpired, StorageFailure, StorageTooLarge } from "./storage-error.js";
 import { StoredState } from "./stored-state.js";
 import { Subscription } from "./subscription.js";
 
@@ -136,12 +136,15 @@ export class MemoryStorage implements Storage {
 
   commit(write: Write): Promise<StoredObject> {
     if (this.#isClosed) throw closedError();
-    const { resource, key, expected, object } = write;
+    const { resource, key, expected, object, maxBytes = Number.POSITIVE_INFINITY } = write;
     const head = this.head(resource, key);
     if (head !== expected) throw new StorageConflict(resource, key, head);
     if (!object && !head) throw new TypeError(`${resource} ${key}: there is nothing to delete`);
-    const revision = ++this.#headRevision;
+    const revision = this.#headRevision + 1;
     const current = StoredState.of(resource, key, revision, object ?? head!.object);
+    const { byteLength } = current.json;
+    if (byteLength > maxBytes) throw new StorageTooLarge(resource, key, byteLength, maxBytes);
+    this.#headRevision = revision;
     const type = object ? (head ? "modified" : "added") : "deleted";
     const change: Change = { type, revision, current, ...(head && { previous: head }) };
     this.#state(resource).pending.set(key, { revision, stored: object && current });

@@ -13,6 +13,15 @@ export class StorageConflict extends SetpointError<"STORAGE_CONFLICT"> {
   }
 }
 
+/** The object is larger than the write allows; nothing was changed. */
+export class StorageTooLarge extends SetpointError<"STORAGE_TOO_LARGE"> {
+  override readonly name = "StorageTooLarge";
+
+  constructor(resource: string, key: string, bytes: number, maxBytes: number) {
+    super("STORAGE_TOO_LARGE", `${resource} ${key} has ${bytes} bytes, and may have ${maxBytes}`);
+  }
+}
+
 /** The changes after the revision asked for are no longer remembered. */
 export class StorageExpired extends SetpointError<"STORAGE_EXPIRED"> {
   override readonly name = "StorageExpired";

@@ -27,7 +27,7 @@ export interface Storage extends AsyncDisposable {
 
   /**
    * Accepts a write. Throws `StorageConflict` at once, and changes nothing, where the head is no longer
-   * `write.expected`. Resolves when the write is durable and published; rejects (journal failure, disk full) with the
+   * `write.expected`, and likewise `StorageTooLarge` where it has more than `write.maxBytes`. Resolves when the write is durable and published; rejects (journal failure, disk full) with the
    * write undone.
    */
   commit(write: Write): Promise<StoredObject>;
@@ -85,6 +85,8 @@ export interface Write {
   readonly expected: StoredObject | undefined;
   /** The new state (its resourceVersion is set by the storage); undefined deletes. */
   readonly object: KubeObject | undefined;
+  /** How many bytes of JSON the new state may have. Left out: any number. */
+  readonly maxBytes?: number;
 }
 
 export interface Change {

@@ -67,7 +67,7 @@ export function readObject(
 export function readDocument(body: Uint8Array, isYaml: boolean, refuse: (why: string) => StatusError): RequestDocument {
   const text = decodeText(body);
   const document = isYaml ? readYaml(text, refuse) : readJson(text, refuse);
-  checkDepth(document.value);
+  checkDepth(document.value, (why) => refuse(`couldn't get version/kind; json parse error: ${why}`));
   return document;
 }
 

@@ -36,15 +36,16 @@ export async function admit(
   object: KubeObject | undefined,
   oldObject: KubeObject | undefined,
 ): Promise<KubeObject | undefined> {
-  let current = object;
+  let attributes = attributesOf(request, operation, name, object, oldObject);
   for (const plugin of admission) {
-    if (plugin.mutate === undefined) continue;
-    current =
-      (await plugin.mutate(attributesOf(request, operation, name, current, oldObject), request.warn)) ?? current;
+    if (plugin.mutate === undefined || plugin.concerns?.(attributes) === false) continue;
+    const changed = await plugin.mutate(attributes, request.warn);
+    if (changed !== undefined && changed !== attributes.object) attributes = { ...attributes, object: changed };
   }
-  if (current === object || current === undefined) return current;
+  const admitted = attributes.object;
+  if (admitted === object || admitted === undefined) return admitted;
   // What plugins add is held against the schema as what clients send.
-  return request.definition.shape.prune(current).object;
+  return request.definition.shape.prune(admitted).object;
 }
 
 /** Asks the validating plugins; one refusal is enough. */
@@ -57,5 +58,8 @@ export async function validateAdmission(
   oldObject: KubeObject | undefined,
 ): Promise<void> {
   const attributes = attributesOf(request, operation, name, object, oldObject);
-  for (const plugin of admission) await plugin.validate?.(attributes, request.warn);
+  for (const plugin of admission) {
+    if (plugin.validate === undefined || plugin.concerns?.(attributes) === false) continue;
+    await plugin.validate(attributes, request.warn);
+  }
 }

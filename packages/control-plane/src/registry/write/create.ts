@@ -16,6 +16,7 @@ import {
   unexpected,
 } from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
+import { commit } from "./commit.js";
 import { defaulted } from "./decoded-object.js";
 import { tracked } from "./field-ownership.js";
 import { generatedName, newUid } from "./identity.js";
@@ -84,7 +85,8 @@ export async function preparedForCreate(
   const { strategy, shape } = definition;
   const context = { nowMs: environment.clock.now(), subresource: "", user: request.user };
   const complete = defaulted(definition, object);
-  const withoutStatus = strategy.hasStatus ? withStatusReset(definition, complete) : complete;
+  const isReset = strategy.hasStatus && strategy.keepsStatusOfNew !== true;
+  const withoutStatus = isReset ? withStatusReset(definition, complete) : complete;
   const counted = strategy.hasGeneration
     ? { ...withoutStatus, metadata: { ...withoutStatus.metadata, generation: 1 } }
     : withoutStatus;
@@ -119,7 +121,7 @@ export function metadataErrors(definition: ResourceDefinition, object: KubeObjec
 
 /** Undefined where the name was taken in the meantime. */
 async function store(
-  { storage }: WriteEnvironment,
+  environment: WriteEnvironment,
   request: WriteRequest,
   object: KubeObject,
 ): Promise<ServedObject | undefined> {
@@ -128,7 +130,7 @@ async function store(
   const key = storageKey(request.namespace, object.metadata.name);
   const atStorageVersion = await toStored(definition, object, signal);
   try {
-    const stored = await storage.commit({
+    const stored = await commit(environment, definition, {
       resource: definition.storageId,
       key,
       expected: undefined,

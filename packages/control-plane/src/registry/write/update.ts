@@ -11,6 +11,7 @@ import { isStorageVersion, markCurrent, type ServedObject, served } from "../rea
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, conflict, invalid, notFound, unexpected } from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
+import { commit } from "./commit.js";
 import { metadataErrors, preparedForCreate, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
@@ -79,7 +80,7 @@ async function createMissing(
   const prepared = await preparedForCreate(environment, request, admitted);
   if (request.isDryRun) return { object: encoded(prepared), isCreated: true };
   const untidied = withEmptyParts(prepared, asJson(object));
-  const stored = await environment.storage.commit({
+  const stored = await commit(environment, definition, {
     resource: definition.storageId,
     key: storageKey(namespace, name),
     expected: undefined,
@@ -118,7 +119,7 @@ async function replace(
   const atStorageVersion = await toStored(definition, untidied, signal);
   const isNoOp = deepEqual(asJson(untidied), asJson(old)) && deepEqual(asJson(atStorageVersion), asJson(head.object));
   if (isNoOp) return { object: current, isCreated: false };
-  const stored = await environment.storage.commit({
+  const stored = await commit(environment, definition, {
     resource: head.resource,
     key: head.key,
     expected: head,
