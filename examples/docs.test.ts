@@ -24,4 +24,11 @@ describe("the docs", () => {
     });
     expect(missing.map(([, file, name]) => `${file} ${name}`)).toEqual([]);
   });
+
+  it("name tests that are there for each defect of others", () => {
+    const rows = [...text("docs/defects.md").matchAll(/^\|[^|]+\| `([\w/.-]+\.test\.ts)`\s*\| `([^|]+)`\s*\|$/gm)];
+    expect(rows.length).toBe(text("docs/defects.md").match(/\.test\.ts`/g)?.length);
+    const missing = rows.filter(([, file, title]) => !text(`packages/setpoint/src/${file}`).includes(`it("${title}"`));
+    expect(missing.map(([, file, title]) => `${file}: ${title}`)).toEqual([]);
+  });
 });

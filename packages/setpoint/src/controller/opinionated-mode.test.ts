@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { controller } from "./controller.js";
+import { controller, type Predicate } from "./controller.js";
 import { watcher } from "./watcher.js";
 import { Website, World } from "./world.testing.js";
 
@@ -21,12 +21,13 @@ describe("the opinionated mode, row by row:", () => {
   const patch = (body: object) => world.client.patch(Website, "a", { type: "merge", body: body as never }, here);
 
   describe("a reconciler", () => {
-    const sites = (during: () => Promise<unknown> = async () => undefined) =>
+    const sites = ({ during, when }: { during?: () => Promise<unknown>; when?: Predicate<Website> } = {}) =>
       controller(Website, {
         resync: "1h",
+        ...(when ? { when } : {}),
         reconcile: async (_site, ctx) => {
           calls.push(ctx.action);
-          await during();
+          await during?.();
         },
         finalize: (_site, ctx) => void calls.push(`finalize ${ctx.action}`),
       });
@@ -37,7 +38,7 @@ describe("the opinionated mode, row by row:", () => {
         if (isFirst) await world.client.delete(Website, "a", here);
         isFirst = false;
       };
-      await world.run(sites(during));
+      await world.run(sites({ during }));
       await world.createWebsite("a");
       await world.clock.advance(1_000);
       expect(calls).toEqual(["created", "finalize deleted"]);
@@ -75,6 +76,17 @@ describe("the opinionated mode, row by row:", () => {
       await world.clock.advance(0);
       expect(await finalizersOf("a")).toEqual([OURS]);
       expect(calls).toEqual(["created", "updated"]);
+    });
+
+    it("of a resynced object without its finalizer puts it back before it reconciles", async () => {
+      await world.run(sites({ when: { changed: ["spec"] } }));
+      await world.createWebsite("a");
+      await world.clock.advance(0);
+      await patch({ metadata: { finalizers: null } });
+      await world.clock.advance(0);
+      expect([await finalizersOf("a"), calls]).toEqual([undefined, ["created"]]);
+      await world.clock.advance(3_600_000 * 1.5);
+      expect([await finalizersOf("a"), calls]).toEqual([[OURS], ["created", "resynced"]]);
     });
 
     it("case 30: is not run by the update that only added its own finalizer", async () => {

@@ -138,6 +138,26 @@ describe("a watcher", () => {
     expect(seen.sort()).toEqual(["first a", "first b", "last a", "last b", "middle a"]);
   });
 
+  it("keeps its pending retry its own when a watcher before it is removed", async () => {
+    const cluster = world.cluster();
+    const failing = (name: string) =>
+      watcher(Website, {
+        name,
+        retry: fast,
+        add: () => {
+          seen.push(name);
+          if (seen.filter((other) => other === name).length === 1) throw new Error("once");
+        },
+      });
+    const first = await world.watch(failing("first"), { cluster });
+    await world.watch(failing("second"), { cluster });
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await first.stop();
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(["first", "second", "second"]);
+  });
+
   it("case 13: reports an error on every attempt", async () => {
     const errors: string[] = [];
     const observer = { failed: (error: unknown) => void errors.push((error as Error).message) };
@@ -258,6 +278,17 @@ describe("a watcher with a finalizer", () => {
     await world.clock.settle();
     expect(seen).toHaveLength(1);
     expect(world.requests.filter(({ method }) => method === "PATCH")).toHaveLength(4);
+  });
+
+  it("case 26: is not asked to add what it could not mark", async () => {
+    world.fault = ({ method }) => (method === "PATCH" ? failure(403, "Forbidden") : undefined);
+    await world.watch(opinionated());
+    await world.createWebsite("a");
+    await world.clock.advance(5_000);
+    expect([seen, await finalizers()]).toEqual([[], undefined]);
+    world.fault = undefined;
+    await world.clock.advance(60_000);
+    expect(seen).toEqual([`add with ${FINAL}-wip`]);
   });
 
   it("case 26: leaves the mark where add fails, and tries again", async () => {

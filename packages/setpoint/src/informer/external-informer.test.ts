@@ -93,6 +93,44 @@ describe("external informer", () => {
     expect([...informer.keys()]).toEqual(["default/b"]);
   });
 
+  it("with streamed lists syncs an empty collection, and not before the end of any other", async () => {
+    const empty = start([new ScriptedStream().bookmark(3, "true")]);
+    await empty.informer.synced();
+    expect([empty.informer.isSynced, empty.informer.size]).toEqual([true, 0]);
+    const stream = new ScriptedStream().send("ADDED", widget("a", 1));
+    const { clock, informer, seen } = start([stream]);
+    await clock.settle();
+    expect([informer.isSynced, seen]).toEqual([false, []]);
+    stream.bookmark(2, "true");
+    await informer.synced();
+    expect(informer.size).toBe(1);
+  });
+
+  it("with streamed lists finds what was deleted while it was disconnected", async () => {
+    const first = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
+    const second = new ScriptedStream().send("ADDED", widget("b", 2)).bookmark(9, "true");
+    const { clock, informer, seen } = start([first, second]);
+    await informer.synced();
+    first.send("ERROR", statusBody(410, "Expired"));
+    await clock.advance(PAST_BACKOFF_MS);
+    expect(seen).toEqual(["add default/a@1", "add default/b@2", "delete default/a@1"]);
+  });
+
+  it("lists every object, whole, of any number", async () => {
+    const stream = new ScriptedStream();
+    const names = Array.from({ length: 1_200 }, (_, at) => `w-${at}`);
+    stream
+      .send("ADDED", ...names.map((name, at) => widget(name, at + 1, { spec: { size: at } })))
+      .bookmark(5_000, "true");
+    const { informer } = start([stream]);
+    await informer.synced();
+    const listed: Widget[] = [];
+    for await (const object of informer.list("default")) listed.push(object);
+    expect(listed.map(({ metadata, spec }) => `${metadata.name} ${spec?.size}`)).toEqual(
+      names.map((name, at) => `${name} ${at}`),
+    );
+  });
+
   it("passes over nothing while the body store fails", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(2, "true");
     const { clock, bodies, informer, seen, errors } = start([stream]);

@@ -42,6 +42,26 @@ describe("reflector: lists", () => {
     expect(keys()).toEqual(["a", "b"]);
   });
 
+  it("asks for pages of the size that was set", async () => {
+    const { clock, api } = start(({ isWatch }) => (isWatch ? new ScriptedStream() : listOf(10, [])), {
+      ...LISTS,
+      pageSize: 7,
+    });
+    await clock.settle();
+    expect(api.lists.map((call) => call.query.limit)).toEqual(["7"]);
+  });
+
+  it("waits for its sync without asking for it: no timer, no request", async () => {
+    const { clock, api, widgets } = start(() => new Promise<never>(() => {}), LISTS);
+    await clock.settle();
+    const [timers, calls] = [clock.pendingTimers, api.calls.length];
+    const waiting = Promise.allSettled(Array.from({ length: 100 }, () => widgets.synced()));
+    await clock.settle();
+    expect([clock.pendingTimers, api.calls.length]).toEqual([timers, calls]);
+    widgets[Symbol.dispose]();
+    expect((await waiting).every(({ status }) => status === "rejected")).toBe(true);
+  });
+
   it("takes all pages of a list as one, at the first page's version", async () => {
     const { clock, api, keys } = start(({ isWatch, query }) => {
       if (isWatch) return new ScriptedStream();

@@ -221,6 +221,7 @@ describe("informer: steps", () => {
     await handler.synced;
     await clock.settle();
     expect(seen).toEqual(["default/a", "default/b"]);
+    expect([...widgets.keys()]).toEqual(["default/a", "default/b"]);
     expect(errors).toMatchObject([{ code: "INFORMER_HANDLER_FAILED", cause: { message: "no" } }]);
   });
 

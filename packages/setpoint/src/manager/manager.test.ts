@@ -93,7 +93,7 @@ describe("manager", () => {
     expect((await world.website("b"))?.status).toBeUndefined();
   });
 
-  it("serves health to everyone and metrics and timeline to this machine", async () => {
+  it("serves health to everyone and metrics and timeline to this machine, until it stops", async () => {
     await using world = await World.create();
     const any = { host: "127.0.0.1", port: 0 };
     await using manager = managerOf(world, { health: any, metrics: any });
@@ -108,5 +108,10 @@ describe("manager", () => {
     expect((await get("/nothing")).status).toBe(404);
     const ready = await fetch(`${manager.healthUrl}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([200, "[+]controllers ok\nok\n"]);
+    const urls = [`${manager.healthUrl}/livez`, `${manager.metricsUrl}/metrics`];
+    const stopping = manager.stop();
+    await world.clock.advance(1_000);
+    await stopping;
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   });
 });

@@ -124,5 +124,6 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   expect(value(`kubernetes_client_watch_events_total{event_type="DELETED",${KIND}}`)).toBe(2);
   expect(value(`kubernetes_client_watch_errors_total{error_type="unparseable_object",${KIND}}`)).toBe(0);
   expect(value(`reconciler_process_duration_seconds_count{event_type="DELETE",${KIND}}`)).toBe(2);
+  expect(value(`watcher_process_duration_seconds_count{event_type="DELETE",${KIND}}`)).toBe(2);
   expect(value(`setpoint_informer_objects{${KIND}}`)).toBe(0);
 });

@@ -40,6 +40,18 @@ describe("KeyQueue", () => {
     expect(queue.take(0)).toBeUndefined();
   });
 
+  it("keeps nothing of a key that is done: a hundred thousand names in turn use one slot", () => {
+    const queue = new KeyQueue<string>((_, later) => later);
+    const slots = new Set<number>();
+    for (let at = 0; at < 100_000; at++) {
+      queue.add(`team/name-${at}`, "created", "normal", at);
+      const item = queue.take(at)!;
+      slots.add(item.slot);
+      queue.done(item, at);
+    }
+    expect(slots.size).toBe(1);
+  });
+
   it("ignores a second done, also when the key is in other hands by then", () => {
     const queue = newQueue();
     queue.add("a/x", [], "normal", 0);
