@@ -57,12 +57,32 @@ describe("services", () => {
       message: expect.stringContaining("provided IP is already allocated"),
     });
     const foreign = await create("c", { clusterIP: "1.2.3.4" });
-    expect(foreign.message).toContain("the provided IP (1.2.3.4) is not in the valid range");
+    expect(foreign.message).toContain("the provided network does not match the current range");
   });
 
   it("that are names, or headless, get none", async () => {
     const named = await create("e", { type: "ExternalName", externalName: "a.example", ports: [] });
     expect(named.spec).not.toHaveProperty("clusterIP");
     expect((await create("h", { clusterIP: "None" })).spec.clusterIP).toBe("None");
+  });
+
+  it.each([
+    [{ selector: { a: "b" } }, ["IPv4"], "SingleStack"],
+    [{}, ["IPv4", "IPv6"], "RequireDualStack"],
+  ])("without an address know their families all the same: %j", async (spec, ipFamilies, ipFamilyPolicy) => {
+    const expected = { clusterIPs: ["None"], ipFamilies, ipFamilyPolicy };
+    const body = service("h", { ...spec, ports, clusterIP: "None" });
+    expect((await call("POST", "services", body)).spec).toMatchObject(expected);
+    expect((await call("PUT", "services/h", body)).spec).toMatchObject(expected);
+  });
+
+  it("lose what another type has no use for", async () => {
+    const made = await create("n", { type: "LoadBalancer", externalTrafficPolicy: "Local" });
+    expect(made.spec.healthCheckNodePort).toBeGreaterThanOrEqual(30_000);
+    const changed = await call("PUT", "services/n", { ...made, spec: { ...made.spec, type: "ClusterIP" } });
+    expect(changed.spec).not.toHaveProperty("healthCheckNodePort");
+    expect(changed.spec).not.toHaveProperty("externalTrafficPolicy");
+    expect(changed.spec).not.toHaveProperty("allocateLoadBalancerNodePorts");
+    expect(changed.spec.ports[0]).not.toHaveProperty("nodePort");
   });
 });

@@ -1,27 +1,14 @@
 import type { KubeObject, Random } from "setpoint";
 import { invalidValue } from "../../registry/field-error.js";
-import { internalError, invalid } from "../../registry/status-error.js";
-import { isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
+import { addressFamilies } from "../../registry/kinds/validation/service-rules.js";
+import { type FieldError, internalError, invalid } from "../../registry/status-error.js";
+import { isArray, type Json, type JsonObject } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
 import type { AdmissionPlugin } from "../admission.js";
+import { AddressPool } from "./address-pool.js";
+import { needsHealthPort, portsOf, specOf, withKept, withoutUseless } from "./service-spec.js";
 
-const SERVICES = "/services";
-/** Room for many; the first address is the API server's own. */
-const RANGE = { text: "10.0.0.0/16", pattern: /^10\.0\.\d{1,3}\.\d{1,3}$/, first: 2, last: 65_534 };
-const PORTS = { first: 30_000, last: 32_767 };
-/** What was given out a moment ago may not be stored yet. */
-const REMEMBERED = 256;
-
-const specOf = (service: KubeObject | undefined): JsonObject => {
-  const { spec } = (service ?? {}) as { readonly spec?: Json };
-  return isObject(spec) ? spec : {};
-};
-const portsOf = (spec: JsonObject): readonly JsonObject[] => (isArray(spec.ports) ? spec.ports.filter(isObject) : []);
-const hasAddress = (spec: JsonObject): boolean => ["ClusterIP", "NodePort", "LoadBalancer"].includes(String(spec.type));
-const hasNodePorts = (spec: JsonObject): boolean =>
-  spec.type === "NodePort" || (spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
-const needsHealthPort = (spec: JsonObject): boolean =>
-  spec.type === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
+type Refuse = (...errors: readonly FieldError[]) => never;
 
 /**
  * Gives services their addresses and node ports, out of 10.0.0.0/16 and 30000 to 32767, as the real server does when it
@@ -37,169 +24,108 @@ export function serviceAddresses({
   const pool = new AddressPool(storage, random);
   return {
     name: "ServiceAddresses",
+    concerns: ({ definition }) => definition.storageId === "/services",
     async mutate({ definition, subresource, object, oldObject }) {
-      if (definition.storageId !== SERVICES || subresource !== "" || object === undefined) return object;
+      if (definition.storageId !== "/services" || subresource !== "" || object === undefined) return object;
       const before = specOf(oldObject);
-      const kept = withKept(specOf(object), before);
-      const refuse = (field: string, value: unknown, why: string): never => {
-        throw invalid({ group: "", resource: "Service" }, object.metadata.name, [invalidValue(field, value, why)]);
+      const refuse: Refuse = (...errors) => {
+        throw invalid({ group: "", resource: "Service" }, object.metadata.name, errors);
       };
-      return {
-        ...object,
-        spec: withPorts(withAddress(kept, before, pool, refuse), before, pool, refuse),
-      } as KubeObject;
+      const placed = withAddress(withFamilies(withKept(specOf(object), before), refuse), before, pool, refuse);
+      return { ...object, spec: withoutUseless(withPorts(placed, before, pool, refuse), before) } as KubeObject;
     },
   };
 }
 
-type Refuse = (field: string, value: unknown, why: string) => never;
+const listOf = (value: Json | undefined): readonly Json[] => (isArray(value) ? value : []);
+const hasSelector = ({ selector }: JsonObject): boolean => Object.keys(selector ?? {}).length > 0;
 
-/** What an update leaves out stays; what another type has no use for goes. */
-function withKept(spec: JsonObject, before: JsonObject): JsonObject {
-  if (before.type === undefined) return spec;
-  const next: Record<string, Json> = { ...spec };
-  if (hasAddress(spec) && hasAddress(before)) {
-    if (!next.clusterIP && !isFilled(next.clusterIPs) && before.clusterIP) {
-      Object.assign(next, { clusterIP: before.clusterIP, clusterIPs: before.clusterIPs ?? [before.clusterIP] });
-    }
-    for (const name of ["ipFamilies", "ipFamilyPolicy"]) {
-      if ((next[name] === undefined || (isArray(next[name]) && !isFilled(next[name]))) && before[name] !== undefined)
-        next[name] = before[name]!;
-    }
+/** The families that a service has; a cluster of one family has no other to give. */
+function withFamilies(spec: JsonObject, refuse: Refuse): JsonObject {
+  if (spec.type === "ExternalName") return spec;
+  const isOfOthers = spec.clusterIP === "None" && !hasSelector(spec);
+  const policy = spec.ipFamilyPolicy ?? (isOfOthers ? "RequireDualStack" : "SingleStack");
+  const known = { ...spec, ipFamilyPolicy: policy };
+  const wrong: FieldError[] = [];
+  addressFamilies(known, "spec", wrong);
+  if (wrong.length > 0) refuse(...wrong);
+  const [addresses, families] = [listOf(spec.clusterIPs), [...listOf(spec.ipFamilies)]];
+  if (policy === "SingleStack") {
+    const several = (what: string): FieldError =>
+      invalidValue(
+        "spec.ipFamilyPolicy",
+        policy,
+        `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`,
+      );
+    if (addresses.length === 2) wrong.push(several("cluster IPs"));
+    if (families.length === 2) wrong.push(several("IP families"));
   }
-  if (hasNodePorts(spec) && hasNodePorts(before)) {
-    const byName = new Map(portsOf(before).map(({ name = "", nodePort = 0 }) => [name, nodePort]));
-    next.ports = portsOf(spec).map((port) => {
-      const known = byName.get(port.name ?? "") ?? 0;
-      return port.nodePort || !known ? port : { ...port, nodePort: known };
-    });
-  } else if (!hasNodePorts(spec) && hasNodePorts(before) && spec.type !== before.type) {
-    const old = new Set(portsOf(before).map(({ nodePort }) => nodePort));
-    next.ports = portsOf(spec).map(
-      ({ nodePort, ...port }) => (nodePort && !old.has(nodePort) ? { ...port, nodePort } : port) as JsonObject,
-    );
+  for (const [index, address] of addresses.entries()) {
+    if (address === "None") break;
+    if (index < families.length) continue;
+    if (String(address).includes(":"))
+      wrong.push(invalidValue(`spec.clusterIPs[${index}]`, addresses, "IPv6 is not configured on this cluster"));
+    else families.push("IPv4");
   }
-  if (needsHealthPort(spec) && needsHealthPort(before) && !next.healthCheckNodePort && before.healthCheckNodePort) {
-    next.healthCheckNodePort = before.healthCheckNodePort;
+  if (wrong.length > 0) refuse(...wrong);
+  if (families.length === 0) families.push("IPv4");
+  if (isOfOthers) {
+    if (families.length === 1 && policy !== "SingleStack") families.push(families[0] === "IPv4" ? "IPv6" : "IPv4");
+    return { ...known, ipFamilies: families };
   }
-  if (spec.type === "ExternalName" && before.type !== "ExternalName") {
-    for (const name of ["clusterIP", "clusterIPs"])
-      if (next[name] !== undefined && sameJson(next[name], before[name])) delete next[name];
-    for (const name of ["ipFamilies", "ipFamilyPolicy"]) if (sameJson(next[name], before[name])) delete next[name];
+  if (policy === "RequireDualStack")
+    wrong.push(invalidValue("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services"));
+  for (const [index, family] of families.entries()) {
+    if (family !== "IPv4")
+      wrong.push(invalidValue(`spec.ipFamilies[${index}]`, family, "not configured on this cluster"));
   }
-  return next;
+  if (wrong.length > 0) refuse(...wrong);
+  return { ...known, ipFamilies: families };
 }
 
 function withAddress(spec: JsonObject, before: JsonObject, pool: AddressPool, refuse: Refuse): JsonObject {
-  const given = spec.clusterIP || (isArray(spec.clusterIPs) ? spec.clusterIPs[0] : undefined);
-  if (!hasAddress(spec) || given === "None") return spec;
-  const families = isArray(spec.ipFamilies) ? spec.ipFamilies : [];
-  const foreign = families.indexOf("IPv6");
-  if (foreign >= 0) refuse(`spec.ipFamilies[${foreign}]`, "IPv6", "not configured on this cluster");
-  if (spec.ipFamilyPolicy === "RequireDualStack") {
-    refuse("spec.ipFamilyPolicy", "RequireDualStack", "this cluster is not configured for dual-stack services");
-  }
-  const address = given === undefined ? pool.address() : String(given);
-  if (given !== undefined && given !== before.clusterIP) {
-    const why = pool.refusalOfAddress(address);
-    // What is no address at all is refused by the validation.
-    if (why !== undefined) refuse("spec.clusterIPs", [address], `failed to allocate IP ${address}: ${why}`);
-  }
-  return {
-    ...spec,
-    clusterIP: spec.clusterIP || address,
-    clusterIPs: isFilled(spec.clusterIPs) ? spec.clusterIPs! : [address],
-    ipFamilies: families.length > 0 ? families : ["IPv4"],
-    ipFamilyPolicy: spec.ipFamilyPolicy ?? "SingleStack",
-  };
+  const given = spec.clusterIP;
+  const isNew = before.type === undefined || before.type === "ExternalName";
+  if (spec.type === "ExternalName" || given === "None" || !isNew) return spec;
+  const address = given ? String(given) : pool.address();
+  const why = given ? pool.refusalOfAddress(address) : undefined;
+  if (why !== undefined) refuse(invalidValue("spec.clusterIPs", [address], `failed to allocate IP ${address}: ${why}`));
+  return { ...spec, clusterIP: address, clusterIPs: [address] };
 }
 
 function withPorts(spec: JsonObject, before: JsonObject, pool: AddressPool, refuse: Refuse): JsonObject {
-  const own = new Set(portsOf(before).map(({ nodePort }) => nodePort));
   const next: Record<string, Json> = { ...spec };
-  if (hasNodePorts(spec)) {
-    next.ports = portsOf(spec).map((port, index) => {
-      if (!port.nodePort) return { ...port, nodePort: pool.port() };
-      const why = own.has(port.nodePort) ? undefined : pool.refusalOfPort(Number(port.nodePort));
-      if (why !== undefined) refuse(`spec.ports[${index}].nodePort`, port.nodePort, why);
-      return port;
-    });
+  if (spec.type === "NodePort" || spec.type === "LoadBalancer") next.ports = nodePorts(spec, before, pool, refuse);
+  if (!needsHealthPort(spec) || needsHealthPort(before)) return next;
+  const { healthCheckNodePort: wanted } = spec;
+  const why = wanted ? pool.refusalOfPort(Number(wanted)) : undefined;
+  if (why !== undefined) {
+    throw internalError(`failed to allocate requested HealthCheck NodePort ${Number(wanted)}: ${why}`);
   }
-  if (needsHealthPort(spec) && !spec.healthCheckNodePort) next.healthCheckNodePort = pool.port();
+  if (!wanted) next.healthCheckNodePort = pool.port();
   return next;
 }
 
-const isFilled = (value: Json | undefined): boolean => isArray(value) && value.length > 0;
-const sameJson = (one: Json | undefined, other: Json | undefined): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
-
-const addressAt = (number: number): string => `10.0.${number >> 8}.${number & 255}`;
-
-/** What is free, as the storage has it. */
-class AddressPool {
-  readonly #storage: Storage;
-  readonly #random: Random;
-  readonly #recent: (string | number)[] = [];
-
-  constructor(storage: Storage, random: Random) {
-    this.#storage = storage;
-    this.#random = random;
-  }
-
-  address(): string {
-    const { addresses } = this.#used();
-    const at = this.#free(RANGE.first, RANGE.last, (number) => this.#isTaken(addresses, addressAt(number)));
-    return this.#remember(addressAt(at));
-  }
-
-  port(): number {
-    const { ports } = this.#used();
-    return this.#remember(this.#free(PORTS.first, PORTS.last, (number) => this.#isTaken(ports, number)));
-  }
-
-  refusalOfAddress(address: string): string | undefined {
-    if (!RANGE.pattern.test(address))
-      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${RANGE.text}`;
-    return this.#used().addresses.has(address) ? "provided IP is already allocated" : undefined;
-  }
-
-  refusalOfPort(port: number): string | undefined {
-    if (port < PORTS.first || port > PORTS.last) {
-      return `provided port is not in the valid range. The range of valid ports is ${PORTS.first}-${PORTS.last}`;
+/** A port of its own for each port, but one for all protocols of a port. */
+function nodePorts(spec: JsonObject, before: JsonObject, pool: AddressPool, refuse: Refuse): readonly JsonObject[] {
+  const own = new Set(portsOf(before).map(({ nodePort }) => nodePort));
+  const given = portsOf(spec);
+  const isNew = before.type === undefined;
+  const isOnRequest = spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts === false;
+  const byPort = new Map<Json | undefined, number>();
+  const taken = new Set<number>();
+  return given.map((port, index) => {
+    if (!port.nodePort && isOnRequest) return port;
+    const shared = isNew ? byPort.get(port.port) : undefined;
+    const wanted =
+      port.nodePort || shared || (isNew && given.find((each) => each.port === port.port && each.nodePort)?.nodePort);
+    const chosen = wanted ? Number(wanted) : pool.port();
+    if (wanted && chosen !== shared && !own.has(chosen)) {
+      const why = isNew && taken.has(chosen) ? "provided port is already allocated" : pool.refusalOfPort(chosen);
+      if (why !== undefined) refuse(invalidValue(`spec.ports[${index}].nodePort`, chosen, why));
     }
-    return this.#used().ports.has(port) ? "provided port is already allocated" : undefined;
-  }
-
-  #isTaken(used: ReadonlySet<Json>, value: string | number): boolean {
-    return used.has(value) || this.#recent.includes(value);
-  }
-
-  /** From a random place on. */
-  #free(first: number, last: number, isTaken: (number: number) => boolean): number {
-    const size = last - first + 1;
-    const start = Math.floor(this.#random.next() * size);
-    for (let step = 0; step < size; step++) {
-      const number = first + ((start + step) % size);
-      if (!isTaken(number)) return number;
-    }
-    throw internalError("failed to allocate a serviceIP: range is full");
-  }
-
-  #remember<Value extends string | number>(value: Value): Value {
-    this.#recent.push(value);
-    if (this.#recent.length > REMEMBERED) this.#recent.shift();
-    return value;
-  }
-
-  #used(): { readonly addresses: Set<Json>; readonly ports: Set<Json> } {
-    const addresses = new Set<Json>();
-    const ports = new Set<Json>();
-    for (const { object } of this.#storage.snapshot(SERVICES)!.entries()) {
-      const spec = specOf(object);
-      for (const address of isArray(spec.clusterIPs) ? spec.clusterIPs : []) addresses.add(address);
-      for (const { nodePort } of portsOf(spec)) if (nodePort) ports.add(nodePort);
-      if (spec.healthCheckNodePort) ports.add(spec.healthCheckNodePort);
-    }
-    return { addresses, ports };
-  }
+    taken.add(chosen);
+    if (!byPort.has(port.port)) byPort.set(port.port, chosen);
+    return { ...port, nodePort: chosen };
+  });
 }

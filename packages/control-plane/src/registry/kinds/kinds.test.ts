@@ -89,16 +89,6 @@ describe("built-in kinds", () => {
     expect(retyped.body.details.causes.map(({ field }: { field: string }) => field)).toEqual(["type", "data"]);
   });
 
-  it.each([
-    [{ selector: { a: "b" } }, ["IPv4"], "SingleStack"],
-    [{}, ["IPv4", "IPv6"], "RequireDualStack"],
-  ])("know the families of a headless service: %j", async (spec, ipFamilies, ipFamilyPolicy) => {
-    const expected = { clusterIPs: ["None"], ipFamilies, ipFamilyPolicy };
-    const body = { metadata: { name: "s" }, spec: { ...spec, clusterIP: "None" } };
-    expect((await plane.request("POST", `${CORE}/services`, { body })).body.spec).toMatchObject(expected);
-    expect((await plane.request("PUT", `${CORE}/services/s`, { body })).body.spec).toMatchObject(expected);
-  });
-
   it("want containers with names and images, in templates too", async () => {
     const containers = [{ name: "a", image: "i" }, { name: "a" }];
     const { body } = await plane.request("POST", `${CORE}/podtemplates`, {

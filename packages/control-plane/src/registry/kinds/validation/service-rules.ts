@@ -1,5 +1,5 @@
 import { isArray, type JsonObject } from "../../../schema/json.js";
-import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
+import { duplicate, forbiddenField, invalidValue, Printed, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { cidr, ipAddress, isIp } from "./address-rules.js";
 import {
@@ -19,6 +19,7 @@ import {
 } from "./rule.js";
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+const ADDRESSED = ["ClusterIP", "LoadBalancer", "NodePort"];
 const LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
 const textsOf = (value: JsonObject[string] | undefined): readonly string[] => (isArray(value) ? value.map(String) : []);
@@ -74,7 +75,8 @@ const affinity: StructRule = ({ sessionAffinity, sessionAffinityConfig }, path, 
   }
 };
 
-const families: StructRule = (spec, path, errors) => {
+/** What addresses and families of addresses must agree in; also asked before addresses are given out. */
+export const addressFamilies: StructRule = (spec, path, errors) => {
   if (spec.type === "ExternalName") return;
   const [addresses, wanted] = [textsOf(spec.clusterIPs), textsOf(spec.ipFamilies)];
   const first = String(spec.clusterIP ?? "");
@@ -149,15 +151,9 @@ const nodePorts: StructRule = (spec, path, errors) => {
   for (const [index, { port: number, protocol }] of list(spec.ports).entries()) {
     const key = `${protocol}/${number}`;
     if (served.has(key)) {
-      const shown = {
-        Name: "",
-        Protocol: protocol ?? "",
-        AppProtocol: null,
-        Port: number ?? 0,
-        TargetPort: 0,
-        NodePort: 0,
-      };
-      errors.push(duplicate(`${path}.ports[${index}]`, shown));
+      const shown = { Name: "", Protocol: protocol ?? "", AppProtocol: null, Port: number ?? 0 };
+      const text = JSON.stringify({ ...shown, TargetPort: 0, NodePort: 0 });
+      errors.push(duplicate(`${path}.ports[${index}]`, new Printed(text)));
     }
     served.add(key);
   }
@@ -204,10 +200,8 @@ const traffic: StructRule = (spec, path, errors) => {
       ),
     );
   }
-  if (spec.type !== "ExternalName" || inside !== undefined) {
-    if (inside === undefined) errors.push(required(`${path}.internalTrafficPolicy`));
-    else oneOf("Cluster", "Local")(inside, `${path}.internalTrafficPolicy`, errors);
-  }
+  if (inside !== undefined) oneOf("Cluster", "Local")(inside, `${path}.internalTrafficPolicy`, errors);
+  else if (ADDRESSED.includes(String(spec.type))) errors.push(required(`${path}.internalTrafficPolicy`));
   pointed(oneOf("PreferClose", "PreferSameZone", "PreferSameNode"))(
     spec.trafficDistribution,
     `${path}.trafficDistribution`,
@@ -215,7 +209,7 @@ const traffic: StructRule = (spec, path, errors) => {
   );
 };
 
-const RULES = [affinity, families, addresses, nodePorts, balancing, traffic];
+const RULES = [affinity, addressFamilies, addresses, nodePorts, balancing, traffic];
 
 export const serviceRule = (service: JsonObject, errors: FieldError[]): void => {
   const spec = object(service.spec);
@@ -230,6 +224,14 @@ export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[
   const [spec, before] = [object(service.spec), object(old.spec)];
   if (spec.type === "ExternalName" || before.type === "ExternalName") return [];
   const errors: FieldError[] = [];
+  if (spec.type === "LoadBalancer" && before.type === "LoadBalancer") {
+    if (spec.loadBalancerClass !== before.loadBalancerClass)
+      errors.push(invalidValue("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
+    const isLocal = spec.externalTrafficPolicy === "Local" && before.externalTrafficPolicy === "Local";
+    if (isLocal && spec.healthCheckNodePort !== before.healthCheckNodePort)
+      errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
+  }
+  if (isHeadless(spec) && isHeadless(before)) return errors;
   for (const name of ["clusterIPs", "ipFamilies"]) {
     const [now, was] = [textsOf(spec[name]), textsOf(before[name])];
     for (const [index, value] of now.entries()) {
