@@ -2,9 +2,9 @@ import type { KubeObject } from "setpoint";
 import { list, nanosOf, object, quantityText } from "../registry/kinds/validation/rule.js";
 import { forbidden } from "../registry/status-error.js";
 import type { Json, JsonObject } from "../schema/json.js";
-import { canonicalQuantity } from "../schema/quantity.js";
 import type { Storage } from "../storage/storage.js";
 import type { AdmissionPlugin } from "./admission.js";
+import { amountText, podAmounts } from "./pod-amounts.js";
 
 const ANNOTATION = "kubernetes.io/limit-ranger";
 const asJson = (value: KubeObject): JsonObject => value as unknown as JsonObject;
@@ -17,6 +17,7 @@ export function limitRanger(storage: Storage): AdmissionPlugin {
     );
   return {
     name: "LimitRanger",
+    concerns: ({ definition: { storageId } }) => storageId === "/pods" || storageId === "/persistentvolumeclaims",
     async mutate({ operation, definition, subresource, namespace, object: pod }) {
       if (operation !== "CREATE" || definition.storageId !== "/pods" || subresource !== "" || !pod) return pod;
       const limits = limitsOf(namespace).filter(({ type }) => type === "Container");
@@ -105,19 +106,9 @@ function claimComplaints(spec: JsonObject, limits: readonly JsonObject[]): reado
   });
 }
 
-/** What a pod needs at once: its containers together, or its hungriest init container. */
+/** What a pod needs at once. */
 function sumOf(spec: JsonObject, field: "requests" | "limits"): Amounts {
-  const total: Record<string, bigint> = {};
-  for (const { resources } of list(spec.containers)) {
-    for (const [name, amount] of Object.entries(object(object(resources)[field])))
-      total[name] = (total[name] ?? 0n) + nanosOf(amount);
-  }
-  for (const { resources } of list(spec.initContainers)) {
-    for (const [name, amount] of Object.entries(object(object(resources)[field]))) {
-      if (nanosOf(amount) > (total[name] ?? -1n)) total[name] = nanosOf(amount);
-    }
-  }
-  return Object.fromEntries(Object.entries(total).map(([name, nanos]) => [name, canonicalQuantity(`${nanos}n`)]));
+  return Object.fromEntries(Object.entries(podAmounts(spec, field)).map(([name, each]) => [name, amountText(each)]));
 }
 
 function complaintsOf(

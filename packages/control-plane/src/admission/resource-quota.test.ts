@@ -22,9 +22,9 @@ async function call(method: "GET" | "POST" | "DELETE", path: string, body?: obje
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }
 
-async function quota(hard: object): Promise<void> {
-  await call("POST", "resourcequotas", { metadata: { name: "q" }, spec: { hard } });
-  await expect.poll(async () => (await call("GET", "resourcequotas/q")).status.hard).toEqual(hard);
+async function quota(hard: object, spec: object = {}, name = "q"): Promise<void> {
+  await call("POST", "resourcequotas", { metadata: { name }, spec: { hard, ...spec } });
+  await expect.poll(async () => (await call("GET", `resourcequotas/${name}`)).status.hard).toEqual(hard);
 }
 const used = async () => (await call("GET", "resourcequotas/q")).status.used;
 const secret = (name: string) => call("POST", "secrets", { metadata: { name } });
@@ -66,5 +66,59 @@ describe("resource quotas", () => {
     expect((await pod("b", { requests: { cpu: "600m" }, limits: { memory: "1Gi" } })).message).toContain(
       "exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1",
     );
+  });
+
+  it("note nothing in one where another refuses", async () => {
+    await quota({ secrets: "5" }, {}, "wide");
+    await quota({ secrets: "0" }, {}, "none");
+    expect((await secret("a")).message).toContain("exceeded quota: none");
+    expect((await call("GET", "resourcequotas/wide")).status.used).toEqual({ secrets: "0" });
+  });
+
+  it("know the scopes of pods and of claims", async () => {
+    await expect.poll(async () => (await call("GET", "serviceaccounts/default")).kind).toBe("ServiceAccount");
+    await quota({ pods: "0" }, { scopes: ["CrossNamespacePodAffinity"] }, "cross");
+    const required = [{ topologyKey: "zone", namespaces: ["other"] }];
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    const spec = { containers: [{ name: "c", image: "i" }], affinity };
+    expect((await call("POST", "pods", { metadata: { name: "far" }, spec })).message).toContain(
+      "exceeded quota: cross",
+    );
+    expect((await pod("near", {})).kind).toBe("Pod");
+    const fast = [{ scopeName: "VolumeAttributesClass", operator: "In", values: ["fast"] }];
+    await quota({ persistentvolumeclaims: "0" }, { scopeSelector: { matchExpressions: fast } }, "fast");
+    const claim = (name: string, volumeAttributesClassName?: string) =>
+      call("POST", "persistentvolumeclaims", {
+        metadata: { name },
+        spec: {
+          accessModes: ["ReadWriteOnce"],
+          resources: { requests: { storage: "1Gi" } },
+          ...(volumeAttributesClassName && { volumeAttributesClassName }),
+        },
+      });
+    expect((await claim("slow")).kind).toBe("PersistentVolumeClaim");
+    expect((await claim("fast", "fast")).message).toContain("exceeded quota: fast");
+  });
+
+  it("count sidecars beside the containers and beside the init containers after them", async () => {
+    await expect.poll(async () => (await call("GET", "serviceaccounts/default")).kind).toBe("ServiceAccount");
+    await quota({ "requests.cpu": "1", "requests.example.com/gpu": "2" });
+    const container = (name: string, cpu: string, more: object = {}) => ({
+      name,
+      image: "i",
+      resources: { requests: { cpu } },
+      ...more,
+    });
+    const initContainers = [container("side", "200m", { restartPolicy: "Always" }), container("init", "400m")];
+    await call("POST", "pods", {
+      metadata: { name: "a" },
+      spec: { containers: [container("c", "100m")], initContainers },
+    });
+    expect(await used()).toEqual({ "requests.cpu": "600m", "requests.example.com/gpu": "0" });
+  });
+
+  it("say nothing of the use of what nobody serves", async () => {
+    await quota({ secrets: "1", "count/widgets.example.com": "1" });
+    expect(await used()).toEqual({ secrets: "0" });
   });
 });

@@ -5,10 +5,13 @@ import type { Json, JsonObject } from "../schema/json.js";
 import type { Storage, StoredObject } from "../storage/storage.js";
 import { StorageConflict } from "../storage/storage-error.js";
 import type { AdmissionPlugin } from "./admission.js";
-import { amountText, isInScope, type Usage, usageOf } from "./resource-quota-usage.js";
+import { type Amounts, amountOf, amountText, minus, NOTHING, plus } from "./pod-amounts.js";
+import { isInScope } from "./resource-quota-scope.js";
+import { usageOf } from "./resource-quota-usage.js";
 
 const QUOTAS = "/resourcequotas";
-const COMPUTE = /^(requests\.|limits\.)?(cpu|memory|ephemeral-storage)$/;
+/** Of these every container must say how much it uses, where a quota counts them. */
+const COMPUTE = /^(requests\.|limits\.)?(cpu|memory)$/;
 const asJson = (value: KubeObject): JsonObject => value as unknown as JsonObject;
 
 /**
@@ -18,6 +21,7 @@ const asJson = (value: KubeObject): JsonObject => value as unknown as JsonObject
 export function resourceQuota(storage: Storage): AdmissionPlugin {
   return {
     name: "ResourceQuota",
+    concerns: ({ namespace }) => namespace !== "" && storage.snapshot(QUOTAS)!.size > 0,
     async validate({ operation, definition, subresource, namespace, name, object: given, oldObject, dryRun }) {
       if (subresource !== "" || given === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return;
       const { storageId, group, plural } = definition;
@@ -28,15 +32,18 @@ export function resourceQuota(storage: Storage): AdmissionPlugin {
       const refuse = (why: string): never => {
         throw forbidden({ group, resource: plural }, name, why);
       };
-      for (const { key, object: quota } of quotas) {
-        if (!isInScope(asJson(quota), storageId, given)) continue;
-        if (operation === "CREATE" && storageId === "/pods") requireCompute(asJson(quota), given, refuse);
+      const concerned = quotas.filter(({ object: quota }) => isInScope(asJson(quota), storageId, given));
+      // All of them are asked before any is noted: what one refuses uses nothing of another.
+      for (const quota of concerned) {
+        if (operation === "CREATE" && storageId === "/pods") requireCompute(asJson(quota.object), given, refuse);
+        withUsed(quota, wanted, refuse);
+      }
+      if (dryRun) return;
+      for (const { key } of concerned) {
         for (;;) {
           const head = storage.head(QUOTAS, key);
-          if (head === undefined) break;
-          const noted = withUsed(head, wanted, refuse);
-          if (noted === undefined || dryRun) break;
-          if (await committed(storage, head, noted)) break;
+          const noted = head && withUsed(head, wanted, refuse);
+          if (noted === undefined || (await committed(storage, head!, noted))) break;
         }
       }
     },
@@ -53,33 +60,33 @@ async function committed(storage: Storage, head: StoredObject, noted: KubeObject
   }
 }
 
-function added(now: Usage, before: Usage): Usage {
+function added(now: Amounts, before: Amounts): Amounts {
   const names = new Set([...Object.keys(now), ...Object.keys(before)]);
-  return Object.fromEntries([...names].map((name) => [name, (now[name] ?? 0n) - (before[name] ?? 0n)]));
+  return Object.fromEntries([...names].map((name) => [name, minus(now[name] ?? NOTHING, before[name] ?? NOTHING)]));
 }
 
 /** The quota with what is wanted counted as used; undefined where it counts none of that. */
 function withUsed(
   { object: quota }: StoredObject,
-  wanted: Usage,
+  wanted: Amounts,
   refuse: (why: string) => never,
 ): KubeObject | undefined {
   const status = object(asJson(quota).status);
   const [hard, used] = [object(status.hard), object(status.used)];
   const names = Object.keys(hard)
-    .filter((name) => (wanted[name] ?? 0n) !== 0n)
+    .filter((name) => (wanted[name] ?? NOTHING).nanos !== 0n)
     .sort();
-  const total = (name: string): bigint => nanosOf(used[name]) + wanted[name]!;
-  const exceeded = names.filter((name) => wanted[name]! > 0n && total(name) > nanosOf(hard[name]));
+  const total = (name: string) => plus(amountOf(used[name]), wanted[name]!);
+  const exceeded = names.filter((name) => wanted[name]!.nanos > 0n && total(name).nanos > nanosOf(hard[name]));
   if (exceeded.length > 0) {
     const shown = (amount: (name: string) => string): string =>
       exceeded.map((name) => `${name}=${amount(name)}`).join(",");
-    refuse(
-      `exceeded quota: ${quota.metadata.name}, requested: ${shown((name) => amountText(wanted[name]!, hard[name]))}, used: ${shown((name) => quantityText(used[name]))}, limited: ${shown((name) => quantityText(hard[name]))}`,
-    );
+    const requested = shown((name) => amountText(wanted[name]!));
+    const [present, most] = [shown((name) => quantityText(used[name])), shown((name) => quantityText(hard[name]))];
+    refuse(`exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${present}, limited: ${most}`);
   }
   if (names.length === 0) return undefined;
-  const next = Object.fromEntries(names.map((name) => [name, amountText(total(name), hard[name])]));
+  const next = Object.fromEntries(names.map((name) => [name, amountText(total(name))]));
   return { ...quota, status: { ...status, used: { ...used, ...next } } } as unknown as KubeObject;
 }
 

@@ -1,5 +1,7 @@
 import type { KubeObject } from "setpoint";
-import { amountText, countedResource, isInScope, usageOf } from "../../admission/resource-quota-usage.js";
+import { type Amount, amountText, NOTHING, plus } from "../../admission/pod-amounts.js";
+import { isInScope } from "../../admission/resource-quota-scope.js";
+import { countedResource, usageOf } from "../../admission/resource-quota-usage.js";
 import { deepEqual, type Json, type JsonObject } from "../../schema/json.js";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { object } from "../kinds/validation/rule.js";
@@ -51,18 +53,20 @@ export class QuotaStatus implements AsyncDisposable {
 
   #statusOf(quota: KubeObject): JsonObject {
     const hard = object(object(asJson(quota).spec).hard);
-    const names = Object.keys(hard);
-    const totals: Record<string, bigint> = Object.fromEntries(names.map((name) => [name, 0n]));
+    // What nobody serves is not counted, and nothing is said of its use.
+    const served = new Set([...this.#environment.catalog.definitions()].map(({ storageId }) => storageId));
+    const names = Object.keys(hard).filter((name) => served.has(countedResource(name) ?? ""));
+    const totals: Record<string, Amount> = Object.fromEntries(names.map((name) => [name, NOTHING]));
     const { namespace = "" } = quota.metadata;
     for (const resource of new Set(names.flatMap((name) => countedResource(name) ?? []))) {
       for (const each of this.#environment.storage.snapshot(resource)!.entries({ namespace })) {
         if (!isInScope(asJson(quota), resource, each.object)) continue;
-        for (const [name, nanos] of Object.entries(usageOf(resource, each.object))) {
-          if (totals[name] !== undefined) totals[name] += nanos;
+        for (const [name, amount] of Object.entries(usageOf(resource, each.object))) {
+          if (totals[name] !== undefined) totals[name] = plus(totals[name], amount);
         }
       }
     }
-    const used = Object.fromEntries(names.map((name) => [name, amountText(totals[name]!, hard[name])]));
+    const used = Object.fromEntries(names.map((name) => [name, amountText(totals[name]!)]));
     return { hard, used };
   }
 }

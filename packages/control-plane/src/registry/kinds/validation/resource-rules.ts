@@ -39,15 +39,18 @@ const WHOLE = [
 const BILLION = 1_000_000_000n;
 
 const isHugePages = (name: string): boolean => name.startsWith("hugepages-");
-const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
+/** Resources of the server's own: those without a domain, and its own domain's. */
+export const isNativeResource = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 const isExtended = (name: string): boolean => {
-  if (isNative(name) || name.startsWith("requests.")) return false;
+  if (isNativeResource(name) || name.startsWith("requests.")) return false;
   return qualifiedName(`requests.${name}`).length === 0;
 };
 
 /** The name of a resource, of any sort. */
 export function resourceName(name: string, path: string, errors: FieldError[]): void {
-  for (const why of qualifiedName(name)) errors.push(invalidValue(path, name, why));
+  const complaints = qualifiedName(name);
+  for (const why of complaints) errors.push(invalidValue(path, name, why));
+  if (complaints.length > 0) return;
   if (!name.includes("/") && !STANDARD.includes(name) && !isHugePages(name)) {
     errors.push(invalidValue(path, name, "must be a standard resource type or fully qualified"));
   }
@@ -59,7 +62,7 @@ function containerResourceName(name: string, path: string, errors: FieldError[])
     if (!CONTAINER.includes(name) && !isHugePages(name)) {
       errors.push(invalidValue(path, name, "must be a standard resource for containers"));
     }
-  } else if (!isNative(name) && !isExtended(name)) {
+  } else if (!isNativeResource(name) && !isExtended(name)) {
     errors.push(invalidValue(path, name, "doesn't follow extended resource name standard"));
   }
 }
@@ -90,7 +93,7 @@ const amounts = entriesOf((name, value, path, errors) => {
 });
 
 /** Native resources may be asked for beyond what is guaranteed; others may not. */
-const isOvercommitted = (name: string): boolean => isNative(name) && !isHugePages(name);
+const isOvercommitted = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
 
 const requestsWithinLimits: StructRule = ({ limits, requests }, path, errors) => {
   if (!isObject(requests)) return;
