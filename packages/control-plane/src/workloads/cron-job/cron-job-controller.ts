@@ -44,6 +44,9 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
       for (const { name, condition } of state.ended) {
         ctx.event("Normal", "SawCompletedJob", `Saw completed job: ${name}, condition: ${condition}`);
       }
+      for (const name of state.unexpected) {
+        ctx.event("Warning", "UnexpectedJob", `Saw a job that the controller did not create or forgot: ${name}`);
+      }
       for (const missing of state.missing) {
         ctx.event("Normal", "MissingJob", `Active job went missing: ${missing}`);
       }
@@ -135,6 +138,8 @@ interface SeenJobs {
   readonly ended: readonly { readonly name: string; readonly condition: string }[];
   /** Names of jobs that were active and are no more. */
   readonly missing: readonly string[];
+  /** Names of jobs that run, and were made by somebody else. */
+  readonly unexpected: readonly string[];
   readonly lastScheduleTime: string | undefined;
   readonly lastSuccessfulTime: string | undefined;
 }
@@ -148,9 +153,13 @@ function seenJobs({ status }: CronJob, jobs: readonly Job[]): SeenJobs {
     return condition === undefined ? [] : [{ name, condition }];
   });
   const missing = listed.filter(({ uid = "" }) => !byUid.has(uid)).map(({ name = "" }) => name);
+  const known = new Set(listed.map(({ uid }) => uid));
+  const unexpected = jobs
+    .filter((job) => !known.has(job.metadata.uid) && endOf(job) === undefined)
+    .map(({ metadata }) => metadata.name);
   const times = jobs.filter((job) => endOf(job) === "Complete").map((job) => job.status?.completionTime ?? "");
   const lastSuccessfulTime = [status?.lastSuccessfulTime ?? "", ...times].sort().at(-1) || undefined;
-  return { active, ended, missing, lastScheduleTime: status?.lastScheduleTime, lastSuccessfulTime };
+  return { active, ended, missing, unexpected, lastScheduleTime: status?.lastScheduleTime, lastSuccessfulTime };
 }
 
 /** Finished jobs beyond what the history keeps, the oldest first. */

@@ -6,6 +6,7 @@ import { controllerReference } from "../owner-claims.js";
 import { podFromTemplate } from "../pod-template.js";
 import { selects } from "../scheduler/placement.js";
 
+const GENERATION = "deprecated.daemonset.template.generation";
 const NODE_NAME = "metadata.name";
 
 /** What a daemon puts up with on its node. */
@@ -25,11 +26,12 @@ const NETWORK_TOLERATION: Toleration = {
 
 /** The pod of one node: the scheduler finds no other place for it. */
 export function daemonPod(set: DaemonSet, node: string, hash: string) {
+  const generation = set.metadata.annotations?.[GENERATION];
   const { metadata, spec } = podFromTemplate(
     set.spec.template,
     controllerReference(DaemonSet, set),
     { generateName: `${set.metadata.name}-` },
-    { [REVISION_HASH]: hash, "pod-template-generation": "1" },
+    { [REVISION_HASH]: hash, ...(generation !== undefined && { "pod-template-generation": generation }) },
   );
   return { metadata, spec: { ...spec, affinity: onNode(spec.affinity, node), tolerations: tolerationsOf(spec) } };
 }
@@ -42,12 +44,10 @@ function tolerationsOf(spec: PodSpec): readonly Toleration[] {
   return [...given, ...own.filter((toleration) => !isGiven(toleration))];
 }
 
+/** Its own terms have chosen the node already: the name alone is left to say. */
 function onNode(affinity: PodSpec["affinity"], node: string): NonNullable<PodSpec["affinity"]> {
   const here = { key: NODE_NAME, operator: "In" as const, values: [node] };
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const terms = required?.nodeSelectorTerms ?? [];
-  const nodeSelectorTerms: readonly NodeSelectorTerm[] =
-    terms.length === 0 ? [{ matchFields: [here] }] : terms.map((term) => ({ ...term, matchFields: [here] }));
+  const nodeSelectorTerms: readonly NodeSelectorTerm[] = [{ matchFields: [here] }];
   return {
     ...affinity,
     nodeAffinity: {

@@ -55,7 +55,7 @@ async function manage(
   const surplus = active.length - (set.spec.replicas ?? 1);
   if (surplus < 0) return create(set, Math.min(-surplus, MAX_BURST), ctx);
   if (surplus === 0) return undefined;
-  const ordered = surplus < active.length ? deletionOrder(active, await relatedPods(set, active, ctx), nowMs) : active;
+  const ordered = surplus < active.length ? deletionOrder(active, await relatedPods(set, ctx), nowMs) : active;
   for (const { metadata } of ordered.slice(0, Math.min(surplus, MAX_BURST))) {
     try {
       await ctx.delete(Pod, metadata.name, { preconditions: { uid: metadata.uid } });
@@ -92,10 +92,10 @@ async function create(set: ReplicaSet, count: number, ctx: Context): Promise<Err
   return undefined;
 }
 
-/** The pods of all sets of the same owner: a rollout spreads its pods over them. */
-async function relatedPods(set: ReplicaSet, active: readonly Pod[], ctx: Context): Promise<readonly Pod[]> {
+/** The pods of all sets of the same owner: a rollout spreads its pods over them. A set without an owner has no such care. */
+async function relatedPods(set: ReplicaSet, ctx: Context): Promise<readonly Pod[]> {
   const owner = controllerOf(set.metadata);
-  if (!owner) return active;
+  if (!owner) return [];
   const sets = await ctx.byIndex(ReplicaSet, BY_CONTROLLER, owner.uid, { tracked: false });
   const pods: Pod[] = [];
   for (const { metadata } of sets)

@@ -5,7 +5,7 @@ import { controllerReference } from "../owner-claims.js";
 import { type AddressType, endpointOf, familiesOf, isEndpoint, portsOf } from "./endpoint.js";
 
 export const SERVICE_LABEL = "kubernetes.io/service-name";
-const MANAGER_LABEL = "endpointslice.kubernetes.io/managed-by";
+export const MANAGER_LABEL = "endpointslice.kubernetes.io/managed-by";
 const MANAGER = "endpointslice-controller.k8s.io";
 const HEADLESS_LABEL = "service.kubernetes.io/headless";
 const MOST_ENDPOINTS = 100;
@@ -147,7 +147,7 @@ function samePorts(left: EndpointSlice["ports"], right: readonly EndpointPort[])
 }
 
 /** Equal whatever the order of their fields. */
-function sameValue(left: unknown, right: unknown): boolean {
+export function sameValue(left: unknown, right: unknown): boolean {
   return stable(left) === stable(right);
 }
 

@@ -12,20 +12,26 @@ export function isEndpoint(pod: Pod): boolean {
 /** A pod as an endpoint of a service. */
 export function endpointOf(pod: Pod, service: Service, addressType: AddressType, node: Node | undefined): Endpoint {
   const { name, namespace, uid, deletionTimestamp } = pod.metadata;
-  const { nodeName, hostname, subdomain } = pod.spec ?? {};
+  const { nodeName } = pod.spec ?? {};
   const serving = isPodReady(pod);
   const terminating = deletionTimestamp !== undefined;
   const isPublished = service.spec?.publishNotReadyAddresses === true;
   const zone = node?.metadata.labels?.["topology.kubernetes.io/zone"];
-  const isNamed = hostname && subdomain === service.metadata.name && namespace === service.metadata.namespace;
+  const hostname = hostnameOf(pod, service);
   return {
     addresses: addressesOf(pod).filter((address) => familyOf(address) === addressType),
     conditions: { ready: isPublished || (serving && !terminating), serving, terminating },
     targetRef: { kind: "Pod", namespace: namespace!, name, uid },
     ...(nodeName && { nodeName }),
     ...(zone && { zone }),
-    ...(isNamed && { hostname }),
+    ...(hostname && { hostname }),
   };
+}
+
+/** The name of a pod within its service, where it has one there. */
+export function hostnameOf({ metadata, spec }: Pod, service: Service): string | undefined {
+  const { name, namespace } = service.metadata;
+  return spec?.subdomain === name && metadata.namespace === namespace ? spec.hostname : undefined;
 }
 
 /** The ports of a service as a pod has them; those that it does not know by name are left out. */

@@ -1,6 +1,6 @@
 import type { EndpointSubset, Endpoints, Pod, Service } from "setpoint/kinds/v1";
 import { isPodReady } from "../pod/pod-state.js";
-import { addressesOf, familiesOf, familyOf, isEndpoint, portsOf } from "./endpoint.js";
+import { addressesOf, familiesOf, familyOf, hostnameOf, isEndpoint, portsOf } from "./endpoint.js";
 
 export const MANAGER_LABEL = "endpoints.kubernetes.io/managed-by";
 export const MANAGER = "endpoint-controller";
@@ -25,7 +25,8 @@ export function desiredEndpoints(service: Service, pods: readonly Pod[]): Pick<E
     const { namespace, name, uid } = pod.metadata;
     const { nodeName } = pod.spec ?? {};
     const targetRef = { kind: "Pod", namespace: namespace!, name, uid };
-    const address = { ip, ...(nodeName && { nodeName }), targetRef };
+    const hostname = hostnameOf(pod, service);
+    const address = { ip, ...(hostname && { hostname }), ...(nodeName && { nodeName }), targetRef };
     (isPublished || isPodReady(pod) ? group.addresses : group.notReadyAddresses).push(address);
     groups.set(key, group);
   }

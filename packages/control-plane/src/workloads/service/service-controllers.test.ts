@@ -47,4 +47,43 @@ describe("a service", () => {
     expect(await simulation.find(Endpoints, "web")).toBeUndefined();
     expect(await simulation.list(EndpointSlice, "kubernetes.io/service-name=web")).toEqual([]);
   });
+
+  it("without a selector shows the Endpoints that somebody made as slices", async () => {
+    await using simulation = await Simulation.start();
+    const spec = { ports: [{ port: 80 }] };
+    await simulation.client.create(Service, { metadata: { name: "far", namespace: "default" }, spec });
+    const subsets = [
+      {
+        addresses: [{ ip: "10.9.9.1" }],
+        notReadyAddresses: [{ ip: "10.9.9.2" }, { ip: "fd00::1" }],
+        ports: [{ port: 80 }],
+      },
+    ];
+    const metadata = { name: "far", namespace: "default", labels: { own: "yes" } };
+    await simulation.client.create(Endpoints, { metadata, subsets } as never);
+    await simulation.advance(1);
+    const shown = async () =>
+      (await simulation.list(EndpointSlice, "kubernetes.io/service-name=far,own=yes")).map(
+        ({ addressType, endpoints }) => [
+          addressType,
+          endpoints?.map(({ addresses, conditions }) => [addresses, conditions]),
+        ],
+      );
+    expect(await shown()).toEqual(
+      expect.arrayContaining([
+        [
+          "IPv4",
+          [
+            [["10.9.9.1"], { ready: true }],
+            [["10.9.9.2"], { ready: false }],
+          ],
+        ],
+        ["IPv6", [[["fd00::1"], { ready: false }]]],
+      ]),
+    );
+    const label = { metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } } };
+    await simulation.client.patch(Endpoints, "far", { type: "merge", body: label }, { namespace: "default" });
+    await simulation.advance(1);
+    expect(await shown()).toEqual([]);
+  });
 });

@@ -4,23 +4,26 @@ import { Endpoints, Node, Pod, Service } from "setpoint/kinds/v1";
 import { BY_CONTROLLER, CLAIM_INDEXES } from "../owner-claims.js";
 import { isManaged, planSlices } from "./endpoint-slice-plan.js";
 import { desiredEndpoints, MANAGER, MANAGER_LABEL } from "./endpoints-plan.js";
+import { isMirrored, planMirror } from "./mirrored-slice-plan.js";
 
 const COMMON = { fieldManager: "kube-controller-manager", retry: { attempts: Number.MAX_SAFE_INTEGER } } as const;
 
-/** Keeps the slices of every service with a selector. */
-export function endpointSliceController(): Controller<Service> {
+const SLICES = scoped(EndpointSlice, {
+  namespaces: "all",
+  indexes: { [BY_CONTROLLER]: CLAIM_INDEXES[BY_CONTROLLER] },
+  writes: ["create", "patch", "delete"],
+});
+
+/** Keeps the slices of every service: of its pods, or of the Endpoints that somebody made for it. */
+export function endpointSliceControllers(): readonly Workload[] {
+  return [slicesOfServices(), slicesOfEndpoints()];
+}
+
+function slicesOfServices(): Controller<Service> {
   return controller(Service, {
     ...COMMON,
     name: "endpointslices",
-    uses: [
-      Pod,
-      Node,
-      scoped(EndpointSlice, {
-        namespaces: "all",
-        indexes: { [BY_CONTROLLER]: CLAIM_INDEXES[BY_CONTROLLER] },
-        writes: ["create", "patch", "delete"],
-      }),
-    ],
+    uses: [Pod, Node, SLICES],
     async reconcile(service, ctx) {
       const { namespace = "", uid } = service.metadata;
       const labelSelector = selectorOf(service);
@@ -38,6 +41,34 @@ export function endpointSliceController(): Controller<Service> {
         await ctx.patch(EndpointSlice, name, { type: "merge", body: body as never }, { namespace });
       }
       for (const name of remove) await ctx.delete(EndpointSlice, name, { namespace });
+    },
+  });
+}
+
+const NOT_MIRRORED = "endpointslice.kubernetes.io/skip-mirror";
+const LEADER = "control-plane.alpha.kubernetes.io/leader";
+
+/** Endpoints of a service without a selector are somebody else's: they are shown as slices, too. */
+function slicesOfEndpoints(): Controller<Endpoints> {
+  return controller(Endpoints, {
+    ...COMMON,
+    name: "mirrored-endpointslices",
+    uses: [Service, SLICES],
+    async reconcile(endpoints, ctx) {
+      const { namespace = "", name, uid, labels, annotations } = endpoints.metadata;
+      const service = await ctx.find(Service, name);
+      const isWanted =
+        service !== undefined &&
+        service.spec?.selector === undefined &&
+        labels?.[NOT_MIRRORED] !== "true" &&
+        annotations?.[LEADER] === undefined;
+      const existing = (await ctx.byIndex(EndpointSlice, BY_CONTROLLER, uid)).filter(isMirrored);
+      const { create, change, remove } = planMirror(endpoints, isWanted, existing);
+      for (const slice of create) await ctx.create(EndpointSlice, slice);
+      for (const { name: slice, body } of change) {
+        await ctx.patch(EndpointSlice, slice, { type: "merge", body: body as never }, { namespace });
+      }
+      for (const slice of remove) await ctx.delete(EndpointSlice, slice, { namespace });
     },
   });
 }
