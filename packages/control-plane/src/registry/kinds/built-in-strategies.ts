@@ -1,4 +1,4 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import { formatTime, type KubeObject, type UntypedObject } from "setpoint";
 import {
   bindingStrategy,
   mutatingBindingStrategy,
@@ -10,12 +10,14 @@ import { certificateRequestStrategy } from "../../auth/certificates/certificate-
 import { rbacStrategies } from "../../auth/rbac/rbac-strategies.js";
 import type { StrategyFacts } from "../../facts/facts.js";
 import { invalidValue } from "../field-error.js";
-import { label1035Name, labelName, pathSegmentName } from "../metadata/name-rules.js";
+import { labelName, pathSegmentName } from "../metadata/name-rules.js";
 import type { FieldError } from "../status-error.js";
 import type { Strategy } from "../strategy.js";
-import { withFamiliesKept, withHeadlessFamilies } from "./headless-service.js";
+import { claimPreparation, volumePreparation } from "./claim-preparation.js";
+import { daemonGeneration } from "./daemon-generation.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
 import { withJobSelector } from "./job-selector.js";
+import { qosClassOf } from "./pod-qos.js";
 import { builtInValidation } from "./validation/built-in-validation.js";
 
 type Extras = Partial<Strategy>;
@@ -39,11 +41,8 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
   "batch/jobs": { validatesMetadataTwice: true, prepareCreate: withJobSelector },
-  "/services": {
-    nameRule: label1035Name,
-    prepareCreate: withHeadlessFamilies,
-    prepareUpdate: withFamiliesKept,
-  },
+  "batch/cronjobs": { validate: cronJobNameErrors },
+  "/services": { nameRule: labelName },
   "/secrets": {
     validatesMetadataTwice: true,
     applyDefaults: withSecretDefaults,
@@ -53,13 +52,17 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
     validatesMetadataTwice: true,
     statusKeeps: ["ownerReferences"],
     gracePeriodSeconds: podGracePeriod,
-    prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) as KubeObject,
+    prepareCreate: (object, { nowMs }) => ({ ...object, status: newPodStatus(object, nowMs) }) as KubeObject,
   },
   "apps/deployments": {
     statusKeeps: ["labels"],
     generationCountsAnnotations: true,
   },
   "apps/statefulsets": { nameRule: labelName },
+  "apps/daemonsets": daemonGeneration,
+  "/persistentvolumeclaims": claimPreparation,
+  "/persistentvolumes": volumePreparation,
+  "/nodes": { keepsStatusOfNew: true },
   "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
   "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },
   "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },
@@ -131,8 +134,32 @@ function withSecretDefaults(object: KubeObject): KubeObject {
   return { ...typed, data: { ...(typed.data as object | undefined), ...Object.fromEntries(encoded) } } as KubeObject;
 }
 
+/** Names of its jobs end in eleven characters more. */
+function cronJobNameErrors({ metadata: { name } }: KubeObject): readonly FieldError[] {
+  return (name ?? "").length > 52 ? [invalidValue("metadata.name", name, "must be no more than 52 characters")] : [];
+}
+
+/** A pod that waits for somebody's leave says so from the beginning. */
+function newPodStatus(pod: KubeObject, nowMs: number): object {
+  const { schedulingGates } = (pod as KubeObject & PodLike).spec ?? {};
+  const waiting = {
+    type: "PodScheduled",
+    status: "False",
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(nowMs),
+    reason: "SchedulingGated",
+    message: "Scheduling is blocked due to non-empty scheduling gates",
+  };
+  const isGated = schedulingGates !== undefined && schedulingGates.length > 0;
+  return { phase: "Pending", ...(isGated && { conditions: [waiting] }), qosClass: qosClassOf(pod) };
+}
+
 interface PodLike {
-  readonly spec?: { readonly nodeName?: string; readonly terminationGracePeriodSeconds?: number };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly terminationGracePeriodSeconds?: number;
+    readonly schedulingGates?: readonly unknown[];
+  };
   readonly status?: { readonly phase?: string };
 }
 

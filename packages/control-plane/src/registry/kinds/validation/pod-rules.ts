@@ -4,10 +4,19 @@ import type { FieldError } from "../../status-error.js";
 import { checkPodSpec } from "./pod-spec-rules.js";
 import { list, object, type Rule } from "./rule.js";
 
+const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
+
 export const podRule: Rule = (value, _path, errors) => {
   const { metadata, spec } = object(value);
+  const cost = object(object(metadata).annotations)[DELETION_COST];
+  if (cost !== undefined && !isDeletionCost(String(cost)))
+    errors.push(invalidValue(`metadata.annotations[${DELETION_COST}]`, cost, "must be a 32bit integer"));
   checkPodSpec(object(spec), "spec", errors, String(object(metadata).name ?? ""));
 };
+
+function isDeletionCost(text: string): boolean {
+  return /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31;
+}
 
 const MUTABLE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
