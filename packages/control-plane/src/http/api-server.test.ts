@@ -121,6 +121,20 @@ describe.each([
     await hasEnded;
   });
 
+  it("cuts off an answer that fails midway, plain request or not: it does not look complete", async () => {
+    const broken = async function* (): AsyncIterable<Uint8Array> {
+      yield Buffer.from("half");
+      await systemClock.sleep(20);
+      throw new Error("the disk is gone");
+    };
+    await using server = await serve(async () => ({ status: 200, headers: {}, body: broken() }));
+    await using transport = transportTo(server);
+    for (const body of [Buffer.alloc(0), Buffer.alloc(100_000)]) {
+      const answer = await transport.request({ method: "POST", path: "/", headers: {}, body });
+      await expect(text(answer)).rejects.toMatchObject({ code: "TRANSPORT_BROKEN" });
+    }
+  });
+
   it("refuses a body above the limit and goes on", async () => {
     await using server = await serve(async ({ body }) => ok(String(body.byteLength)));
     await using transport = transportTo(server);

@@ -38,15 +38,19 @@ class InProcessTransport implements Transport {
     };
     try {
       const response = await unlessAborted(this.#handle(request, exchange.signal), exchange.signal);
-      if (!(response.body instanceof Uint8Array))
-        return { ...response, body: streamed(request, response.body, exchange, done) };
+      const { body } = response;
+      if (request.method === "HEAD") {
+        // The length of what would be sent is said; what would be sent is not.
+        done();
+        exchange.abort(new Error("nothing of the body is wanted"));
+        return { ...response, body: whole(NO_BODY) };
+      }
+      if (!(body instanceof Uint8Array)) return { ...response, body: streamed(request, body, exchange, done) };
       done();
-      // The length of what would be sent is said; what would be sent is not.
-      return { ...response, body: whole(request.method === "HEAD" ? NO_BODY : response.body) };
+      return { ...response, body: whole(body) };
     } catch (error) {
       done();
-      if (request.signal?.aborted) throw aborted(request);
-      throw exchange.signal.aborted ? broken(request, error) : error;
+      throw request.signal?.aborted ? aborted(request) : broken(request, error);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
+import { constants, type Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock } from "setpoint";
 import type { ApiResponse } from "./api-request.js";
@@ -12,7 +12,8 @@ const STALLED_MS = 30_000;
 
 /**
  * Writes an answer, as fast as its reader takes it. Resolves when all of it was handed to the socket, or the reader
- * has gone; the body's iterator is ended in either case.
+ * has gone; the body's iterator is ended in either case. Where the body fails, the answer is cut off before this rejects:
+ * what is incomplete must not look complete.
  */
 export async function writeResponse(response: NodeResponse, answer: ApiResponse, clock: Clock): Promise<void> {
   const { status, headers, body } = answer;
@@ -29,12 +30,19 @@ export async function writeResponse(response: NodeResponse, answer: ApiResponse,
   stream.flushHeaders();
   try {
     for await (const chunk of body) {
-      if (response.destroyed) return;
+      if (response.destroyed) break;
       if (!stream.write(chunk)) await drained(response, clock);
     }
-  } finally {
-    await ended(response, clock);
+  } catch (error) {
+    cutOff(response);
+    throw error;
   }
+  await ended(response, clock);
+}
+
+function cutOff(response: NodeResponse): void {
+  if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else response.destroy();
 }
 
 /** What can be written to: a response, or a connection. */

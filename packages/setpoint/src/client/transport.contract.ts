@@ -13,8 +13,17 @@ export interface OpenTransport extends AsyncDisposable {
   readonly transport: Transport;
 }
 
+export interface ContractLimits {
+  /** The largest body that the server takes. Defaults to more than any case sends. */
+  readonly maxBodyBytes?: number;
+}
+
 /** What every transport does. `open` is called for each case. */
-export function transportContract(name: string, open: (handler: Handler) => Promise<OpenTransport>): void {
+export function transportContract(
+  name: string,
+  open: (handler: Handler) => Promise<OpenTransport>,
+  { maxBodyBytes = 9_000_000 }: ContractLimits = {},
+): void {
   describe(`${name}, as a transport`, () => {
     it("carries method, path, query, headers and body there, and status, headers and body back", async () => {
       const seen: TransportRequest[] = [];
@@ -70,7 +79,7 @@ export function transportContract(name: string, open: (handler: Handler) => Prom
     });
 
     it("carries large bodies unchanged", async () => {
-      const large = Buffer.alloc(9_000_000, "0123456789abcdefghijklmnopqrstuvwxyzäöü");
+      const large = Buffer.alloc(maxBodyBytes, "0123456789abcdefghijklmnopqrstuvwxyzäöü");
       await using opened = await open(async ({ body }) => reply(body!));
       const { body } = await opened.transport.request({ method: "PUT", path: "/", headers: {}, body: large });
       expect((await readBytes(body)).equals(large)).toBe(true);
