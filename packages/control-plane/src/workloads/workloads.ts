@@ -9,8 +9,9 @@ import { ensureNode, nodeController } from "./node/node-controller.js";
 import { podController } from "./pod/pod-controller.js";
 import { replicaSetController } from "./replica-set/replica-set-controller.js";
 import { schedulerController } from "./scheduler/scheduler-controller.js";
-import { endpointSliceController, endpointsControllers } from "./service/service-controllers.js";
+import { endpointSliceControllers, endpointsControllers } from "./service/service-controllers.js";
 import { installStages } from "./stage/stage.js";
+import { stageController } from "./stage/stage-controllers.js";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.js";
 import { claimController } from "./volume/claim-controller.js";
 import { ensureStorageClass, volumeController } from "./volume/volume-controller.js";
@@ -20,7 +21,7 @@ import type { WorkloadName } from "./workload-choice.js";
 export interface WorkloadEnvironment {
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether `Stage` objects script pods. */
+  /** Whether `Stage` objects script pods and nodes. */
   readonly hasStages?: boolean;
 }
 
@@ -36,7 +37,7 @@ const CONTROLLERS: Readonly<
   nodes: nodeController,
   scheduler: schedulerController,
   pods: podController,
-  // They script pods, in the controller of these.
+  // Those of pods and nodes are played by the controllers of these; for others see below.
   stages: () => [],
   replicasets: replicaSetController,
   deployments: deploymentController,
@@ -47,7 +48,7 @@ const CONTROLLERS: Readonly<
   cronjobs: cronJobController,
   autoscalers: autoscalerController,
   volumes: (environment) => [claimController(), volumeController(environment)],
-  endpointslices: endpointSliceController,
+  endpointslices: endpointSliceControllers,
   endpoints: endpointsControllers,
 };
 
@@ -69,6 +70,10 @@ export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDi
   if (hasStages) await installStages(client);
   for (const workload of names.flatMap((name) => CONTROLLERS[name]({ clock, random, hasStages })))
     manager.add(workload);
+  if (hasStages) {
+    const add = (workload: Workload): void => void manager.add(workload);
+    manager.add(stageController({ client, clock, random, add }));
+  }
   if (names.includes("nodes")) await ensureNode(client);
   if (names.includes("volumes")) await ensureStorageClass(client);
   await manager.start();

@@ -3,7 +3,7 @@ import type { ApiResponse } from "../../http/api-request.js";
 import { isObject } from "../../schema/json.js";
 import { readObject } from "../body/request-document.js";
 import type { ResourceCall } from "../endpoint.js";
-import { parseDeleteOptions } from "../query/delete-options.js";
+import { type DeleteOptions, parseDeleteOptions } from "../query/delete-options.js";
 import { parseWriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import { type LabelRequirement, labelSelector } from "../selectors/label-selector.js";
@@ -55,9 +55,44 @@ export async function evictionEndpoint(call: ResourceCall): Promise<ApiResponse>
   const asked = parseDeleteOptions(object.deleteOptions ?? {}, new URLSearchParams());
   const isDryRun = asked.isDryRun || options.isDryRun;
   if (needsBudget(pod)) await takeFromBudget(call, pod, isDryRun);
-  const deletion = { ...asked, isDryRun };
+  const deletion = isDryRun ? { ...asked, isDryRun } : await marked(call, pod, asked);
   await remove(environment, deleteWrite(call, deletion), { name, options: deletion });
   return created(call);
+}
+
+/** Says in the pod's status why it goes, and gives the delete that follows: its preconditions hold of the marked pod. */
+async function marked(call: ResourceCall, pod: KubeObject, deletion: DeleteOptions): Promise<DeleteOptions> {
+  const { environment, name } = call;
+  const { preconditions = {} } = deletion;
+  const { uid = pod.metadata.uid, resourceVersion = pod.metadata.resourceVersion } = preconditions;
+  // The delete itself tells what is wrong.
+  if (uid !== pod.metadata.uid || resourceVersion !== pod.metadata.resourceVersion) return deletion;
+  const options = { isDryRun: false, fieldValidation: "Ignore", fieldManager: "", force: false } as const;
+  const write = writeRequestOf({ ...call, subresource: undefined }, "UpdateOptions", options);
+  const now = timestamp(environment.clock.now());
+  const { object: written } = await update(
+    environment,
+    { ...write, subresource: "status" },
+    { name, expectedUid: uid, skipsAdmission: true, transform: (current) => withTarget(current as MarkedPod, now) },
+  );
+  if (preconditions.resourceVersion === undefined) return deletion;
+  const { resourceVersion: current } = written.object.metadata;
+  return { ...deletion, preconditions: { ...preconditions, ...(current && { resourceVersion: current }) } };
+}
+
+type MarkedPod = KubeObject & { readonly status?: PodReadiness };
+
+function withTarget(pod: MarkedPod, now: string): KubeObject {
+  const target = {
+    type: "DisruptionTarget",
+    status: "True",
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+  };
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== target.type);
+  return { ...pod, status: { ...pod.status, conditions: [...others, target] } } as KubeObject;
 }
 
 /** A pod that does not run, or goes anyway, disrupts nothing. */

@@ -36,6 +36,14 @@ describe("a disruption budget", () => {
     });
     const [first, second] = await simulation.pods("app=web");
     await evict(simulation, first!.metadata.name);
+    expect((await simulation.get(Pod, first!.metadata.name)).status?.conditions).toContainEqual({
+      type: "DisruptionTarget",
+      status: "True",
+      lastProbeTime: null,
+      lastTransitionTime: expect.any(String),
+      reason: "EvictionByEvictionAPI",
+      message: "Eviction API: evicting",
+    });
     const refused = await evict(simulation, second!.metadata.name).then(
       () => undefined,
       (error: unknown) => error,

@@ -1,11 +1,14 @@
 import { type Client, type Controller, controller, formatTime, isAlreadyExists, scoped } from "setpoint";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
+import { Stage } from "../stage/stage.js";
+import { type StagePlace, stageFunctions } from "../stage/stage-functions.js";
+import { StagePlayer } from "../stage/stage-player.js";
 import { fnv1a } from "../template-hash.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { evictedAtMs } from "./eviction.js";
 import { nodeStatus, nodeTaints } from "./node-life.js";
-import { isLost } from "./node-state.js";
+import { isSilent } from "./node-state.js";
 
 const BY_NODE = "node";
 const FIRST_NODE = "node-1";
@@ -22,21 +25,36 @@ export async function ensureNode(client: Client): Promise<void> {
   }
 }
 
-/** Keeps every node ready, or lost where its annotation says so; its taints put pods out in their time. */
-export function nodeController({ clock }: WorkloadEnvironment): Controller<Node> {
+/**
+ * Keeps every node ready, or lost where its annotation says so, or as stages have it; its taints put pods out in their
+ * time.
+ */
+export function nodeController({ clock, random, hasStages }: WorkloadEnvironment): Controller<Node> {
+  const player = new StagePlayer(Node, { clock, random });
+  const podsByNode = scoped(Pod, {
+    namespaces: "all",
+    indexes: { [BY_NODE]: ({ spec }) => (spec.nodeName ? [spec.nodeName] : []) },
+  });
+  const uses = [Node, podsByNode, ...(hasStages ? [Stage] : [])] as unknown as [
+    typeof Node,
+    typeof podsByNode,
+    typeof Stage,
+  ];
   return controller(Node, {
     name: "nodes",
-    uses: [
-      Node,
-      scoped(Pod, { namespaces: "all", indexes: { [BY_NODE]: ({ spec }) => (spec.nodeName ? [spec.nodeName] : []) } }),
-    ],
+    uses,
     fieldManager: "kubelet",
     retry: { attempts: Number.MAX_SAFE_INTEGER },
     async reconcile(node, ctx) {
       const nowMs = clock.now();
       const { name } = node.metadata;
-      ctx.status(nodeStatus(node, addressOf(name), nowMs));
-      const taints = nodeTaints(node, nowMs);
+      const stages = hasStages ? player.stagesOf(node, await ctx.list(Stage)) : [];
+      const status = stages.length > 0 ? node.status : nodeStatus(node, addressOf(name), nowMs);
+      let waitMs = Number.POSITIVE_INFINITY;
+      if (stages.length === 0) ctx.status(status!);
+      else waitMs = await player.play(node, stages, stageFunctions(nowMs, placeOf(node)), ctx);
+      const current = { ...node, ...(status && { status }) };
+      const taints = nodeTaints(current, nowMs);
       if (JSON.stringify(taints) !== JSON.stringify(node.spec?.taints ?? [])) {
         await ctx.patch(Node, name, {
           type: "merge",
@@ -45,24 +63,23 @@ export function nodeController({ clock }: WorkloadEnvironment): Controller<Node>
       }
       const tainted = { ...node, spec: { ...node.spec, taints } };
       const hasEffect = taints.some(({ effect }) => effect === "NoExecute");
-      if (!hasEffect && !isLost(node)) return;
-      let nextMs: number | undefined;
-      for (const pod of await ctx.byIndex(Pod, BY_NODE, name)) {
+      const pods = hasEffect || isSilent(current) ? await ctx.byIndex(Pod, BY_NODE, name) : [];
+      for (const pod of pods) {
         if (isPodOver(pod) || pod.metadata.deletionTimestamp) continue;
-        if (isLost(node)) await markUnready(pod, ctx.patch, nowMs);
+        if (isSilent(current)) await markUnready(pod, ctx.patch, nowMs);
         const atMs = evictedAtMs(pod, tainted, nowMs);
         if (atMs === undefined) continue;
-        if (atMs > nowMs) nextMs = Math.min(nextMs ?? atMs, atMs);
+        if (atMs > nowMs) waitMs = Math.min(waitMs, atMs - nowMs);
         else await evict(pod, ctx, nowMs);
       }
-      return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs - nowMs);
+      return Number.isFinite(waitMs) ? ctx.requeueAfter(waitMs) : undefined;
     },
   });
 }
 
 type Writes = Parameters<Parameters<typeof controller<Node, [typeof Node, typeof Pod]>>[1]["reconcile"]>[1];
 
-/** Nobody speaks for the pods of a lost node: they count as not ready. */
+/** Nobody speaks for the pods of a silent node: they count as not ready. */
 async function markUnready(pod: Pod, patch: Writes["patch"], nowMs: number): Promise<void> {
   const { conditions = [] } = pod.status ?? {};
   if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;
@@ -89,6 +106,10 @@ async function evict(pod: Pod, ctx: Writes, nowMs: number): Promise<void> {
   const body = { status: { conditions: [...others, target] } };
   await ctx.patch(Pod, name, { type: "merge", body }, { namespace, subresource: "status" });
   await ctx.delete(Pod, name, { namespace, preconditions: { uid } });
+}
+
+function placeOf({ metadata: { name } }: Node): StagePlace {
+  return { hostIP: addressOf(name), podIP: "", nodeName: name };
 }
 
 function addressOf(name: string): string {

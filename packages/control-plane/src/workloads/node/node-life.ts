@@ -1,6 +1,6 @@
 import { formatTime } from "setpoint";
 import type { Node, NodeCondition, NodeStatus, Taint } from "setpoint/kinds/v1";
-import { isLost, NOT_READY_TAINT, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT } from "./node-state.js";
+import { isLost, NOT_READY_TAINT, readinessOf, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT } from "./node-state.js";
 
 const CAPACITY = { cpu: "32", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "1000" } as const;
 
@@ -13,6 +13,15 @@ const PRESSURES = [
 
 const SILENT = { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." } as const;
 const READY = { reason: "KubeletReady", message: "kubelet is posting ready status" } as const;
+
+/** The conditions of a node that is well, and why they are as they are. */
+export const HEALTHY_CONDITIONS: readonly Omit<NodeCondition, "lastTransitionTime" | "lastHeartbeatTime">[] = [
+  { type: "Ready", status: "True", ...READY },
+  ...PRESSURES.map(([type, reason, message]) => ({ type, status: "False", reason, message })),
+];
+
+/** What the simulation itself gives as reasons. A condition with another one was set by somebody else, and stays. */
+const OWN_REASONS = [SILENT.reason, READY.reason, ...PRESSURES.map(([, reason]) => reason)] as const;
 
 /** The status of a simulated node: what it has, unless its author said so, and how it is. */
 export function nodeStatus(node: Node, address: string, nowMs: number): NodeStatus {
@@ -36,6 +45,7 @@ function conditionsOf(node: Node, nowMs: number): readonly NodeCondition[] {
   const lost = isLost(node);
   const condition = (type: string, state: string, why: { readonly reason: string; readonly message: string }) => {
     const before = known.find((each) => each.type === type);
+    if (before?.reason && !lost && !OWN_REASONS.some((reason) => reason === before.reason)) return before;
     const isSame = before?.status === state;
     const now = formatTime(nowMs);
     const lastTransitionTime = isSame && before.lastTransitionTime ? before.lastTransitionTime : now;
@@ -66,7 +76,7 @@ function nodeInfo(name: string, uid: string): NonNullable<NodeStatus["nodeInfo"]
   };
 }
 
-/** The taints that a node's state gives it, beside those that others gave it. */
+/** The taints that a node's state gives it, beside those that others gave it: unreachable, not ready, not to be used. */
 export function nodeTaints(node: Node, nowMs: number): readonly Taint[] {
   const { taints = [], unschedulable } = node.spec ?? {};
   const own = [UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT, NOT_READY_TAINT];
@@ -75,9 +85,11 @@ export function nodeTaints(node: Node, nowMs: number): readonly Taint[] {
   const others = taints.filter(({ key }) => !own.includes(key));
   const wanted: Taint[] = [];
   if (unschedulable) wanted.push({ key: UNSCHEDULABLE_TAINT, effect: "NoSchedule", timeAdded: formatTime(nowMs) });
-  if (isLost(node)) {
-    wanted.push({ key: UNREACHABLE_TAINT, effect: "NoSchedule", timeAdded: formatTime(nowMs) });
-    wanted.push({ key: UNREACHABLE_TAINT, effect: "NoExecute", timeAdded: formatTime(nowMs) });
+  const readiness = isLost(node) ? "Unknown" : readinessOf(node);
+  if (readiness === "Unknown" || readiness === "False") {
+    const key = readiness === "Unknown" ? UNREACHABLE_TAINT : NOT_READY_TAINT;
+    for (const effect of ["NoSchedule", "NoExecute"] as const)
+      wanted.push({ key, effect, timeAdded: formatTime(nowMs) });
   }
   return [...others, ...wanted.map(kept)];
 }

@@ -12,6 +12,16 @@ export function isLost({ metadata }: Node): boolean {
   return metadata.annotations?.[NODE_ANNOTATION] === "lost";
 }
 
-export function isNodeReady({ status }: Node): boolean {
-  return status?.conditions?.some(({ type, status: state }) => type === "Ready" && state === "True") ?? false;
+/** Nobody does anything on it: it is lost, or a stage says that it is not ready. */
+export function isSilent(node: Node): boolean {
+  return isLost(node) || (readinessOf(node) ?? "True") !== "True";
+}
+
+/** The status of its condition `Ready`; undefined before it has any. */
+export function readinessOf({ status }: Pick<Node, "status">): string | undefined {
+  return status?.conditions?.find(({ type }) => type === "Ready")?.status;
+}
+
+export function isNodeReady(node: Node): boolean {
+  return readinessOf(node) === "True";
 }

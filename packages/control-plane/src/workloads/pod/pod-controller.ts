@@ -1,9 +1,9 @@
 import { type Controller, controller, parseTime, type ReconcileContext } from "setpoint";
 import { Node, Pod } from "setpoint/kinds/v1";
-import { isLost } from "../node/node-state.js";
+import { isSilent } from "../node/node-state.js";
 import { Stage } from "../stage/stage.js";
-import { matchingStages } from "../stage/stage-match.js";
-import { playStage } from "../stage/stage-run.js";
+import { stageFunctions } from "../stage/stage-functions.js";
+import { StagePlayer } from "../stage/stage-player.js";
 import { fnv1a } from "../template-hash.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { type PodPlace, podStep } from "./pod-life.js";
@@ -12,11 +12,14 @@ import { podScript } from "./pod-script.js";
 /** Plays the part of every node's kubelet: pods that are bound live, end and go as their scripts say. */
 export function podController({ clock, random, hasStages }: WorkloadEnvironment): Controller<Pod> {
   const uses = [Node, Pod, ...(hasStages ? [Stage] : [])] as unknown as [typeof Node, typeof Pod, typeof Stage];
+  const player = new StagePlayer(Pod, { clock, random });
   /** The stages that speak of a pod now; while there are any, they alone say what becomes of it. */
   const stagesOf = async (
     pod: Pod,
     ctx: Pick<ReconcileContext<Pod, typeof Stage>, "list">,
-  ): Promise<readonly Stage[]> => (hasStages ? matchingStages(await ctx.list(Stage), "Pod", pod) : []);
+  ): Promise<readonly Stage[]> => (hasStages ? player.stagesOf(pod, await ctx.list(Stage)) : []);
+  const functionsOf = (pod: Pod, node: Node) =>
+    stageFunctions(clock.now(), { ...placeOf(pod, node), nodeName: node.metadata.name });
   return controller(Pod, {
     name: "pods",
     uses,
@@ -28,9 +31,9 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
       const { nodeName } = pod.spec;
       if (!nodeName) return;
       const node = await ctx.find(Node, nodeName);
-      if (!node || isLost(node)) return;
+      if (!node || isSilent(node)) return;
       const stages = await stagesOf(pod, ctx);
-      if (stages.length > 0) return playStage(pod, stages, placeOf(pod, node), { clock, random }, ctx);
+      if (stages.length > 0) return ctx.requeueAfter(await player.play(pod, stages, functionsOf(pod, node), ctx));
       const nowMs = clock.now();
       const { status, nextMs } = podStep(pod, podScript(pod), placeOf(pod, node), nowMs);
       ctx.status(status);
@@ -47,13 +50,14 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
       }
       return nextMs === undefined ? undefined : ctx.requeueAfter(Math.max(0, nextMs - nowMs));
     },
-    /** Containers get their time to stop; then the pod goes. A lost node stops nothing. */
+    /** Containers get their time to stop; then the pod goes. A silent node stops nothing. */
     async deleting(pod, ctx) {
       const { nodeName = "" } = pod.spec;
       const node = await ctx.find(Node, nodeName);
-      if (node && isLost(node)) return;
+      if (node && isSilent(node)) return;
       const stages = node ? await stagesOf(pod, ctx) : [];
-      if (node && stages.length > 0) return playStage(pod, stages, placeOf(pod, node), { clock, random }, ctx);
+      if (node && stages.length > 0)
+        return ctx.requeueAfter(await player.play(pod, stages, functionsOf(pod, node), ctx));
       const { name, uid, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
       const graceMs = deletionGracePeriodSeconds * 1_000;
       const deletedMs = parseTime(deletionTimestamp!) - graceMs;

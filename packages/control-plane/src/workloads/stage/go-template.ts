@@ -128,7 +128,13 @@ function pipelineValue(tokens: string[], scope: Scope): unknown {
       }
     }
     const operands = words.map((word, index) =>
-      word === "" ? values[index] : index === 0 && isCall(word) ? undefined : operand(word, scope),
+      word === ""
+        ? values[index]
+        : !isCall(word)
+          ? operand(word, scope)
+          : index > 0
+            ? call(word, [], scope)
+            : undefined,
     );
     const result = isCall(words[0] ?? "") ? call(words[0]!, [...operands.slice(1), ...piped], scope) : operands[0];
     if (tokens[0] !== "|") return result;
@@ -151,6 +157,19 @@ const BUILT_INS: TemplateFunctions = {
   not: (value) => !isTruthy(value),
   eq: (first, ...others) => others.some((other) => other === first),
   ne: (first, second) => first !== second,
+  lt: (first, second) => Number(first) < Number(second),
+  le: (first, second) => Number(first) <= Number(second),
+  gt: (first, second) => Number(first) > Number(second),
+  ge: (first, second) => Number(first) >= Number(second),
+  print: (...values) => values.map(textOf).join(""),
+  printf: (format, ...values) => {
+    let at = 0;
+    return String(format).replaceAll(/%(%|[a-z])/g, (_match, verb: string) => {
+      if (verb === "%") return "%";
+      const value = values[at++];
+      return verb === "q" ? JSON.stringify(textOf(value)) : textOf(value);
+    });
+  },
   len: (value) => Object.keys((value as object | undefined) ?? {}).length,
   index: (value, ...keys) =>
     keys.reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[String(key)], value),

@@ -1,11 +1,18 @@
 import { formatTime } from "setpoint";
+import { HEALTHY_CONDITIONS } from "../node/node-life.js";
 import type { TemplateFunctions } from "./go-template.js";
 
+/** What a template may ask of the place that an object is at; empty texts where it is at none. */
+export interface StagePlace {
+  readonly hostIP: string;
+  readonly podIP: string;
+  readonly nodeName: string;
+}
+
+export const NOWHERE: StagePlace = { hostIP: "", podIP: "", nodeName: "" };
+
 /** What kwok's templates call. */
-export function stageFunctions(
-  nowMs: number,
-  place: { readonly hostIP: string; readonly podIP: string },
-): TemplateFunctions {
+export function stageFunctions(nowMs: number, place: StagePlace): TemplateFunctions {
   return {
     Now: () => formatTime(nowMs),
     StartTime: () => formatTime(nowMs),
@@ -18,13 +25,18 @@ export function stageFunctions(
     NodeIPWith: () => place.hostIP,
     PodIP: () => place.podIP,
     PodIPWith: () => place.podIP,
-    NodeName: () => "",
+    NodeName: () => place.nodeName,
     NodePort: () => 10250,
+    NodeConditions: () => HEALTHY_CONDITIONS,
     Version: () => "simulated",
     dict: (...pairs) =>
       Object.fromEntries(
         Array.from({ length: pairs.length / 2 }, (_, at) => [String(pairs[at * 2]), pairs[at * 2 + 1]]),
       ),
+    list: (...values) => values,
     default: (fallback, value) => value || fallback,
+    add: (...values) => values.reduce<number>((sum, value) => sum + Number(value ?? 0), 0),
+    lower: (value) => String(value ?? "").toLowerCase(),
+    upper: (value) => String(value ?? "").toUpperCase(),
   };
 }

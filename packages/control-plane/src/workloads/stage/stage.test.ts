@@ -5,6 +5,7 @@ import { Simulation } from "../simulation.testing.js";
 import { renderTemplate } from "./go-template.js";
 import { valuesAt } from "./jq-path.js";
 import { Stage } from "./stage.js";
+import { StageExpressions } from "./stage-expressions.js";
 import { chosenStage } from "./stage-match.js";
 
 /** kwok's stock stage that makes a pod ready, shortened. */
@@ -106,7 +107,10 @@ describe("stages of kwok", () => {
     const random = seededRandom(1);
     const stages = [stage("a", { weight: 9 }), stage("b", { weight: 1 })] as unknown as Stage[];
     const counts = { a: 0, b: 0 };
-    for (let tries = 0; tries < 1_000; tries++) counts[chosenStage(stages, random)!.metadata.name as "a" | "b"]++;
+    const expressions = new StageExpressions();
+    for (let tries = 0; tries < 1_000; tries++) {
+      counts[chosenStage(stages, stages[0]!, expressions, random)!.metadata.name as "a" | "b"]++;
+    }
     expect(counts.a).toBeGreaterThan(850);
     expect(counts.b).toBeGreaterThan(50);
   });

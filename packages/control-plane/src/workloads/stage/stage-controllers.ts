@@ -1,0 +1,66 @@
+import { type Client, type Controller, controller, type Kind, type KubeObject, type Workload } from "setpoint";
+import type { WorkloadEnvironment } from "../workloads.js";
+import { Stage } from "./stage.js";
+import { NOWHERE, stageFunctions } from "./stage-functions.js";
+import { stagedKind } from "./stage-match.js";
+import { StagePlayer } from "./stage-player.js";
+
+/** Their stages are played by the controllers that bring them to life. */
+const SIMULATED = ["v1/Pod", "v1/Node"];
+/** A kind that is not served may come: its definition is applied later than the stage. */
+const LOOK_AGAIN_MS = 10_000;
+
+export interface StageControllerOptions extends WorkloadEnvironment {
+  readonly client: Client;
+  /** Starts a controller beside those that run. */
+  readonly add: (workload: Workload) => void;
+}
+
+/** Looks for kinds that stages are about, and starts a controller for each that plays them. */
+export function stageController(options: StageControllerOptions): Controller<Stage> {
+  const played = new Set(SIMULATED);
+  return controller(Stage, {
+    name: "stages",
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    when: { changed: ["spec.resourceRef"] },
+    async reconcile(stage, ctx) {
+      const { apiVersion, kind } = stagedKind(stage);
+      const id = `${apiVersion}/${kind}`;
+      if (played.has(id)) return;
+      const found = await servedKind(options.client, apiVersion, kind);
+      if (found === undefined) return ctx.requeueAfter(LOOK_AGAIN_MS);
+      if (played.has(id)) return;
+      played.add(id);
+      options.add(stagedController(found, options));
+    },
+  });
+}
+
+function stagedController(kind: Kind, environment: WorkloadEnvironment): Controller<KubeObject> {
+  const player = new StagePlayer(kind, environment);
+  const play: Parameters<typeof controller<KubeObject, [Kind<Stage>]>>[1]["reconcile"] = async (object, ctx) => {
+    const stages = player.stagesOf(object, await ctx.list(Stage));
+    if (stages.length === 0) return undefined;
+    const functions = stageFunctions(environment.clock.now(), NOWHERE);
+    return ctx.requeueAfter(await player.play(object, stages, functions, ctx));
+  };
+  return controller(kind as Kind<KubeObject>, {
+    name: `stages-${kind.plural}-${kind.apiVersion.replaceAll(/[^a-z0-9]/g, "-")}`,
+    uses: [Stage],
+    fieldManager: "kwok-controller",
+    retry: { attempts: Number.MAX_SAFE_INTEGER },
+    // Whatever changes, also the labels or the status alone, may bring an object into another stage.
+    when: { changed: ["metadata", "spec", "status"] },
+    reconcile: play,
+    deleting: async (object, ctx) => play(object, ctx),
+  });
+}
+
+async function servedKind(client: Client, apiVersion: string, kind: string): Promise<Kind | undefined> {
+  const [version = "", group = ""] = apiVersion.split("/").reverse();
+  const { groups } = await client.discover();
+  const versions = groups.find(({ name }) => name === group)?.versions ?? [];
+  const resources = versions.find((each) => each.version === version)?.resources ?? [];
+  const resource = resources.find((each) => each.kind === kind);
+  return resource && { group, version, apiVersion, kind, plural: resource.plural, scope: resource.scope };
+}
