@@ -11,9 +11,9 @@ const BIN = fileURLToPath(new URL("../../packages/setpoint/dist/bin.js", import.
 
 /**
  * `setpoint control-plane` with its journal on disk; every write is synced before it is acknowledged. An API server
- * alone, as the peer, which runs without kube-controller-manager.
+ * alone unless `workloads` names controllers, as the peer, which runs without kube-controller-manager.
  */
-export async function startSetpoint() {
+export async function startSetpoint({ workloads = "false" } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-bench-"));
   const kubeconfig = join(dir, "kubeconfig");
   const startedMs = performance.now();
@@ -25,7 +25,7 @@ export async function startSetpoint() {
     "--listen",
     "127.0.0.1:0",
     "--workloads",
-    "false",
+    workloads,
     "--kubeconfig",
     kubeconfig,
   ];
@@ -51,10 +51,13 @@ export async function startSetpoint() {
   }
 }
 
-/** kube-apiserver with etcd at its default fsync. The controller manager stays out: it would only add load. */
-export async function startPeer() {
+/**
+ * kube-apiserver with etcd at its default fsync. The controller manager stays out, where `options` do not ask for it: it
+ * would only add load.
+ */
+export async function startPeer(options = {}) {
   const startedMs = performance.now();
-  const cluster = await startKubernetes({ fsync: true });
+  const cluster = await startKubernetes({ fsync: true, ...options });
   try {
     const target = { port: cluster.port, ca: cluster.ca, token: cluster.token };
     for (;;) {
@@ -86,3 +89,15 @@ export function residentMb(pids) {
   const kilobytes = pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]));
   return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
 }
+
+/** Processor time that all processes of a server have taken so far, in seconds. */
+export function processorSeconds(pids) {
+  const ticks = pids.map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND;
+}
+
+/** What Linux counts processor time in, whatever its timer does. */
+const TICKS_PER_SECOND = 100;
