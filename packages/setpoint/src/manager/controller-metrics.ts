@@ -4,6 +4,7 @@ import type { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerObserver } from "../controller/environment.js";
 import type { Informers } from "../informer/informers.js";
 import { type MetricDefinition, queueMetrics } from "../queue/queue-metrics.js";
+import { knownLabels } from "./known-labels.js";
 import type { MetricRegistry } from "./metric-registry.js";
 
 const metric = (name: string, type: MetricDefinition["type"], help: string): MetricDefinition => ({ name, type, help });
@@ -47,19 +48,24 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
   const retries = registry.counter(queueMetrics.retries);
   const queueDuration = registry.histogram(queueMetrics.queueDuration);
   const workDuration = registry.histogram(queueMetrics.workDuration);
+  const of = knownLabels("controller");
+  const withResult = knownLabels("controller", "result");
   return {
-    queueObserver: (name) => ({
-      added: () => adds.add({ name }),
-      retried: () => retries.add({ name }),
-      taken: (waitedMs) => queueDuration.observe({ name }, waitedMs / 1000),
-      finished: (workedMs) => workDuration.observe({ name }, workedMs / 1000),
-    }),
-    runEnded: ({ controller, outcome, durationMs }) => {
-      reconciles.add({ controller, result: RESULTS[outcome] ?? outcome });
-      duration.observe({ controller }, durationMs / 1000);
-      if (outcome === "terminal") terminal.add({ controller });
+    queueObserver: (name) => {
+      const labels = { name };
+      return {
+        added: () => adds.add(labels),
+        retried: () => retries.add(labels),
+        taken: (waitedMs) => queueDuration.observe(labels, waitedMs / 1000),
+        finished: (workedMs) => workDuration.observe(labels, workedMs / 1000),
+      };
     },
-    failed: (_error, { controller }) => errors.add({ controller }),
+    runEnded: ({ controller, outcome, durationMs }) => {
+      reconciles.add(withResult(controller, RESULTS[outcome] ?? outcome));
+      duration.observe(of(controller), durationMs / 1000);
+      if (outcome === "terminal") terminal.add(of(controller));
+    },
+    failed: (_error, { controller }) => errors.add(of(controller)),
   };
 }
 
@@ -113,8 +119,9 @@ export function collectState(
 export function requestMetrics(registry: MetricRegistry): (request: ObservedRequest) => void {
   const requests = registry.counter(REQUESTS);
   const durations = registry.histogram(REQUEST_DURATION);
+  const labelsOf = knownLabels("verb", "kind", "subresource", "status_code");
   return ({ verb, kind, subresource, status, durationMs }) => {
-    const labels = { verb, kind, subresource, status_code: status === 0 ? "<error>" : String(status) };
+    const labels = labelsOf(verb, kind, subresource, status === 0 ? "<error>" : String(status));
     requests.add(labels);
     durations.observe(labels, durationMs / 1000);
   };

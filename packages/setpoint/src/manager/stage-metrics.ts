@@ -1,7 +1,7 @@
 import type { Action } from "../controller/cause.js";
 import type { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerObserver } from "../controller/environment.js";
-import type { Labels, MetricValue } from "../controller/metric-source.js";
+import type { MetricValue } from "../controller/metric-source.js";
 import type { RunRecord } from "../controller/timeline.js";
 import type { WatchStep } from "../controller/watcher.js";
 import type { WatcherRun } from "../controller/watcher-run.js";
@@ -11,6 +11,7 @@ import type { WatchTally } from "../informer/watch-tally.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
+import { knownLabels } from "./known-labels.js";
 import type { Collector, MetricRegistry } from "./metric-registry.js";
 
 const metric = (name: string, type: MetricDefinition["type"], help: string): MetricDefinition => ({ name, type, help });
@@ -46,9 +47,6 @@ const STAGES = {
   ),
 } as const;
 
-/** Sets of labels that are kept: kinds are few. */
-const MAX_KNOWN = 1_000;
-
 type EventType = "CREATE" | "UPDATE" | "DELETE" | "RESYNC";
 
 const OF_ACTION: Readonly<Record<Action, EventType>> = {
@@ -64,24 +62,12 @@ const OF_STEP: Readonly<Record<WatchStep["type"], EventType>> = {
   sync: "RESYNC",
 };
 
-/** Gives the same labels as the same object: metrics find those quickly. */
-function labelsOf(first: string, second: string): (one: string, two: string) => Labels {
-  const known = new Map<string, Map<string, Labels>>();
-  return (one, two) => {
-    const ofOne = known.get(one) ?? new Map<string, Labels>();
-    known.set(one, ofOne);
-    const labels = ofOne.get(two) ?? { [first]: one, [second]: two };
-    if (ofOne.size < MAX_KNOWN) ofOne.set(two, labels);
-    return labels;
-  };
-}
-
 /** Counts what informers hand out. */
 export function informerMetrics(
   registry: MetricRegistry,
 ): (kind: Kind, type: InformerEvent<KubeObject>["type"]) => void {
   const events = registry.counter(STAGES.events);
-  const stage = labelsOf("event_type", "kind");
+  const stage = knownLabels("event_type", "kind");
   const ids = new WeakMap<Kind, string>();
   return (kind, type) => {
     const id = ids.get(kind) ?? kindId(kind);
@@ -101,7 +87,7 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
   const enqueued = registry.counter(STAGES.retriesEnqueued);
   const executed = registry.counter(STAGES.retriesExecuted);
   const waited = registry.histogram(STAGES.retryWait);
-  const stage = labelsOf("event_type", "kind");
+  const stage = knownLabels("event_type", "kind");
   return {
     runStarted: ({ controller, action }) => ongoing.add(stage(OF_ACTION[action], kindId(controller.kind)), 1),
     runEnded: (run) => {
