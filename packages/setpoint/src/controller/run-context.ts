@@ -37,8 +37,19 @@ export function runContext(options: RunContextOptions): ReconcileContext {
     const sources = options.sourcesOf(cluster);
     return objectAccess(new ObjectReader(run, sources), new ChildWriter(run, sources, options));
   };
+  const home = accessTo(undefined);
+  // Written out: members that follow a spread cost more than all else that a run sets up.
   return {
-    ...accessTo(undefined),
+    get: home.get,
+    find: home.find,
+    list: home.list,
+    byIndex: home.byIndex,
+    apply: home.apply,
+    create: home.create,
+    patch: home.patch,
+    createSubresource: home.createSubresource,
+    delete: home.delete,
+    prune: home.prune,
     in: accessTo,
     causes: options.causes,
     action: actionOf(options.causes, object, options.finalizer) satisfies Action,
