@@ -8,7 +8,7 @@ import { apiCall, PATCH_TYPES } from "./api-call.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
 import { apiPath, queryOf } from "./api-path.js";
 import { deleteBody, listQuery, watchQuery } from "./api-query.js";
-import { readJson } from "./body.js";
+import { isComplete, readJson } from "./body.js";
 import type {
   ApplyOptions,
   CallOptions,
@@ -313,7 +313,7 @@ class ApiClient implements Client {
 
   /** The same response, whose body must not fall silent for longer than its head may take. */
   #audible(response: TransportResponse): TransportResponse {
-    if (this.#silenceMs <= 0) return response;
+    if (this.#silenceMs <= 0 || isComplete(response.body)) return response;
     return { ...response, body: withSilenceLimit(response.body, this.#clock, this.#silenceMs) };
   }
 }

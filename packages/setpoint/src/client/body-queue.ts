@@ -43,6 +43,14 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     return this.#outcome !== undefined;
   }
 
+  /** All that is still to be read, where it has come to its end without an error; undefined where it has not. */
+  takeWhole(): readonly Uint8Array[] | undefined {
+    if (!this.#outcome || this.#outcome.error !== undefined) return undefined;
+    const chunks = this.#next === 0 ? this.#chunks : this.#chunks.slice(this.#next);
+    this.#drop();
+    return chunks;
+  }
+
   /** Returns whether the chunk is still to be read: if not, its memory may be used again. */
   push(chunk: Uint8Array): boolean {
     if (this.#outcome) return false;

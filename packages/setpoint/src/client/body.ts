@@ -6,6 +6,8 @@ import type { TransportResponse } from "./transport.js";
 
 /** The whole body. Stops after `maxBytes` and closes the stream, where given. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes = Infinity): Promise<Buffer> {
+  const whole = body instanceof BodyQueue ? body.takeWhole() : undefined;
+  if (whole) return joined(whole);
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -13,9 +15,18 @@ export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes = Infi
     length += chunk.length;
     if (length >= maxBytes) break;
   }
+  return joined(chunks);
+}
+
+function joined(chunks: readonly Uint8Array[]): Buffer {
   const only = chunks[0];
   if (chunks.length === 1 && only) return Buffer.from(only.buffer, only.byteOffset, only.byteLength);
-  return Buffer.concat(chunks, length);
+  return Buffer.concat(chunks);
+}
+
+/** Whether all of a body has come already, as a short one does together with its head: nobody need wait for it. */
+export function isComplete(body: AsyncIterable<Uint8Array>): boolean {
+  return body instanceof BodyQueue && body.isEnded;
 }
 
 /**

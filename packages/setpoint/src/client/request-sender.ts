@@ -1,7 +1,7 @@
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
-import { drain } from "./body.js";
+import { drain, isComplete } from "./body.js";
 import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
 import type { CredentialHeaders, Credentials } from "./credentials.js";
 import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
@@ -120,9 +120,11 @@ export class RequestSender {
     });
     try {
       const response = await transport.request({ ...outgoing, signal: deadline.signal });
-      return signal
-        ? { ...response, body: untilEnd(response.body, () => signal.removeEventListener("abort", onAbort)) }
-        : response;
+      if (!signal) return response;
+      const release = (): void => signal.removeEventListener("abort", onAbort);
+      if (!isComplete(response.body)) return { ...response, body: untilEnd(response.body, release) };
+      release();
+      return response;
     } catch (error) {
       signal?.removeEventListener("abort", onAbort);
       if (!isLate) throw error;
