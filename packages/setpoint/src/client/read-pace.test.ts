@@ -37,7 +37,7 @@ describe("pace of reading", () => {
     pace.read(70_000);
     await until(false);
     await until(true);
-    for (let event = 0; event < 15; event++) {
+    for (let event = 0; event < 7; event++) {
       pace.read(1024);
       await endOfTurn();
       expect(state.isReading).toBe(true);

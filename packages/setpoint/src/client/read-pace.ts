@@ -5,7 +5,7 @@ import { afterInput, systemClock } from "../clock/system-clock.js";
 const LARGE_BYTES = 64 * 1024;
 const REST_MS = 5;
 /** As much as this within the time of a rest is a flood: a list at full speed brings many times that. */
-const FLOOD_BYTES = 16 * 1024;
+const FLOOD_BYTES = 8 * 1024;
 
 /** What is read from. */
 export interface PacedSource {
