@@ -1,6 +1,7 @@
 // Syncs an informer of the benchmark's kind, once, and prints what it cost; with `memory`, what it keeps (--expose-gc).
 import { connect, Informers } from "../../packages/setpoint/dist/index.js";
-import { keyOf, WEBSITE } from "./websites.mjs";
+import { WEBSITE } from "../website-kind.mjs";
+import { keyOf } from "./websites.mjs";
 
 const count = Number(process.argv[2]);
 /** Forced collections would show in CPU time and peak RSS, so what is kept is measured in a process of its own. */

@@ -10,7 +10,8 @@ import { connect } from "../../packages/setpoint/dist/index.js";
 import { startKubernetes } from "../../tools/kubernetes/start.mjs";
 import { buildGoProgram } from "../go-program.mjs";
 import { compare, compareRates } from "../report.mjs";
-import { checkChildren, createWebsites, installKind, nameOf, WEBSITE } from "./websites.mjs";
+import { WEBSITE } from "../website-kind.mjs";
+import { checkChildren, createWebsites, installWebsites, nameOf } from "./websites.mjs";
 
 const COUNT = Number(process.env.RECONCILE_OBJECTS ?? 300);
 const PACED = Number(process.env.RECONCILE_EVENTS ?? 300);
@@ -32,7 +33,7 @@ export async function measure() {
   const cluster = await startKubernetes();
   const client = await connect({ kubeconfig: cluster.kubeconfig });
   try {
-    await installKind(client);
+    await installWebsites(client);
     const results = new Map();
     for (let round = 0; round < ROUNDS; round++) {
       for (const concurrency of CONCURRENCIES) {

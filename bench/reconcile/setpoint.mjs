@@ -3,7 +3,8 @@
 // writes: how long they took, and how long after the event of each its reconcile began.
 import { createInterface } from "node:readline";
 import { connect, controller, Manager } from "../../packages/setpoint/dist/index.js";
-import { CONFIG_MAP, WEBSITE } from "./websites.mjs";
+import { WEBSITE } from "../website-kind.mjs";
+import { CONFIG_MAP } from "./websites.mjs";
 
 const [namespace, concurrency] = process.argv.slice(2);
 let desired = { child: "", revision: "" };
