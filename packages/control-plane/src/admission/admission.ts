@@ -26,6 +26,8 @@ export interface AdmissionAttributes {
  */
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Whether it may have anything to say about a write. Asked first, since most concern few kinds; left out: always. */
+  concerns?(attributes: AdmissionAttributes): boolean;
   /** Returns the object to go on with. */
   mutate?(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<KubeObject | undefined>;
   validate?(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<void>;

@@ -28,22 +28,24 @@ export interface CertificateSigningRequest extends KubeObject {
 
 /** Who asks, who may approve and sign for a signer, and that nobody gets a certificate of system:masters. */
 export function certificateRequestChecks(authorizer: Authorizer): readonly AdmissionPlugin[] {
-  const concerns = ({ definition, subresource, operation }: AdmissionAttributes, part: string, wanted: string) =>
-    definition.group === GROUP && definition.plural === RESOURCE && subresource === part && operation === wanted;
+  const isRequest = ({ definition }: AdmissionAttributes) =>
+    definition.group === GROUP && definition.plural === RESOURCE;
+  const is = ({ subresource, operation }: AdmissionAttributes, part: string, wanted: string) =>
+    subresource === part && operation === wanted;
   return [
     {
       name: "CertificateRequester",
+      concerns: isRequest,
       async mutate(attributes) {
         const { object, user } = attributes;
-        return object && concerns(attributes, "", "CREATE")
-          ? requestedBy(object as CertificateSigningRequest, user)
-          : object;
+        return object && is(attributes, "", "CREATE") ? requestedBy(object as CertificateSigningRequest, user) : object;
       },
     },
     {
       name: "CertificateApproval",
+      concerns: isRequest,
       async validate(attributes) {
-        if (!concerns(attributes, "approval", "UPDATE")) return;
+        if (!is(attributes, "approval", "UPDATE")) return;
         const { signerName } = (attributes.oldObject as CertificateSigningRequest).spec;
         if (mayUseSigner(authorizer, attributes.user, "approve", signerName)) return;
         throw refusal(attributes, `user not permitted to approve requests with signerName ${goQuote(signerName)}`);
@@ -51,8 +53,9 @@ export function certificateRequestChecks(authorizer: Authorizer): readonly Admis
     },
     {
       name: "CertificateSigning",
+      concerns: isRequest,
       async validate(attributes) {
-        if (!concerns(attributes, "status", "UPDATE")) return;
+        if (!is(attributes, "status", "UPDATE")) return;
         const [before, after] = [attributes.oldObject, attributes.object] as CertificateSigningRequest[];
         const signed = ({ status }: CertificateSigningRequest) =>
           [status?.certificate ?? "", status?.conditions ?? []] as unknown as Json;
@@ -64,8 +67,9 @@ export function certificateRequestChecks(authorizer: Authorizer): readonly Admis
     },
     {
       name: "CertificateSubjectRestriction",
+      concerns: isRequest,
       async validate(attributes) {
-        if (!concerns(attributes, "", "CREATE")) return;
+        if (!is(attributes, "", "CREATE")) return;
         const { signerName, request } = (attributes.object as CertificateSigningRequest).spec;
         if (signerName === CLIENT_SIGNER && organizationsOf(attributes, request).includes(SYSTEM_MASTERS)) {
           throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`);

@@ -20,6 +20,7 @@ interface StorageClass extends KubeObject {
 export function claimResize(storage: Storage): AdmissionPlugin {
   return {
     name: "PersistentVolumeClaimResize",
+    concerns: ({ definition }) => definition.storageId === "/persistentvolumeclaims",
     async validate(attributes) {
       const { definition, operation, subresource } = attributes;
       if (definition.storageId !== "/persistentvolumeclaims" || operation !== "UPDATE" || subresource !== "") return;

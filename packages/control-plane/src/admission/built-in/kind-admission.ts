@@ -9,10 +9,11 @@ export type Admitter = (object: KubeObject, attributes: AdmissionAttributes) => 
 export function kindAdmission(
   name: string,
   admitters: Readonly<Record<string, readonly Admitter[]>>,
-): Required<Pick<AdmissionPlugin, "name" | "mutate">> {
+): Required<Pick<AdmissionPlugin, "name" | "concerns" | "mutate">> {
   const byResource = new Map(Object.entries(admitters));
   return {
     name,
+    concerns: ({ definition }) => byResource.has(definition.storageId),
     async mutate(attributes) {
       const { object, definition, subresource } = attributes;
       const steps = byResource.get(definition.storageId);

@@ -45,7 +45,11 @@ export class MutatingPolicyAdmission implements Disposable {
   }
 
   get mutatingPlugin(): AdmissionPlugin {
-    return { name: "MutatingAdmissionPolicy", mutate: (attributes) => this.#mutate(attributes) };
+    return {
+      name: "MutatingAdmissionPolicy",
+      concerns: () => this.#policies.all.length > 0,
+      mutate: (attributes) => this.#mutate(attributes),
+    };
   }
 
   /** Each sees what those before it made of the object; those that want it see once more what came after them. */

@@ -59,7 +59,11 @@ export class PolicyAdmission implements Disposable {
   }
 
   get validatingPlugin(): AdmissionPlugin {
-    return { name: "ValidatingAdmissionPolicy", validate: (attributes, warn) => this.#validate(attributes, warn) };
+    return {
+      name: "ValidatingAdmissionPolicy",
+      concerns: () => this.#policies.all.length > 0,
+      validate: (attributes, warn) => this.#validate(attributes, warn),
+    };
   }
 
   async #validate(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<void> {

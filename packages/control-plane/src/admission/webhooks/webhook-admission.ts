@@ -49,11 +49,19 @@ export class WebhookAdmission implements Disposable {
   }
 
   get mutatingPlugin(): AdmissionPlugin {
-    return { name: "MutatingAdmissionWebhook", mutate: (attributes, warn) => this.#mutate(attributes, warn) };
+    return {
+      name: "MutatingAdmissionWebhook",
+      concerns: () => this.#mutating.all.length > 0,
+      mutate: (attributes, warn) => this.#mutate(attributes, warn),
+    };
   }
 
   get validatingPlugin(): AdmissionPlugin {
-    return { name: "ValidatingAdmissionWebhook", validate: (attributes, warn) => this.#validate(attributes, warn) };
+    return {
+      name: "ValidatingAdmissionWebhook",
+      concerns: () => this.#validating.all.length > 0,
+      validate: (attributes, warn) => this.#validate(attributes, warn),
+    };
   }
 
   /**

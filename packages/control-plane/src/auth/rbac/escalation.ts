@@ -70,6 +70,7 @@ export function escalationCheck(
 
   return {
     name: "RBACEscalation",
+    concerns: ({ definition }) => definition.group === GROUP,
     async mutate(attributes) {
       const { definition, subresource, operation, object, oldObject, user } = attributes;
       const isWrite = operation === "CREATE" || operation === "UPDATE";
