@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isObject, type JsonObject } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
-import { outlineOf } from "./created-fields.js";
+import { CreatedFields, type Outline } from "./created-fields.js";
 import { trackUpdate, type WriteContext } from "./field-manager.js";
 import { mergeType } from "./merge-type.js";
 import { Dice, randomValue } from "./random-writes.js";
@@ -70,8 +70,9 @@ describe("createdFields", () => {
     );
   });
 
-  const outline = (spec: JsonObject, empty: JsonObject = {}): string | undefined =>
-    outlineOf(mergeType(schemaOf()), empty, thing({ spec }));
+  const created = new CreatedFields();
+  const outline = (spec: JsonObject, empty: JsonObject = {}): Outline | undefined =>
+    created.outlineOf(mergeType(schemaOf()), empty, thing({ spec }));
 
   it("does not tell values apart that nobody owns apart", () => {
     expect(outline({ count: 1, args: ["a"] })).toBe(outline({ count: 2, args: ["b", "c"] }));
@@ -104,5 +105,17 @@ describe("createdFields", () => {
     expect(outline({ ports: [{}] })).toBeUndefined();
     const keys = Array.from({ length: 500 }, (_, at) => [`key-${at}`, ""]);
     expect(outline({ data: Object.fromEntries(keys) })).toBeUndefined();
+  });
+
+  it("takes no name for the end of an object, or for what is said of a value", () => {
+    const data: readonly JsonObject[] = [{ a: "" }, { "0": "" }, { "5": "", a: "" }];
+    const outlines = data.map((each) => outline({ data: each }));
+    expect(new Set(outlines).size).toBe(outlines.length);
+  });
+
+  it("forgets outlines where there are too many", () => {
+    const first = outline({ data: { a: "1" } });
+    for (let at = 0; at < 10_000; at++) outline({ data: { [`key-${at}`]: "" } });
+    expect(outline({ data: { a: "1" } })).not.toBe(first);
   });
 });

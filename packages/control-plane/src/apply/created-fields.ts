@@ -5,27 +5,129 @@ import { ItemError, itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { isTyped } from "./typed-validation.js";
 
+/** A step of an outline: the name of a field or of a list's item, or one of the marks. */
+type Step = string | Mark;
+
+/** Numbers, so that no name can be taken for one. */
+const MARKS = { absent: 0, same: 1, changed: 2, fields: 3, items: 4, end: 5 } as const;
+type Mark = (typeof MARKS)[keyof typeof MARKS];
+
+/**
+ * Where outlines that begin alike part. An object's outline is a way through these: its keys and the names of its list
+ * items, and where a value is that of the empty object, but no other values.
+ */
+export class Outline {
+  readonly #next = new Map<Step, Outline>();
+  /** What the writer of an object owns whose outline ends here. */
+  fields: FieldSet | undefined;
+
+  after(step: Step): Outline | undefined {
+    return this.#next.get(step);
+  }
+
+  grow(step: Step): Outline {
+    const next = new Outline();
+    this.#next.set(step, next);
+    return next;
+  }
+}
+
 /**
  * What the writers of new objects own, by the outline of the object. Most objects of a kind have one of a few outlines,
  * and whoever creates one owns all of it: the sets are made once, and shared.
  */
 export class CreatedFields {
-  readonly #sets = new Map<string, FieldSet>();
+  #root = new Outline();
+  /** The steps that are kept, by their length. */
+  #length = 0;
 
-  get(outline: string): FieldSet | undefined {
-    return this.#sets.get(outline);
-  }
-
-  /** Keeps a set for the next object of this outline. */
-  keep(outline: string, fields: FieldSet): void {
-    if (this.#sets.size >= MAX_OUTLINES) this.#sets.clear();
-    this.#sets.set(outline, fields);
+  /**
+   * The outline of a new object of a type: the same one for two objects only where their writers own the same fields.
+   * Undefined where the object does not fit its type, or is too large or too unusual for an outline to be of use.
+   */
+  outlineOf(type: MergeType, empty: JsonObject, object: JsonObject): Outline | undefined {
+    if (this.#length > MAX_LENGTH) {
+      this.#root = new Outline();
+      this.#length = 0;
+    }
+    const walk = new OutlineWalk(this.#root);
+    const isOutlined = walk.visit(type, empty, object);
+    this.#length += walk.grown;
+    return isOutlined ? walk.at : undefined;
   }
 }
 
 /** Clients choose what their objects look like: both bound what that can take of the memory. */
-const MAX_OUTLINES = 64;
+const MAX_LENGTH = 128 * 1024;
 const MAX_OUTLINE_LENGTH = 2048;
+/** What a step takes beside its name. */
+const STEP_LENGTH = 16;
+
+class OutlineWalk {
+  at: Outline;
+  /** The length of the steps that no outline had before. */
+  grown = 0;
+  #length = 0;
+
+  constructor(root: Outline) {
+    this.at = root;
+  }
+
+  /** Whether all of the value belongs to an outline. */
+  visit(type: MergeType, before: Json | undefined, value: Json): boolean {
+    if (value === null) return false;
+    if (isArray(value)) {
+      const { list } = type;
+      if (list === undefined) return false;
+      return list.relationship === "atomic" ? this.#leaf(type, before, value) : this.#items(list, before, value);
+    }
+    if (isObject(value)) {
+      const { map } = type;
+      if (map === undefined) return false;
+      return map.relationship === "atomic" ? this.#leaf(type, before, value) : this.#fields(map, before, value);
+    }
+    return type.scalar !== undefined && this.#leaf(type, before, value);
+  }
+
+  #leaf(type: MergeType, before: Json | undefined, value: Json): boolean {
+    const mark = before === undefined ? MARKS.absent : deepEqual(before, value) ? MARKS.same : MARKS.changed;
+    return this.#step(mark) && isTyped(type, value, true);
+  }
+
+  #fields(map: MapType, before: Json | undefined, value: JsonObject): boolean {
+    if (!this.#step(MARKS.fields)) return false;
+    for (const key in value) {
+      const type = map.fields.get(key)?.type ?? map.others;
+      if (type === undefined || !this.#step(key)) return false;
+      if (!this.visit(type, isObject(before) ? field(before, key) : undefined, value[key]!)) return false;
+    }
+    return this.#step(MARKS.end);
+  }
+
+  #items(list: ListType, before: Json | undefined, items: readonly Json[]): boolean {
+    if (isArray(before) && before.length > 0) return false;
+    if (!this.#step(MARKS.items)) return false;
+    const names = new Set<string>();
+    for (const item of items) {
+      const name = nameOf(list, item);
+      if (name === undefined || names.has(name)) return false;
+      names.add(name);
+      if (!this.#step(name) || !this.visit(list.items, undefined, item)) return false;
+    }
+    return this.#step(MARKS.end);
+  }
+
+  /** Whether the outline is still short enough. */
+  #step(step: Step): boolean {
+    const length = typeof step === "string" ? step.length : 1;
+    this.#length += length;
+    if (this.#length > MAX_OUTLINE_LENGTH) return false;
+    const known = this.at.after(step);
+    if (known === undefined) this.grown += length + STEP_LENGTH;
+    this.at = known ?? this.at.grow(step);
+    return true;
+  }
+}
 
 interface Circumstances {
   readonly message: Message | undefined;
@@ -46,64 +148,6 @@ export function createdFields(
   const created = new CreatedFields();
   byType.set(type, { message, resetFields, created });
   return created;
-}
-
-/**
- * A text that is the same for two new objects of a type only where their writers own the same fields: keys, names of
- * list items, and where a value is that of the `empty` object. Undefined where the object does not fit its type, or is
- * too large or too unusual for an outline to be of use.
- */
-export function outlineOf(type: MergeType, empty: JsonObject, object: JsonObject): string | undefined {
-  let outline = "";
-  return visit(type, empty, object) && outline.length <= MAX_OUTLINE_LENGTH ? outline : undefined;
-
-  function visit(type: MergeType, before: Json | undefined, value: Json): boolean {
-    if (value === null || outline.length > MAX_OUTLINE_LENGTH) return false;
-    if (isArray(value)) {
-      const { list } = type;
-      if (list === undefined) return false;
-      return list.relationship === "atomic" ? leaf(type, before, value) : visitItems(list, before, value);
-    }
-    if (isObject(value)) {
-      const { map } = type;
-      if (map === undefined) return false;
-      return map.relationship === "atomic" ? leaf(type, before, value) : visitFields(map, before, value);
-    }
-    return type.scalar !== undefined && leaf(type, before, value);
-  }
-
-  function leaf(type: MergeType, before: Json | undefined, value: Json): boolean {
-    outline += before === undefined ? "." : deepEqual(before, value) ? "=" : "!";
-    return isTyped(type, value, true);
-  }
-
-  function visitFields(map: MapType, before: Json | undefined, value: JsonObject): boolean {
-    outline += "{";
-    for (const key in value) {
-      const type = map.fields.get(key)?.type ?? map.others;
-      if (type === undefined) return false;
-      // With its length: no key can be taken for the outline of another.
-      outline += `${key.length}:${key}`;
-      if (!visit(type, isObject(before) ? field(before, key) : undefined, value[key]!)) return false;
-    }
-    outline += "}";
-    return true;
-  }
-
-  function visitItems(list: ListType, before: Json | undefined, items: readonly Json[]): boolean {
-    if (isArray(before) && before.length > 0) return false;
-    const names = new Set<string>();
-    outline += "[";
-    for (const item of items) {
-      const name = nameOf(list, item);
-      if (name === undefined || names.has(name)) return false;
-      names.add(name);
-      outline += `${name.length}:${name}`;
-      if (!visit(list.items, undefined, item)) return false;
-    }
-    outline += "]";
-    return true;
-  }
 }
 
 function nameOf(list: ListType, item: Json): string | undefined {

@@ -5,7 +5,7 @@ import { zeroStruct } from "../schema/go-struct.js";
 import { isArray, isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
 import { ConflictsError } from "./conflict.js";
-import { createdFields, outlineOf } from "./created-fields.js";
+import { createdFields } from "./created-fields.js";
 import { difference, type FieldSet, isEmptySet, setOf, union } from "./field-set.js";
 import { allowedByLastApplied, syncLastApplied } from "./last-applied.js";
 import {
@@ -80,17 +80,18 @@ export function trackUpdate(context: WriteContext, live: JsonObject | undefined,
 function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
   const type = typeAt(context, context.apiVersion);
   if (type === undefined) return trackChange(context, undefined, object);
-  const outline = outlineOf(type, context.message === undefined ? {} : zeroStruct(context.message), object);
+  const { message } = context;
+  const created = createdFields(type, message, context.resetFields?.(context.apiVersion));
+  const outline = created.outlineOf(type, message === undefined ? {} : zeroStruct(message), object);
   if (outline === undefined) return trackChange(context, undefined, object);
-  const created = createdFields(type, context.message, context.resetFields?.(context.apiVersion));
-  const fields = created.get(outline);
+  const { fields } = outline;
   if (fields !== undefined) {
     const self = { ...managerOf(context, context.manager, false), fields };
     return setManagedFields(object, [entryOf(self)] as unknown as Json);
   }
   const tracked = trackChange(context, undefined, object);
   const entries = managedFieldsOf(tracked) as readonly ManagedFieldsEntry[] | undefined;
-  if (entries?.length === 1) created.keep(outline, entries[0]!.fieldsV1!);
+  if (entries?.length === 1) outline.fields = entries[0]!.fieldsV1;
   return tracked;
 }
 
