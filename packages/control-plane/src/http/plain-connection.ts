@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "setpoint";
 import type { ApiResponse } from "./api-request.js";
-import { type PlainRequest, parsePlainRequest } from "./plain-request.js";
+import { type PlainRequest, PlainRequests } from "./plain-request.js";
 import { drained, taken } from "./response-writer.js";
 
 export interface PlainConnectionOptions {
@@ -32,6 +32,7 @@ const INVALID_VALUE = /[^\t -~\x80-\xff]/;
 export class PlainConnection {
   readonly #options: PlainConnectionOptions;
   readonly #socket: TLSSocket;
+  readonly #requests = new PlainRequests();
   /** What came and was not read yet. */
   #waiting: Buffer | undefined;
   #isBusy = false;
@@ -57,7 +58,7 @@ export class PlainConnection {
 
   #next(): void {
     const bytes = this.#waiting!;
-    const request = parsePlainRequest(bytes);
+    const request = this.#requests.parse(bytes);
     if (request === undefined) {
       this.#handOver(bytes);
       return;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parsePlainRequest } from "./plain-request.js";
+import { PlainRequests } from "./plain-request.js";
 
-const parse = (text: string) => parsePlainRequest(Buffer.from(text, "latin1"));
+const parse = (text: string) => new PlainRequests().parse(Buffer.from(text, "latin1"));
 
-describe("parsePlainRequest", () => {
+describe("PlainRequests", () => {
   it("reads method, target, headers and body, and says where the next request starts", () => {
     const first = "POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 5 \r\nX-A:  one\r\nx-a: two\r\n\r\nhello";
     const request = parse(`${first}GET / HTTP/1.1\r\n`)!;
@@ -15,6 +15,21 @@ describe("parsePlainRequest", () => {
   it("keeps the values of impersonation apart", () => {
     const request = parse("GET / HTTP/1.1\r\nhost: x\r\nimpersonate-group: a\r\nimpersonate-group: b\r\n\r\n");
     expect(request?.headers["impersonate-group"]).toEqual(["a", "b"]);
+  });
+
+  it("reads what comes after one with the same headers, and after one with others", () => {
+    const requests = new PlainRequests();
+    const read = (text: string) => {
+      const { headers, body, target } = requests.parse(Buffer.from(text, "latin1"))!;
+      return [target, headers["x-a"], Buffer.from(body).toString()];
+    };
+    const post = (target: string, header: string, body: string) =>
+      `POST ${target} HTTP/1.1\r\nhost: x\r\nx-a: ${header}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    expect(read(post("/1", "a", "one"))).toEqual(["/1", "a", "one"]);
+    expect(read(post("/2", "a", "two"))).toEqual(["/2", "a", "two"]);
+    expect(read(post("/3", "b", "three"))).toEqual(["/3", "b", "three"]);
+    expect(requests.parse(Buffer.from("GET / HTTP/1.1\r\nno header\r\n\r\n"))).toBeUndefined();
+    expect(read(post("/4", "b", "three"))).toEqual(["/4", "b", "three"]);
   });
 
   it.each([

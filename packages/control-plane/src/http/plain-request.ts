@@ -21,29 +21,51 @@ const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([ -~]*)$/;
 /** What these ask for is Node's to do. */
 const UNUSUAL: ReadonlySet<string> = new Set(["transfer-encoding", "expect", "upgrade", "te", "trailer"]);
 
-/**
- * Reads the first request in `bytes`. Undefined for whatever is not plain: a part of a request, a broken one, another
- * version, bodies in chunks, and all that this is not sure of. Node reads those, from their first byte on.
- */
-export function parsePlainRequest(bytes: Buffer): PlainRequest | undefined {
-  const headEnd = bytes.indexOf(HEAD_END);
-  if (headEnd < 0 || headEnd > MAX_HEAD_BYTES) return undefined;
-  const lines = bytes.toString("latin1", 0, headEnd).split("\r\n");
-  const line = REQUEST_LINE.exec(lines[0]!);
-  const headers = line && headersOf(lines);
-  if (!headers) return undefined;
-  const bodyBytes = bodyLength(headers);
-  const start = headEnd + HEAD_END.length;
-  if (bodyBytes === undefined || start + bodyBytes > bytes.length) return undefined;
-  const byteLength = start + bodyBytes;
-  return { method: line[1]!, target: line[2]!, headers, body: bytes.subarray(start, byteLength), byteLength };
+/** What stands below a request line: the same in most requests of a connection. */
+interface Head {
+  readonly text: string;
+  readonly headers: ApiRequest["headers"];
+  readonly bodyBytes: number;
 }
 
-/** The headers below the request line; undefined where one is malformed or unusual. */
+/** The requests of one connection. */
+export class PlainRequests {
+  #latest: Head | undefined;
+
+  /**
+   * Reads the first request in `bytes`. Undefined for whatever is not plain: a part of a request, a broken one, another
+   * version, bodies in chunks, and all that this is not sure of. Node reads those, from their first byte on.
+   */
+  parse(bytes: Buffer): PlainRequest | undefined {
+    const headEnd = bytes.indexOf(HEAD_END);
+    if (headEnd < 0 || headEnd > MAX_HEAD_BYTES) return undefined;
+    const text = bytes.toString("latin1", 0, headEnd);
+    const lineEnd = text.indexOf("\r\n");
+    const line = lineEnd < 0 ? null : REQUEST_LINE.exec(text.slice(0, lineEnd));
+    const head = line && this.#head(text.slice(lineEnd + 2));
+    if (!head) return undefined;
+    const start = headEnd + HEAD_END.length;
+    const byteLength = start + head.bodyBytes;
+    if (byteLength > bytes.length) return undefined;
+    const body = bytes.subarray(start, byteLength);
+    return { method: line[1]!, target: line[2]!, headers: head.headers, body, byteLength };
+  }
+
+  #head(text: string): Head | undefined {
+    if (text === this.#latest?.text) return this.#latest;
+    const headers = headersOf(text.split("\r\n"));
+    const bodyBytes = headers && bodyLength(headers);
+    if (bodyBytes === undefined) return undefined;
+    this.#latest = { text, headers: headers!, bodyBytes };
+    return this.#latest;
+  }
+}
+
+/** Undefined where a line is malformed or unusual. */
 function headersOf(lines: readonly string[]): MutableHeaders | undefined {
   const headers: MutableHeaders = Object.create(null);
-  for (let at = 1; at < lines.length; at++) {
-    const parts = HEADER_LINE.exec(lines[at]!);
+  for (const line of lines) {
+    const parts = HEADER_LINE.exec(line);
     if (parts === null) return undefined;
     const name = parts[1]!.toLowerCase();
     if (UNUSUAL.has(name)) return undefined;
