@@ -110,10 +110,16 @@ describe("canonical forms", () => {
 describe("duplicate keys", () => {
   it("are found at every depth, escaped or not", () => {
     const text = '{"a":1,"b":[{"c":1,"c":2},{"d":{"\\u0065":1,"e":"\\"a\\":"}}],"a":2,"f":"{\\"x\\":1,\\"x\\":2}"}';
-    expect(duplicateKeys(text)).toEqual(["b[0].c", "b[1].d.e", "a"]);
+    expect(duplicateKeys(text, JSON.parse(text))).toEqual(["b[0].c", "b[1].d.e", "a"]);
   });
 
   it("are not found where there are none", () => {
-    expect(duplicateKeys('[{"a":1},{"a":1}, "a", {"b":{"a":1}}]')).toEqual([]);
+    const text = '[{"a":1},{"a":1}, "a:", {"b":{"a":1}}, {"__proto__": {"\\\\":" : "}}]';
+    expect(duplicateKeys(text, JSON.parse(text))).toEqual([]);
+  });
+
+  it("are found below any depth", () => {
+    const text = `${"[".repeat(20_000)}{"a":1,"a":2}${"]".repeat(20_000)}`;
+    expect(duplicateKeys(text, JSON.parse(text))).toHaveLength(1);
   });
 });

@@ -41,6 +41,8 @@ const IDENTITY: ReadonlySet<string> = new Set(["kind", "apiVersion"]);
 /** A field of a struct, or of a struct that is inlined in it. */
 interface PlannedField {
   readonly field: MessageField;
+  /** Its place in the plan. */
+  readonly index: number;
   /** What errors call it: with the names of the inlined structs before it. */
   readonly name: string;
 }
@@ -55,10 +57,12 @@ const plans = new WeakMap<Message, StructPlan>();
 function planOf(message: Message): StructPlan {
   let plan = plans.get(message);
   if (plan === undefined) {
-    const fields = message.fields.flatMap((field): readonly PlannedField[] => {
-      if (field.json !== "" || field.type.kind !== "message") return [{ field, name: field.json }];
-      return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
-    });
+    const fields = message.fields
+      .flatMap((field): readonly Omit<PlannedField, "index">[] => {
+        if (field.json !== "" || field.type.kind !== "message") return [{ field, name: field.json }];
+        return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
+      })
+      .map((planned, index) => ({ ...planned, index }));
     plan = { fields, byName: new Map(fields.map((planned) => [planned.field.json, planned])) };
     plans.set(message, plan);
   }
@@ -68,8 +72,8 @@ function planOf(message: Message): StructPlan {
 /** Reads as Go does: the first mismatch is remembered while reading goes on; what refuses its own text ends it. */
 class StructReader {
   readonly unknown: string[] = [];
-  /** Where the reader is, with indexes and keys, for unknown fields. */
-  readonly #path: string[] = [];
+  /** Where the reader is: the keys and indexes on the way, for unknown fields. */
+  readonly #path: (string | number)[] = [];
   /** The names of the struct fields on the way, and the innermost struct, for errors. */
   readonly #names: string[] = [];
   #struct: Message | undefined;
@@ -86,23 +90,23 @@ class StructReader {
     const outer = this.#struct;
     this.#struct = message;
     const { fields, byName } = planOf(message);
-    const read = new Map<MessageField, Json>();
-    for (const key of Object.keys(value)) {
+    const read: (Json | undefined)[] = [];
+    for (const key in value) {
       const planned = byName.get(key);
       if (planned === undefined) {
-        if (!alsoKnown.has(key)) this.unknown.push(`${this.#path.join("")}${this.#path.length === 0 ? "" : "."}${key}`);
+        if (!alsoKnown.has(key)) this.unknown.push(pathText([...this.#path, key]));
         continue;
       }
       if (value[key] === null) continue;
-      this.#path.push(this.#path.length === 0 ? key : `.${key}`);
+      this.#path.push(key);
       this.#names.push(planned.name);
-      read.set(planned.field, this.value(planned.field.type, value[key]!, message));
+      read[planned.index] = this.value(planned.field.type, value[key]!, message);
       this.#names.pop();
       this.#path.pop();
     }
     const result: MutableJsonObject = {};
-    for (const { field } of fields) {
-      const given = read.get(field);
+    for (const { field, index } of fields) {
+      const given = read[index];
       if (given === undefined) addAbsent(result, field);
       else if (!isOmitted(field, given)) result[field.json] = given;
     }
@@ -138,7 +142,7 @@ class StructReader {
   ): Json {
     if (!isArray(value)) return this.#reject(type, jsonType(value), name);
     return value.map((item, index) => {
-      this.#path.push(`[${index}]`);
+      this.#path.push(index);
       const read = this.value(type.of, item, owner);
       this.#path.pop();
       return read;
@@ -147,10 +151,12 @@ class StructReader {
 
   #map(type: FieldType & { kind: "map" }, value: Json, owner: Message): Json {
     if (!isObject(value)) return this.#reject(type, jsonType(value), typeName(type));
+    // Labels, annotations, data: nothing is to be done to most maps.
+    if (type.of.kind === "scalar" && type.of.scalar === "string" && isOrderedText(value)) return value;
+    const isExtra = type.of.kind === "wrapped-list" || type.of.kind === "list";
     const result: MutableJsonObject = {};
     for (const key of Object.keys(value).sort()) {
-      this.#path.push(`.${key}`);
-      const isExtra = type.of.kind === "wrapped-list" || type.of.kind === "list";
+      this.#path.push(key);
       const given = value[key]!;
       const item =
         isExtra && given !== null
@@ -227,6 +233,21 @@ class StructReader {
     const field = `${struct.slice(struct.lastIndexOf(".") + 1)}.${this.#names.join(".")}`;
     return new DecodingError(`json: cannot unmarshal ${found} into Go struct field ${field} of type ${expected}`);
   }
+}
+
+/** `spec.containers[0].name` */
+function pathText(path: readonly (string | number)[]): string {
+  return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
+}
+
+/** Whether all values are texts, and their keys in order. */
+function isOrderedText(value: JsonObject): boolean {
+  let previous: string | undefined;
+  for (const key in value) {
+    if (typeof value[key] !== "string" || (previous !== undefined && previous > key)) return false;
+    previous = key;
+  }
+  return true;
 }
 
 /** Resource lists are rounded up to thousandths. */

@@ -96,13 +96,13 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
     if (error instanceof RangeError) throw badRequest("exceeded max depth");
     throw refuse(`couldn't get version/kind; json parse error: ${goSyntaxError(text)}`);
   }
-  return { value, duplicates: duplicateKeys(text).map(duplicateField) };
+  return { value, duplicates: duplicateKeys(text, value).map(duplicateField) };
 }
 
 /** JSON is YAML, and parsed much faster; only what names a key twice has to be looked at line by line. */
 function readYaml(text: string, refuse: (why: string) => StatusError): RequestDocument {
   const json = parsedJson(text);
-  if (json !== undefined && duplicateKeys(text).length === 0) return { value: json, duplicates: [] };
+  if (json !== undefined && duplicateKeys(text, json).length === 0) return { value: json, duplicates: [] };
   const { isNode, LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();
   const options = { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true, customTags: goTags } as const;
