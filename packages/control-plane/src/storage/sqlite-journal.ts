@@ -128,7 +128,8 @@ export class SqliteJournal implements Journal {
     const last = changes.at(-1)!.revision;
     const bytes = encodeBatch(changes);
     try {
-      this.#database.transaction(() => this.#statements.append.run(last, bytes, batchChecksum(last, bytes)));
+      // One statement is a transaction of its own.
+      this.#statements.append.run(last, bytes, batchChecksum(last, bytes));
     } catch (error) {
       throw failureToWrite(this.#path, error);
     }
