@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { VirtualClock } from "../clock/virtual-clock.js";
-import { inClusterAccess, isInCluster } from "./in-cluster.js";
+import { connectsAsPod, inClusterAccess, isInCluster } from "./in-cluster.js";
 import { makeCertificate } from "./testing/certificate.js";
 import { rotatingTls } from "./tls-source.js";
 
@@ -24,6 +24,13 @@ describe("in a pod", () => {
     expect(isInCluster(env, folder)).toBe(true);
     expect(isInCluster({}, folder)).toBe(false);
     expect(isInCluster(env, join(folder, "elsewhere"))).toBe(false);
+  });
+
+  it("is where connect is the service account, unless another cluster is named", () => {
+    expect(connectsAsPod({}, env, folder)).toBe(true);
+    expect(connectsAsPod({ kubeconfig: "config" }, env, folder)).toBe(false);
+    expect(connectsAsPod({ context: "here" }, env, folder)).toBe(false);
+    expect(connectsAsPod({}, {}, folder)).toBe(false);
   });
 
   it("the server, namespace and token are the service account's", async () => {

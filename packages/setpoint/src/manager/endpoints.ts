@@ -15,14 +15,19 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+export type MetricsAccess = "loopback" | "rbac";
+
 /** What a manager tells over HTTP, and whom. */
 export interface EndpointOptions {
   /** `/livez`, `/readyz` and `/healthz`. Not served where left out. */
   readonly health?: ListenAddress;
   /** `/metrics`, `/timeline` and `/rbac`. Not served where left out. */
   readonly metrics?: ListenAddress;
-  /** Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`. */
-  readonly metricsAccess?: "loopback" | "rbac";
+  /**
+   * Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`; where `run`
+   * connects as a pod, to `rbac`.
+   */
+  readonly metricsAccess?: MetricsAccess;
   /** `/debug/profile` and `/debug/heap` beside the metrics, for the same callers. Off by default. */
   readonly profiling?: boolean;
 }

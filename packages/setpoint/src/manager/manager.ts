@@ -305,9 +305,9 @@ export class Manager implements AsyncDisposable {
 
   /** What the process needs besides what its parts declare. */
   get #needs(): RbacOptions {
-    const { metricsAccess, webhooks = {} } = this.#options;
+    const { metrics, metricsAccess, webhooks = {} } = this.#options;
     return {
-      reviewsAccess: metricsAccess === "rbac",
+      reviewsAccess: metrics !== undefined && metricsAccess === "rbac",
       installs: webhooks.install ?? true,
       ...(webhooks.service ? { service: webhooks.service } : {}),
       ...(this.#elector ? { leaderElection: this.#elector.lease } : {}),

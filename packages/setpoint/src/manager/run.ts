@@ -75,8 +75,11 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     if (!options.client) await client[Symbol.asyncDispose]();
     return;
   }
+  const { connectsAsPod } = await import("../client/in-cluster.js");
+  const isPod = !options.client && connectsAsPod({ ...configuration.connect, ...options.connect }, env);
   const given: ManagerOptions = {
     metricRegistry,
+    metricsAccess: isPod ? "rbac" : "loopback",
     ...(options.client ? {} : { seenAccess }),
     ...configuration.manager,
     ...options,

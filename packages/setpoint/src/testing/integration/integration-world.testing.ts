@@ -67,14 +67,19 @@ export class IntegrationWorld implements AsyncDisposable {
     return connect({ kubeconfig: this.#server.kubeconfig, observer, ...options });
   }
 
-  /** A client that is a ServiceAccount, by a token of its own. */
-  async connectAs(account: string): Promise<Client> {
+  async tokenOf(account: string): Promise<string> {
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const { status } = await this.client.createSubresource<{ status: { token: string } }>(
       ...([ServiceAccount, account, "token", review, here] as const),
     );
+    return status.token;
+  }
+
+  /** A client that is a ServiceAccount, by a token of its own. */
+  async connectAs(account: string): Promise<Client> {
+    const token = await this.tokenOf(account);
     const config = parse(await readFile(this.#server.kubeconfig, "utf8")) as { users: { name: string }[] };
-    const users = config.users.map(({ name }) => ({ name, user: { token: status.token } }));
+    const users = config.users.map(({ name }) => ({ name, user: { token } }));
     const file = join(this.#folder, account);
     await writeFile(file, JSON.stringify({ ...config, users }), { mode: 0o600 });
     return this.connect({ kubeconfig: file });

@@ -106,6 +106,30 @@ export function managerSuite(given: () => IntegrationWorld): void {
       await world.client.delete(ClusterRoleBinding, ACCOUNT);
     });
 
+    it("show metrics and timeline to whom the cluster's RBAC allows, each by itself", async () => {
+      const world = given();
+      const { client } = world;
+      const manager = await world.run([], { metrics: { host: "127.0.0.1", port: 0 }, metricsAccess: "rbac" });
+      const name = "scraper";
+      await client.create(ServiceAccount, { metadata: { name, ...here } });
+      const authorization = `Bearer ${await world.tokenOf(name)}`;
+      const get = async (path: string, headers: Record<string, string> = {}) =>
+        (await fetch(`${manager.metricsUrl}${path}`, { headers })).status;
+      await eventually(() => expect(manager.metricsUrl).toBeDefined());
+      expect(await get("/metrics")).toBe(401);
+      expect(await get("/metrics", { authorization: "Bearer made-up" })).toBe(401);
+      expect(await get("/metrics", { authorization })).toBe(403);
+      const rules = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];
+      await client.create(ClusterRole, { metadata: { name }, rules });
+      await client.create(ClusterRoleBinding, {
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [{ kind: "ServiceAccount", name, ...here }],
+      });
+      await eventually(async () => expect(await get("/metrics", { authorization })).toBe(200));
+      expect(await get("/timeline", { authorization })).toBe(403);
+    });
+
     it("plan nothing at rest, and what differs by its fields, without touching it", async () => {
       const world = given();
       const { client } = world;
