@@ -105,6 +105,30 @@ describe("WebhookServer", () => {
     });
   });
 
+  it("is reached through its Service where it runs in a pod, and leaves its webhooks for the next one", async () => {
+    const { controlPlane } = (await import("@setpoint/control-plane" as string)) as {
+      controlPlane: (options: object) => Promise<AsyncDisposable & { readonly client: Client }>;
+    };
+    let port = 0;
+    const asked: unknown[] = [];
+    await using plane = await controlPlane({
+      services: ({ namespace, name, port: servicePort }: { namespace: string; name: string; port: number }) => {
+        asked.push(`${name}.${namespace}:${servicePort}`);
+        return { url: `https://127.0.0.1:${port}` };
+      },
+    });
+    const { client } = plane;
+    const service = { namespace: "default", name: "hooks" };
+    const server = await WebhookServer.start({ apps: [orders], client, service, port: 0, ...real });
+    port = server.port;
+    const made = await client.create(Order, { metadata, spec: { item: "tea", count: 6 } });
+    expect(made.metadata.annotations).toEqual({ by: expect.any(String) });
+    expect((await client.get(OldOrder, "a", here)).spec).toEqual({ item: "tea", pieces: 6 });
+    expect(new Set(asked)).toEqual(new Set(["hooks.default:443"]));
+    await server[Symbol.asyncDispose]();
+    expect((await client.list(ValidatingWebhookConfiguration)).items).toHaveLength(1);
+  });
+
   it("lets callers from elsewhere use routes by token and RBAC alone", async () => {
     await using env = await TestEnvironment.create();
     const guard = reviewedRoutes(env.client);
