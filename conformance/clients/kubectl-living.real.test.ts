@@ -100,6 +100,12 @@ describe("kubectl on a control plane with workloads", () => {
       stderr: "ls: /none: No such file or directory\ncommand terminated with exit code 3\n",
     });
     expect(await living.output("echo 'echo piped' | kubectl exec -i deployment/web -- sh")).toBe("piped");
+    const overSpdy = "KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false kubectl exec -i deployment/web -- sh";
+    expect(await living.run(`echo 'echo old; exit 4' | ${overSpdy}`)).toEqual({
+      code: 4,
+      stdout: "old\n",
+      stderr: "command terminated with exit code 4\n",
+    });
     expect((await living.run("kubectl exec deployment/web -- psql")).stderr).toContain(
       'exec: "psql": executable file not found in $PATH',
     );

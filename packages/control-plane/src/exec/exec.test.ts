@@ -175,7 +175,8 @@ describe("exec in a simulated pod", () => {
     expect(await refused("web", query(["true"], "&container=none"))).toBe(400);
     expect(await refused("absent", query(["true"]))).toBe(404);
     expect(await refused("web", query(["true"]), { "sec-websocket-protocol": "v9" })).toBe(400);
-    expect(await refused("web", query(["true"]), { upgrade: "SPDY/3.1" })).toBe(400);
+    expect(await refused("web", query(["true"]), { upgrade: "SPDY/3.1" })).toBe(403);
+    expect(await refused("web", query(["true"]), { upgrade: "h2c" })).toBe(400);
   });
 
   it("is for those who may create pods/exec", async () => {

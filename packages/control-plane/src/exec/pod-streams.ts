@@ -10,6 +10,7 @@ import { storageKey } from "../registry/write/write-request.js";
 import { type CommandStreams, commandOffer } from "./command-channels.js";
 import type { AskedContainer } from "./container-run.js";
 import type { ExecHandler } from "./scripted-answer.js";
+import { answerSpdyCommand, isSpdyRequest } from "./spdy-command.js";
 
 export interface PodStreamOptions {
   readonly authorizer: Authorizer;
@@ -47,11 +48,14 @@ function connect(
   return checked(call, options, (pod) => {
     const container = containerOf(pod, call.request.query.get("container") ?? "");
     assertBound(call, pod);
-    if (!isWebSocketRequest(call.request)) throw protocolRefused(call);
-    const wants = (name: string): boolean => /^(?:1|true)$/i.test(call.request.query.get(name) ?? "");
-    const wanted = { stdin: wants("stdin"), stdout: wants("stdout"), stderr: wants("stderr") && !wants("tty") };
-    const offer = commandOffer(wanted, call.environment.clock, (streams) => run({ call, pod, container }, streams));
-    return answerWebSocket(call.request, offer);
+    const { request, environment } = call;
+    const wants = (name: string): boolean => /^(?:1|true)$/i.test(request.query.get(name) ?? "");
+    const tty = wants("tty");
+    const wanted = { stdin: wants("stdin"), stdout: wants("stdout"), stderr: wants("stderr") && !tty, tty };
+    const runIn = (streams: CommandStreams): Promise<object> => run({ call, pod, container }, streams);
+    if (isSpdyRequest(request)) return answerSpdyCommand(request, wanted, environment.clock, runIn);
+    if (!isWebSocketRequest(request)) throw badRequest("Upgrade request required");
+    return answerWebSocket(request, commandOffer(wanted, environment.clock, runIn));
   });
 }
 
@@ -83,13 +87,6 @@ function assertBound({ environment, name }: ResourceCall, pod: Pod): void {
   if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
   // The real server names a pod here, too.
   if (environment.storage.get("/nodes", nodeName) === undefined) throw notFound(PODS, nodeName);
-}
-
-function protocolRefused({ request, subresource }: ResourceCall): Error {
-  if (request.upgrade === undefined) return badRequest("Upgrade request required");
-  return badRequest(
-    `pods/${subresource!.name} over ${request.upgrade} is not served: use a client that speaks WebSocket`,
-  );
 }
 
 function containerOf({ metadata, spec }: Pod, named: string): Container {

@@ -1,0 +1,94 @@
+import type { Duplex } from "node:stream";
+import type { Clock } from "setpoint";
+import type { ApiRequest, ApiResponse } from "../http/api-request.js";
+import { ByteQueue } from "./byte-queue.js";
+import type { CommandStreams, WantedStreams } from "./command-channels.js";
+import { SpdySession, type SpdyStream } from "./spdy/session.js";
+
+const SPDY = "SPDY/3.1";
+const PROTOCOL = "v4.channel.k8s.io";
+const PROTOCOL_HEADER = "x-stream-protocol-version";
+/** A client opens its streams at once; one that does not is not waited for. */
+const STREAMS_WITHIN_MS = 30_000;
+const MAX_CHUNK_BYTES = 2 ** 16;
+
+export function isSpdyRequest({ upgrade }: ApiRequest): boolean {
+  return upgrade?.toUpperCase() === SPDY;
+}
+
+/**
+ * Runs a command behind SPDY, as older kubectls and Go's `NewSPDYExecutor` speak with it: a stream each for standard input,
+ * output and errors, and one for the Status that the command ended with.
+ */
+export function answerSpdyCommand(
+  request: ApiRequest,
+  wanted: WantedStreams & { readonly tty: boolean },
+  clock: Clock,
+  run: (streams: CommandStreams) => Promise<object>,
+): ApiResponse {
+  const offered = [request.headers[PROTOCOL_HEADER] ?? []].flat().flatMap((text) => text.split(/\s*,\s*/));
+  if (!offered.includes(PROTOCOL)) {
+    const why = `unable to upgrade: unable to negotiate protocol: client supports [${offered.join(" ")}], server accepts [${PROTOCOL}]`;
+    return { status: 403, headers: {}, body: Buffer.from(why) };
+  }
+  return {
+    status: 101,
+    headers: { upgrade: SPDY, connection: "Upgrade", [PROTOCOL_HEADER]: PROTOCOL },
+    body: new Uint8Array(),
+    takeOver: (connection) => serve(connection, wanted, clock, run),
+  };
+}
+
+async function serve(
+  connection: Duplex,
+  wanted: WantedStreams & { readonly tty: boolean },
+  clock: Clock,
+  run: (streams: CommandStreams) => Promise<object>,
+): Promise<void> {
+  const session = new SpdySession(connection, clock);
+  const { stdin, stdout, stderr, tty } = wanted;
+  const needed = [
+    "error",
+    ...Object.entries({ stdin, stdout, stderr, resize: tty }).flatMap(([name, is]) => (is ? name : [])),
+  ];
+  const streams = new Map<string, SpdyStream>();
+  const gone = new AbortController();
+  const reading = new Promise<void>((resolve) => {
+    const late = clock.timer(STREAMS_WITHIN_MS, () => connection.destroy()).unref();
+    const onStream = (stream: SpdyStream): void => {
+      streams.set(stream.headers.get("streamtype") ?? "", stream);
+      if (!needed.every((name) => streams.has(name))) return;
+      late[Symbol.dispose]();
+      resolve();
+    };
+    void session.run(onStream).finally(() => {
+      late[Symbol.dispose]();
+      gone.abort(new Error("the caller has gone"));
+      resolve();
+    });
+  });
+  await reading;
+  if (gone.signal.aborted) return;
+  const status = await run({
+    stdin: streams.get("stdin")?.incoming ?? noInput(),
+    stdout: (data) => written(streams.get("stdout"), data),
+    stderr: (data) => written(streams.get("stderr"), data),
+    signal: gone.signal,
+  });
+  await written(streams.get("error"), JSON.stringify(status));
+  for (const stream of streams.values()) stream.end();
+  session.close();
+}
+
+function noInput(): ByteQueue {
+  const queue = new ByteQueue();
+  queue.end();
+  return queue;
+}
+
+async function written(stream: SpdyStream | undefined, data: string | Uint8Array): Promise<void> {
+  const bytes = typeof data === "string" ? Buffer.from(data) : data;
+  for (let at = 0; at < bytes.byteLength; at += MAX_CHUNK_BYTES) {
+    await stream?.write(bytes.subarray(at, at + MAX_CHUNK_BYTES));
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { HeaderReader, HeaderWriter } from "./header-block.js";
+
+describe("header blocks of SPDY", () => {
+  it("are compressed with the dictionary of the protocol", async () => {
+    const block = await new HeaderWriter().write(new Map([["streamtype", "stdin"]]));
+    // The head of zlib that says so, and the checksum of the dictionary.
+    expect(block[1]! & 0x20).toBe(0x20);
+    expect(block.toString("hex", 2, 6)).toBe("e3c6a7c2");
+  });
+
+  it("are read in order, each with what the ones before it have shown", async () => {
+    const [writer, reader] = [new HeaderWriter(), new HeaderReader()];
+    for (const headers of [
+      new Map([["streamtype", "error"]]),
+      new Map<string, string>(),
+      new Map([
+        ["streamtype", "stdin"],
+        ["long", "x".repeat(40_000)],
+      ]),
+    ]) {
+      expect(await reader.read(await writer.write(headers))).toEqual(headers);
+    }
+  });
+
+  it("that unfold to too much, or to nothing, are refused", async () => {
+    const large = await new HeaderWriter().write(new Map([["a", "x".repeat(200_000)]]));
+    await expect(new HeaderReader().read(large)).rejects.toThrow("too large");
+    await expect(new HeaderReader().read(Buffer.from("no block"))).rejects.toThrow();
+  });
+});
