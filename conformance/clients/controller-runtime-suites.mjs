@@ -139,6 +139,9 @@ const sides = {
   real: { assets: binaries, version: basename(binaries) },
 };
 
+/** A suite whose server did not start ran no spec, which says nothing of the specs. */
+const isWhole = ({ code, hasReport, run }) => code === 0 || !hasReport || run > 0;
+
 /** What is kept of a package on a side, or what its run gives; undefined where there is no time left to find out. */
 async function kept(name, side) {
   const { assets: folder, version } = sides[side];
@@ -150,6 +153,7 @@ async function kept(name, side) {
     program === undefined
       ? { code: 0, hasReport: false, passed: [], run: 0, seconds: 0 }
       : await resultOf(program, join(root, "pkg", name), folder, binaries);
+  if (!isWhole(result)) return undefined;
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify(result));
   return result;

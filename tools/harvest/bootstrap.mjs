@@ -35,7 +35,14 @@ export async function harvestBootstrap(api, discovery) {
 function bare({ metadata, status, ...object }) {
   const { uid, resourceVersion, creationTimestamp, managedFields, generation, selfLink, ...kept } = metadata;
   const { apiVersion, kind, ...rest } = object;
-  return { apiVersion, kind, metadata: kept, ...rest, ...(status ? { status: withoutTimes(status) } : {}) };
+  const owners = managedFields.map(({ time, ...entry }) => entry);
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...kept, managedFields: owners },
+    ...rest,
+    ...(status ? { status: withoutTimes(status) } : {}),
+  };
 }
 
 function withoutTimes(value) {

@@ -1,7 +1,8 @@
 // Asks a real kube-apiserver for everything that can be known of it as data, and writes the control plane's facts.
 //
-//   node tools/harvest/harvest.mjs
+//   node tools/harvest/harvest.mjs [FILE...]
 //
+// Without names every file of facts is written.
 // Starts a server of its own (tools/kubernetes decides which version) and needs Go. For the next Kubernetes version:
 // raise the version there, run this, and read the difference.
 import { execFileSync } from "node:child_process";
@@ -46,33 +47,35 @@ function harvestTypes(discovery) {
   return goFacts("types", ...versions);
 }
 
+async function harvestVersion(api) {
+  const { major, minor, gitVersion, emulationMajor, emulationMinor, minCompatibilityMajor, minCompatibilityMinor } =
+    await api.get("/version");
+  return { major, minor, emulationMajor, emulationMinor, minCompatibilityMajor, minCompatibilityMinor, gitVersion };
+}
+
 const cluster = await startKubernetes();
 try {
   const api = apiOf(cluster.kubeconfig);
-  const { major, minor, gitVersion, emulationMajor, emulationMinor, minCompatibilityMajor, minCompatibilityMinor } =
-    await api.get("/version");
   const discovery = await harvestDiscovery(api);
-  const schemas = await harvestSchemas(api);
-  write("version.json", {
-    major,
-    minor,
-    emulationMajor,
-    emulationMinor,
-    minCompatibilityMajor,
-    minCompatibilityMinor,
-    gitVersion,
-  });
-  write("discovery.json", discovery.groups);
-  write("schemas.json", schemas);
-  const { texts, columns } = await harvestColumns(api, discovery);
-  write("columns.json", columns);
-  write("column-texts.json", texts);
-  write("bootstrap.json", await harvestBootstrap(api, discovery));
-  write("strategies.json", await harvestStrategies(api, discovery, schemas));
-  const types = harvestTypes(discovery);
-  write("kinds.json", types.kinds);
-  write("messages.json", types.messages);
-  write("structs.json", goFacts("structs"));
+  const files = new Set(process.argv.slice(2));
+  const isWanted = (...names) => files.size === 0 || names.some((name) => files.has(name));
+  const schemas = isWanted("schemas.json", "strategies.json") ? await harvestSchemas(api) : undefined;
+  if (isWanted("version.json")) write("version.json", await harvestVersion(api));
+  if (isWanted("discovery.json")) write("discovery.json", discovery.groups);
+  if (isWanted("schemas.json")) write("schemas.json", schemas);
+  if (isWanted("columns.json", "column-texts.json")) {
+    const { texts, columns } = await harvestColumns(api, discovery);
+    write("columns.json", columns);
+    write("column-texts.json", texts);
+  }
+  if (isWanted("bootstrap.json")) write("bootstrap.json", await harvestBootstrap(api, discovery));
+  if (isWanted("strategies.json")) write("strategies.json", await harvestStrategies(api, discovery, schemas));
+  if (isWanted("kinds.json", "messages.json")) {
+    const types = harvestTypes(discovery);
+    write("kinds.json", types.kinds);
+    write("messages.json", types.messages);
+  }
+  if (isWanted("structs.json")) write("structs.json", goFacts("structs"));
   api.close();
 } finally {
   await cluster.stop();

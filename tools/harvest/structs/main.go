@@ -30,6 +30,7 @@ var roots = [][2]any{
 	{core.Taint{}, corev1.Taint{}},
 	{core.ObjectReference{}, corev1.ObjectReference{}},
 	{core.VolumeNodeAffinity{}, corev1.VolumeNodeAffinity{}},
+	{core.PersistentVolumeSource{}, corev1.PersistentVolumeSource{}},
 	{core.ScopeSelector{}, corev1.ScopeSelector{}},
 	{core.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimSpec{}},
 	{core.EventSeries{}, corev1.EventSeries{}},

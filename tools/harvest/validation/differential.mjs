@@ -106,14 +106,10 @@ export function compared(ours, real) {
   return { verdict, causes, wording: causes && wordingOf(ours) === wordingOf(real), defaults: true };
 }
 
-/** The sentences of a refusal. Structs within them are Go's and differ in their field names: the text around is compared. */
+/** The sentences of a refusal, in any order. */
 function wordingOf({ body }) {
-  const sentences = (body.details?.causes ?? []).map(({ message }) => withoutStructs(message));
-  return sentences.length > 0 ? sentences.sort().join("\n") : withoutStructs(body.message);
-}
-
-function withoutStructs(text) {
-  return text.replace(/(Invalid value|Duplicate value|Unsupported value): [[{&].*?[\]}](?=: |$)/s, "$1: …");
+  const sentences = (body.details?.causes ?? []).map(({ message }) => message);
+  return sentences.length > 0 ? sentences.sort().join("\n") : body.message;
 }
 
 /** Without what differs between any two servers. */
@@ -130,6 +126,8 @@ const GENERATED = new Set([
   "healthCheckNodePort",
   "controller-uid",
   "batch.kubernetes.io/controller-uid",
+  "lastPhaseTransitionTime",
+  "lastTransitionTime",
 ]);
 
 function sorted(value) {

@@ -62,3 +62,12 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
   return { type: "FieldValueTypeInvalid", field, detail: sentence(`Invalid value: ${printed(value)}`, detail) };
 }
+
+export function internalError(field: string, detail: string): FieldError {
+  return { type: "InternalError", field, detail: sentence("Internal error", detail) };
+}
+
+/** An error that shows no value. */
+export function invalidWithoutValue(field: string, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, detail: `Invalid value: ${detail}` };
+}

@@ -11,6 +11,8 @@ export interface Strategy {
   readonly hasGeneration: boolean;
   /** The main endpoint ignores `status`, and `/status` ignores everything else. */
   readonly hasStatus: boolean;
+  /** A new object keeps the status that it came with. */
+  readonly keepsStatusOfNew?: boolean;
   /** Metadata that `/status` cannot change. */
   readonly statusKeeps?: readonly ("labels" | "annotations" | "finalizers" | "ownerReferences")[];
   /** Annotations count as part of the desired state: changing them bumps the generation. */

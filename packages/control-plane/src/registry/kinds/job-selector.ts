@@ -11,8 +11,9 @@ export function withJobSelector(object: KubeObject): KubeObject {
   const legacy = { "controller-uid": uid, "job-name": name, "batch.kubernetes.io/job-name": name };
   const labels = { ...template.metadata?.labels, ...own, ...legacy };
   const metadata = { ...template.metadata, labels };
-  // A job without labels has those of its template; they are nobody's.
-  const isBare = Object.keys(job.metadata.labels ?? {}).length === 0;
+  // A job without labels was given those of its template, the very same ones; they are nobody's.
+  const { labels: given } = job.metadata;
+  const isBare = given === template.metadata?.labels || Object.keys(given ?? {}).length === 0;
   return {
     ...job,
     metadata: isBare ? { ...job.metadata, labels } : job.metadata,

@@ -1,11 +1,30 @@
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { all, type Defaulter, each, when, whereAbsent, whereEmpty, within } from "./defaulter.js";
+import {
+  all,
+  type Defaulter,
+  each,
+  firstOf,
+  nullWhereEmpty,
+  when,
+  whereAbsent,
+  whereEmpty,
+  within,
+  without,
+} from "./defaulter.js";
 
-/** `registry:5000/app:1.2@sha256:…` → `1.2`; a reference without tag and digest means the latest. */
+const COMPONENT = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
+const DOMAIN =
+  "(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?";
+const REFERENCE = new RegExp(
+  `^(?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>[\\w][\\w.-]{0,127}))?(?<digest>@[A-Za-z][\\w+.-]*:[0-9a-fA-F]{32,})?$`,
+);
+const MAX_NAME = 255;
+
+/** Whether an image has the tag `latest`, as one has that names neither a tag nor a digest. What is no reference has none. */
 function isLatest(image: Json | undefined): boolean {
   if (typeof image !== "string") return false;
-  const [reference = "", digest] = image.split("@");
-  const tag = reference.slice(reference.lastIndexOf("/") + 1).split(":")[1];
+  const { tag, digest } = REFERENCE.exec(image.slice(0, 4096))?.groups ?? { tag: "" };
+  if (image.replace(/(:[\w.-]+)?(@.*)?$/, "").length > MAX_NAME) return false;
   return tag === undefined ? digest === undefined : tag === "latest";
 }
 
@@ -14,7 +33,16 @@ const pullPolicy =
   (object) =>
     object[key] ? object : { ...object, [key]: isLatest(object[imageKey]) ? "Always" : "IfNotPresent" };
 
+/** Signals are chosen by a feature that is off; a lifecycle that says nothing else is none. */
+const withoutStopSignal: Defaulter = (object) => {
+  if (!isObject(object.lifecycle) || object.lifecycle.stopSignal === undefined) return object;
+  const { stopSignal: _signal, ...lifecycle } = object.lifecycle;
+  const { lifecycle: _lifecycle, ...rest } = object;
+  return Object.keys(lifecycle).length === 0 ? rest : { ...rest, lifecycle };
+};
+
 const container = all(
+  withoutStopSignal,
   pullPolicy("imagePullPolicy", "image"),
   whereEmpty({ terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" }),
 );
@@ -116,10 +144,22 @@ function isEmpty(value: Json | undefined): boolean {
   return !isObject(value) || Object.keys(value).length === 0;
 }
 
+/** The account has two names, of which the one that is deprecated follows the other. */
+const serviceAccount: Defaulter = (spec) => {
+  const name = spec.serviceAccountName || spec.serviceAccount;
+  if (!name || (spec.serviceAccountName === name && spec.serviceAccount === name)) return spec;
+  return { ...spec, serviceAccountName: name, serviceAccount: name };
+};
+
+const itself = (value: Json): Json => value;
+const ipOf = (value: Json): Json => (isObject(value) ? (value.ip ?? "") : "");
+
 /** By the name of the struct in the group `core`, version v1. */
 export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   Pod: pod,
   PodSpec: all(
+    without("schedulingGroup"),
+    serviceAccount,
     whereEmpty({ dnsPolicy: "ClusterFirst", restartPolicy: "Always", schedulerName: "default-scheduler" }),
     whereAbsent({ securityContext: {}, terminationGracePeriodSeconds: 30 }),
   ),
@@ -153,6 +193,10 @@ export const coreDefaults: Readonly<Record<string, Defaulter>> = {
     (status) => isObject(status.capacity),
     (status) => whereAbsent({ allocatable: status.capacity ?? {} })(status),
   ),
+  NodeSpec: all(without("configSource"), firstOf("podCIDR", "podCIDRs", itself, itself)),
+  PodStatus: firstOf("podIP", "podIPs", (ip) => ({ ip }), ipOf),
+  ServiceAccount: each("secrets", ({ name }): JsonObject => (name === undefined ? {} : { name })),
+  LimitRangeSpec: nullWhereEmpty("limits"),
   LimitRangeItem: limitRangeItem,
   ReplicationController: replicationController,
 };

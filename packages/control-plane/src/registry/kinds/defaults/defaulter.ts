@@ -50,3 +50,40 @@ export function each(key: string, defaulter: Defaulter): Defaulter {
 export function when(condition: (object: JsonObject) => boolean, defaulter: Defaulter): Defaulter {
   return (object) => (condition(object) ? defaulter(object) : object);
 }
+
+/** Without fields that the real server has switched off: it takes them and forgets them. */
+export function without(...names: readonly string[]): Defaulter {
+  return (object) => {
+    if (!names.some((name) => name in object)) return object;
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+  };
+}
+
+/** Lists that are read back as null where nothing is in them. */
+export function nullWhereEmpty(...names: readonly string[]): Defaulter {
+  return (object) => {
+    const empty = names.filter((name) => Array.isArray(object[name]) && (object[name] as readonly Json[]).length === 0);
+    return empty.length === 0 ? object : { ...object, ...Object.fromEntries(empty.map((name) => [name, null])) };
+  };
+}
+
+/**
+ * The older field for one value beside the newer one for several: where they differ the older one wins, and the first of
+ * the newer one fills it in.
+ */
+export function firstOf(
+  one: string,
+  several: string,
+  wrap: (value: Json) => Json,
+  unwrap: (value: Json) => Json,
+): Defaulter {
+  return (object) => {
+    const first = object[one];
+    const list = Array.isArray(object[several]) ? (object[several] as readonly Json[]) : [];
+    const isGiven = first !== undefined && first !== null && first !== "";
+    const isOlder = isGiven && (list.length === 0 || unwrap(list[0]!) !== first);
+    const kept = isOlder ? [wrap(first)] : list;
+    if (kept.length === 0) return object;
+    return { ...object, [one]: unwrap(kept[0]!), [several]: kept };
+  };
+}

@@ -1,5 +1,15 @@
 import { isObject, type JsonObject } from "../../../schema/json.js";
-import { all, type Defaulter, when, whereAbsent, whereEmpty, within } from "./defaulter.js";
+import {
+  all,
+  type Defaulter,
+  each,
+  nullWhereEmpty,
+  when,
+  whereAbsent,
+  whereEmpty,
+  within,
+  without,
+} from "./defaulter.js";
 
 const type = (name: string) => (object: JsonObject) => object.type === name;
 const ofSpec = (...defaulters: readonly Defaulter[]): Defaulter => within("spec", all(...defaulters), true);
@@ -45,7 +55,9 @@ const apps: Readonly<Record<string, Defaulter>> = {
       true,
     ),
     within("persistentVolumeClaimRetentionPolicy", whereEmpty({ whenDeleted: "Retain", whenScaled: "Retain" }), true),
+    each("volumeClaimTemplates", whereEmpty({ kind: "PersistentVolumeClaim", apiVersion: "v1" })),
   ),
+  RollingUpdateStatefulSetStrategy: without("maxUnavailable"),
   ReplicaSet: ofSpec(whereAbsent({ replicas: 1 })),
 };
 
@@ -123,6 +135,8 @@ const RBAC_GROUP = "rbac.authorization.k8s.io";
 const roleRef = within("roleRef", whereEmpty({ apiGroup: RBAC_GROUP }), true);
 
 const rbac: Readonly<Record<string, Defaulter>> = {
+  Role: nullWhereEmpty("rules"),
+  ClusterRole: nullWhereEmpty("rules"),
   ClusterRoleBinding: roleRef,
   RoleBinding: roleRef,
   Subject: when((subject) => subject.kind === "User" || subject.kind === "Group", whereEmpty({ apiGroup: RBAC_GROUP })),
@@ -186,9 +200,11 @@ export const groupDefaults: Readonly<Record<string, Readonly<Record<string, Defa
   "storage.v1": storage,
   "admissionregistration.v1": admission,
   "discovery.v1": {
+    EndpointSlice: nullWhereEmpty("endpoints", "ports"),
     EndpointPort: whereAbsent({ name: "", protocol: "TCP" }),
   },
   "scheduling.v1": { PriorityClass: whereAbsent({ preemptionPolicy: "PreemptLowerPriority" }) },
+  "coordination.v1": { LeaseSpec: without("strategy", "preferredHolder") },
   "flowcontrol.v1": flowControl,
   "resource.v1": { ExactDeviceRequest: exactCount, DeviceSubRequest: exactCount },
 };

@@ -1,7 +1,9 @@
 import { isObject, type JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import { pathSegmentName } from "../../metadata/name-rules.js";
+import { containerResourceName } from "./resource-rules.js";
 import {
+  aboveZero,
   each,
   isEmpty,
   label1123,
@@ -19,11 +21,11 @@ import {
   struct,
   text,
 } from "./rule.js";
-import { labelSelector } from "./selector-rules.js";
 
 const segment = text((value) => pathSegmentName(value, false));
 const reference = struct({ kind: needed(segment), name: needed(segment) });
-const metric = struct({ name: neededWith("must specify a metric name", segment), selector: labelSelector });
+/** The selector is not looked at: whoever has the metric reads it. */
+const metric = struct({ name: neededWith("must specify a metric name", segment) });
 
 const target = struct({}, (value, path, errors) => {
   const { type, value: amount, averageUtilization, averageValue } = value;
@@ -83,7 +85,9 @@ const SOURCES: Readonly<Record<string, Rule>> = {
   resource: struct({ name: neededWith("must specify a resource name"), target }, utilization),
   containerResource: struct(
     {
-      name: neededWith("must specify a resource name"),
+      name: neededWith("must specify a resource name", (name, path, errors) =>
+        containerResourceName(String(name), path, errors),
+      ),
       container: neededWith("must specify a container", label1123),
       target,
     },
@@ -129,7 +133,6 @@ const scalingRules = struct({}, (rules, path, errors) => {
   if (tolerance !== undefined) nonNegativeQuantity(tolerance, `${path}.tolerance`, errors);
 });
 
-const aboveZero = number((value) => value > 0, "must be greater than zero");
 const scalingPolicy = struct({}, ({ type, value, periodSeconds }, path, errors) => {
   oneOf("Percent", "Pods")(type, `${path}.type`, errors);
   aboveZero(value ?? 0, `${path}.value`, errors);

@@ -1,9 +1,21 @@
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { duplicate, invalidValue, notSupported, required, tooMany } from "../../field-error.js";
+import {
+  duplicate,
+  invalidValue,
+  invalidWithoutValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { cronComplaint } from "./cron-schedule.js";
+import { internal, isSameInternal } from "./internal-struct.js";
+import { indexesIn } from "./job-indexes.js";
+import { domainPath } from "./path-rules.js";
 import { checkPodTemplate } from "./pod-spec-rules.js";
 import {
+  IMMUTABLE,
   isEmpty,
   list,
   nonNegative,
@@ -29,6 +41,13 @@ const numbers = struct({
   backoffLimitPerIndex: pointed(nonNegative),
   maxFailedIndexes: pointed(nonNegative),
 }) as StructRule;
+
+/** A controller elsewhere, named by its domain. */
+const managedBy: StructRule = ({ managedBy: name }, path, errors) => {
+  if (name === undefined) return;
+  domainPath(name, `${path}.managedBy`, errors);
+  if (Buffer.byteLength(String(name)) > 63) errors.push(tooLong(`${path}.managedBy`, 63));
+};
 
 /** Indexes are counted, and kept within bounds. */
 const indexes: StructRule = (spec, path, errors) => {
@@ -66,11 +85,6 @@ const indexes: StructRule = (spec, path, errors) => {
 const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
 const quoted = (values: readonly string[]): string =>
   `valid values: [${values.map((value) => `"${value}"`).join(" ")}]`;
-
-/** An error that shows no value. */
-function withoutValue(field: string, detail: string): FieldError {
-  return { type: "FieldValueInvalid", field, detail: `Invalid value: ${detail}` };
-}
 
 function exitCodes(containers: ReadonlySet<Json>): StructRule {
   return ({ operator, containerName, values }, path, errors) => {
@@ -120,8 +134,9 @@ const failurePolicy: StructRule = (spec, path, errors) => {
     }
     const ways = Number(isObject(onExitCodes)) + Number(list(onPodConditions).length > 0);
     if (ways === 2)
-      errors.push(withoutValue(place, "specifying both OnExitCodes and OnPodConditions is not supported"));
-    if (ways === 0) errors.push(withoutValue(place, "specifying one of OnExitCodes and OnPodConditions is required"));
+      errors.push(invalidWithoutValue(place, "specifying both OnExitCodes and OnPodConditions is not supported"));
+    if (ways === 0)
+      errors.push(invalidWithoutValue(place, "specifying one of OnExitCodes and OnPodConditions is required"));
   }
 };
 
@@ -143,30 +158,63 @@ const restart: StructRule = ({ template, podFailurePolicy }, path, errors) => {
   }
 };
 
-const successPolicy: StructRule = ({ successPolicy: policy, completionMode }, path, errors) => {
+const successPolicy: StructRule = ({ successPolicy: policy, completionMode, completions }, path, errors) => {
   if (!isObject(policy)) return;
   const at = `${path}.successPolicy`;
-  if (completionMode !== INDEXED) errors.push(invalidValue(at, policy, ONLY_INDEXED));
-  else if (list(policy.rules).length === 0)
+  if (completionMode !== INDEXED) {
+    return void errors.push(invalidValue(at, internal("batch.SuccessPolicy", policy), ONLY_INDEXED));
+  }
+  const rules = list(policy.rules);
+  if (rules.length === 0)
     errors.push(required(`${at}.rules`, "at least one rules must be specified when the successPolicy is specified"));
+  if (rules.length > 20) errors.push(tooMany(`${at}.rules`, rules.length, 20));
+  for (const [index, rule] of rules.entries()) {
+    successRule(rule, Number(completions ?? 0), `${at}.rules[${index}]`, errors);
+  }
+  return undefined;
 };
+
+const MAX_INDEXES_BYTES = 65_536;
+
+/** When enough of a job is done: so many indexes, out of these. */
+function successRule(rule: JsonObject, completions: number, path: string, errors: FieldError[]): void {
+  const { succeededCount: count, succeededIndexes: indexes } = rule;
+  if (count === undefined && indexes === undefined) {
+    errors.push(required(path, "at least one of succeededCount or succeededIndexes must be specified"));
+  }
+  const text = String(indexes ?? "");
+  const { total, complaint } = indexesIn(text, completions);
+  if (text.length > MAX_INDEXES_BYTES) errors.push(tooLong(`${path}.succeededIndexes`, MAX_INDEXES_BYTES));
+  if (complaint) {
+    errors.push(invalidValue(`${path}.succeededIndexes`, text, `error parsing succeededIndexes: ${complaint}`));
+  }
+  if (typeof count !== "number") return;
+  nonNegative(count, `${path}.succeededCount`, errors);
+  const above = (most: number, of: string): number =>
+    errors.push(invalidValue(`${path}.succeededCount`, count, `must be less than or equal to ${most} (${of})`));
+  if (count > completions) above(completions, "the number of specified completions");
+  if (indexes !== undefined && count > total) {
+    above(total, "the number of indexes in the specified succeededIndexes field");
+  }
+}
 
 /** A job's spec but for its selector, which a template of jobs has none of. */
 export const jobSpec: StructRule = (spec, path, errors) => {
-  for (const rule of [numbers, indexes, failurePolicy, successPolicy, replacement]) rule(spec, path, errors);
+  for (const rule of [numbers, managedBy, indexes, failurePolicy, successPolicy, replacement]) rule(spec, path, errors);
   checkPodTemplate(spec.template, `${path}.template`, errors);
   restart(spec, path, errors);
 };
 
 const ownSelector: StructRule = ({ selector, template }, path, errors) => {
-  if (!isObject(selector)) return void errors.push(required(`${path}.selector`));
+  const before = errors.length;
   labelSelector(selector, `${path}.selector`, errors);
+  const isReadable = errors.length === before;
+  if (!isObject(selector)) errors.push(required(`${path}.selector`));
   const labels = object(object(object(template).metadata).labels);
-  if (!selects(selector, labels)) {
+  if (isReadable && !(isObject(selector) && selects(selector, labels))) {
     const shown = object(object(template).metadata).labels ?? null;
     errors.push(invalidValue(`${path}.template.metadata.labels`, shown, "`selector` does not match template `labels`"));
   }
-  return undefined;
 };
 
 const schedule: Rule = (value, path, errors) => {
@@ -221,22 +269,34 @@ export const batchRules: Readonly<Record<string, Rule>> = {
   "batch/cronjobs": (value, _path, errors) => cronSpec(object((value as JsonObject).spec), "spec", errors),
 };
 
+/** What of a job is shown under its own names. */
+const STRUCTS: Readonly<Record<string, string>> = {
+  selector: "*meta.LabelSelector",
+  template: "core.PodTemplateSpec",
+  podFailurePolicy: "*batch.PodFailurePolicy",
+  successPolicy: "*batch.SuccessPolicy",
+};
+
 /** A job keeps what its pods were made from. Parallelism and suspension may change; an elastic job's completions too. */
 export function jobUpdate(job: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
   const [spec, before] = [object(job.spec), object(old.spec)];
-  const check = (name: string): void => {
-    if (deepEqual(spec[name] ?? null, before[name] ?? null)) return;
-    const isElastic =
-      name === "completions" && spec.completionMode === INDEXED && spec.completions === spec.parallelism;
-    if (!isElastic) errors.push(invalidValue(`spec.${name}`, spec[name] ?? null, "field is immutable"));
+  const same = (name: string): readonly FieldError[] => {
+    const struct = STRUCTS[name] ?? "null";
+    if (isSameInternal(struct, spec[name], before[name])) return [];
+    return [invalidValue(`spec.${name}`, internal(struct, spec[name]), IMMUTABLE)];
   };
-  check("completions");
-  check("selector");
-  if (before.suspend !== true || isStarted(old)) check("template");
-  for (const name of ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"])
-    check(name);
-  return errors;
+  return [
+    ...(spec.completionMode === INDEXED ? elastic(spec, before) : same("completions")),
+    ...same("selector"),
+    ...(before.suspend === true && !isStarted(old) ? [] : same("template")),
+    ...["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"].flatMap(same),
+  ];
+}
+
+function elastic({ completions, parallelism }: JsonObject, before: JsonObject): readonly FieldError[] {
+  const isKept = deepEqual(completions ?? null, before.completions ?? null);
+  if (isKept || completions === undefined || completions === parallelism) return [];
+  return [invalidValue("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
 const isStarted = (job: JsonObject): boolean => object(job.status).startTime !== undefined;

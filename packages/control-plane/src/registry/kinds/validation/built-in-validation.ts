@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import type { Json, JsonObject } from "../../../schema/json.js";
+import type { Json } from "../../../schema/json.js";
 import type { FieldError } from "../../status-error.js";
 import type { Strategy, StrategyContext } from "../../strategy.js";
 import { asJson } from "../../write/field-ownership.js";
@@ -7,22 +7,24 @@ import { autoscalingRules } from "./autoscaling-rules.js";
 import { batchRules, jobUpdate } from "./batch-rules.js";
 import { claimUpdate } from "./claim-rules.js";
 import { configRules } from "./config-rules.js";
-import { endpointRules, endpointSliceUpdate, nodeUpdate } from "./endpoint-rules.js";
+import { endpointRules, endpointSliceUpdate } from "./endpoint-rules.js";
+import { jobStatusUpdate } from "./job-status-rules.js";
 import { ingressClassUpdate, networkingRules } from "./networking-rules.js";
+import { nodeRule, nodeUpdate } from "./node-rules.js";
 import { notValidated } from "./not-validated.js";
 import { podRule, podUpdate } from "./pod-rules.js";
+import { podStatusUpdate } from "./pod-status-rules.js";
 import { policyRules, priorityClassUpdate, quotaUpdate } from "./policy-rules.js";
-import { object, type Rule } from "./rule.js";
+import { object, type Rule, type UpdateRule } from "./rule.js";
 import { serviceRule, serviceUpdate } from "./service-rules.js";
+import { statusRules } from "./status-rules.js";
 import { storageClassUpdate, storageRules, volumeUpdate } from "./storage-rules.js";
-import { immutableFields, statefulSetUpdate, statefulSetUpdateRule, workloadRules } from "./workload-rules.js";
-
-/** What changed that must not. */
-type UpdateRule = (object: JsonObject, old: JsonObject) => readonly FieldError[];
+import { selectorUpdate, statefulSetUpdate, statefulSetUpdateRule, workloadRules } from "./workload-rules.js";
 
 /** What holds for new and for changed objects alike, by `group/plural`. */
 const RULES: Readonly<Record<string, Rule>> = {
   "/pods": podRule,
+  "/nodes": nodeRule,
   "/services": (value, _path, errors) => serviceRule(object(value), errors),
   ...workloadRules,
   ...batchRules,
@@ -38,8 +40,10 @@ const RULES: Readonly<Record<string, Rule>> = {
 const CHANGED_RULES: Readonly<Record<string, Rule>> = {
   "apps/statefulsets": statefulSetUpdateRule,
   "scheduling.k8s.io/priorityclasses": () => {},
-  "storage.k8s.io/storageclasses": () => {},
 };
+
+/** Kinds whose changed objects the real server judges twice over: each cause comes twice. */
+const TWICE = new Set(["batch/jobs", "/persistentvolumes"]);
 
 const UPDATES: Readonly<Record<string, UpdateRule>> = {
   "/pods": podUpdate,
@@ -48,9 +52,9 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   "/persistentvolumes": volumeUpdate,
   "/resourcequotas": quotaUpdate,
   "/nodes": nodeUpdate,
-  "apps/deployments": immutableFields("selector"),
-  "apps/replicasets": immutableFields("selector"),
-  "apps/daemonsets": immutableFields("selector"),
+  "apps/deployments": selectorUpdate,
+  "apps/replicasets": selectorUpdate,
+  "apps/daemonsets": selectorUpdate,
   "apps/statefulsets": statefulSetUpdate,
   "batch/jobs": jobUpdate,
   "storage.k8s.io/storageclasses": storageClassUpdate,
@@ -59,16 +63,25 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   "discovery.k8s.io/endpointslices": endpointSliceUpdate,
 };
 
+/** What `/status` is judged by. */
+const STATUSES: Readonly<Record<string, UpdateRule>> = {
+  ...statusRules,
+  "/pods": podStatusUpdate,
+  "/nodes": nodeUpdate,
+  "batch/jobs": jobStatusUpdate,
+};
+
 type Validation = Pick<Strategy, "validate" | "validateUpdate" | "warnings">;
 
 /**
- * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. The other endpoints
- * of an object are judged by `more` alone.
+ * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. Endpoints of an
+ * object besides its status and scale are judged by `more` alone.
  */
 export function builtInValidation(id: string, more: Validation): Validation {
   const rule = RULES[id];
   const changed = CHANGED_RULES[id] ?? rule;
   const update = UPDATES[id];
+  const status = STATUSES[id];
   const unseen = notValidated(id);
   if (rule === undefined && update === undefined) return more;
   return {
@@ -80,9 +93,10 @@ export function builtInValidation(id: string, more: Validation): Validation {
     },
     validateUpdate: (next: KubeObject, old: KubeObject, context: StrategyContext) => {
       const others = more.validateUpdate?.(next, old, context) ?? [];
+      if (context.subresource === "status") return [...(status?.(asJson(next), asJson(old)) ?? []), ...others];
       if (context.subresource !== "" && context.subresource !== "scale") return others;
       const errors: FieldError[] = [];
-      changed?.(asJson(next) as Json, "", errors);
+      for (let times = TWICE.has(id) ? 2 : 1; times > 0; times--) changed?.(asJson(next) as Json, "", errors);
       return [...errors, ...(update?.(asJson(next), asJson(old)) ?? []), ...others];
     },
   };

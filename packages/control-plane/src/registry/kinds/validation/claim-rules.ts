@@ -1,10 +1,12 @@
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
+import { isArray, isObject, type JsonObject } from "../../../schema/json.js";
+import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
+import { internalDiff, isSameInternal } from "./internal-struct.js";
 import {
   given,
   IMMUTABLE,
   isEmpty,
+  label1123,
   nanosOf,
   object,
   oneOf,
@@ -39,21 +41,25 @@ const storage: StructRule = ({ resources }, path, errors) => {
   else positiveQuantity(requested, at, errors);
 };
 
-const dataSource = struct({}, ({ name, kind, apiGroup }, path, errors) => {
+const dataSource = struct({}, ({ name, kind, apiGroup, namespace }, path, errors) => {
   if (!name) errors.push(required(`${path}.name`));
   if (!kind) errors.push(required(`${path}.kind`));
   const group = String(apiGroup ?? "");
   if (group === "" && kind !== "PersistentVolumeClaim") {
     const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-    errors.push(invalidValue(`${path}.kind`, kind ?? "", why));
+    errors.push(invalidValue(path, kind ?? "", why));
   }
   if (group !== "") subdomain(group, `${path}.apiGroup`, errors);
+  given(label1123)(namespace, `${path}.namespace`, errors);
 });
 
 const sameSource: StructRule = ({ dataSource: one, dataSourceRef: other }, path, errors) => {
   if (!isObject(one) || !isObject(other)) return;
-  const isSame = (one.apiGroup ?? "") === (other.apiGroup ?? "") && one.kind === other.kind && one.name === other.name;
-  if (!isSame) errors.push(invalidValue(path, `${path}.dataSource`, "must match dataSourceRef"));
+  const refuse = (why: string): number => errors.push(invalidValue(path, new Printed("{}"), why));
+  if (other.namespace) refuse("may not be specified when dataSourceRef.namespace is specified");
+  else if ((one.apiGroup ?? "") !== (other.apiGroup ?? "") || one.kind !== other.kind || one.name !== other.name) {
+    refuse("must match dataSourceRef");
+  }
 };
 
 /** What a claim asks for. */
@@ -83,24 +89,45 @@ const CHANGED =
 export function claimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   const [spec, before] = [object(claim.spec), object(old.spec)];
-  const isBound = object(claim.status).phase === "Bound";
-  const kept = (each: JsonObject): Json => {
-    const { volumeName, volumeAttributesClassName, ...rest } = each;
-    const resources = object(rest.resources);
-    return {
-      ...rest,
-      ...(before.volumeName ? { volumeName: volumeName ?? "" } : {}),
-      ...(isBound
-        ? { resources: { ...resources, requests: { ...object(resources.requests), storage: "0" } } }
-        : { volumeAttributesClassName: volumeAttributesClassName ?? "" }),
-    };
-  };
-  if (!deepEqual(kept(spec), kept(before))) errors.push(forbiddenField("spec", CHANGED));
+  const kept = withMutableFieldsOf(before, spec, object(claim.status).phase === "Bound");
+  const was = before.volumeName ? before : { ...before, ...(spec.volumeName && { volumeName: spec.volumeName }) };
+  if (!isSameInternal(SPEC, kept, was)) {
+    errors.push(forbiddenField("spec", `${CHANGED}\n${internalDiff(SPEC, was, kept)}`));
+  }
   const sizeOf = (each: JsonObject): bigint => nanosOf(object(object(each.resources).requests).storage);
   if (sizeOf(spec) < sizeOf(before) && sizeOf(spec) <= nanosOf(object(object(old.status).capacity).storage)) {
     errors.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
   if (spec.volumeMode !== before.volumeMode)
     errors.push(invalidValue("volumeMode", spec.volumeMode ?? null, IMMUTABLE));
+  if (!spec.volumeAttributesClassName && object(old.status).currentVolumeAttributesClassName !== undefined) {
+    const [to, applied] = [
+      spec.volumeAttributesClassName === undefined ? "nil" : "empty string",
+      "status.currentVolumeAttributesClassName",
+    ];
+    const why = `update to ${to} is forbidden when ${applied} is not nil`;
+    errors.push(forbiddenField("spec.volumeAttributesClassName", why));
+  }
   return errors;
+}
+
+const SPEC = "core.PersistentVolumeClaimSpec";
+
+/** The spec with what may change taken back, so that the rest can be compared. */
+function withMutableFieldsOf(before: JsonObject, spec: JsonObject, isBound: boolean): JsonObject {
+  const named = before.storageClassName === undefined ? without(spec, "storageClassName") : spec;
+  if (!isBound) return named;
+  const [resources, old] = [object(spec.resources), object(before.resources)];
+  const requests = { ...object(resources.requests), storage: object(old.requests).storage ?? "0" };
+  const { volumeAttributesClassName: name } = before;
+  return {
+    ...without(named, "volumeAttributesClassName"),
+    resources: { ...resources, requests },
+    ...(name !== undefined && { volumeAttributesClassName: name }),
+  };
+}
+
+function without(spec: JsonObject, name: string): JsonObject {
+  const { [name]: _dropped, ...rest } = spec;
+  return rest;
 }

@@ -8,7 +8,7 @@ const MAX_BYTES = 1_048_576;
 /** What is wrong with a key of a config map or a secret. */
 export function configKeyComplaints(key: string): readonly string[] {
   const complaints: string[] = [];
-  if (Buffer.byteLength(key) > 253) complaints.push("must be no more than 253 bytes");
+  if (Buffer.byteLength(key) > 253) complaints.push("must be no more than 253 characters");
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
     complaints.push(
       "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",

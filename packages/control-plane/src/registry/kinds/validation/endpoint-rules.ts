@@ -1,15 +1,14 @@
-import { deepEqual, isArray, type Json, type JsonObject } from "../../../schema/json.js";
+import type { Json } from "../../../schema/json.js";
 import { duplicate, invalidValue, required, tooMany } from "../../field-error.js";
 import { labelValue } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
-import { cidr, ipAddress, isCidr, isIp } from "./address-rules.js";
+import { ipAddress, isIp } from "./address-rules.js";
 import {
   each,
   given,
-  IMMUTABLE,
+  immutable,
   isEmpty,
   label1123,
-  labels,
   list,
   needed,
   object,
@@ -20,11 +19,11 @@ import {
   type Rule,
   struct,
   subdomain,
+  texts,
 } from "./rule.js";
 import { specialAddress } from "./service-rules.js";
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
-const texts = (value: Json | undefined): readonly string[] => (isArray(value) ? value.map(String) : []);
 
 function address(type: Json | undefined, value: string, list: string, path: string, errors: FieldError[]): void {
   if (type === "FQDN") subdomain(value, path, errors);
@@ -72,24 +71,21 @@ const endpointSlice: Rule = (value, _path, errors) => {
       address(addressType, each, `${at}.addresses`, `${at}.addresses[${position}]`, errors);
     }
     pointed(subdomain)(endpoint.nodeName, `${at}.nodeName`, errors);
-    labels(endpoint.deprecatedTopology, `${at}.deprecatedTopology`, errors);
     pointed(label1123)(endpoint.hostname, `${at}.hostname`, errors);
     hints(endpoint.hints, `${at}.hints`, errors);
   }
 };
 
-export function endpointSliceUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
-  return changed.addressType === old.addressType
-    ? []
-    : [invalidValue("addressType", changed.addressType ?? "", IMMUTABLE)];
-}
+export const endpointSliceUpdate = immutable("", "addressType");
 
 const endpointAddress = struct({}, ({ ip, hostname, nodeName }, path, errors) => {
   const given = String(ip ?? "");
   ipAddress(given, `${path}.ip`, errors);
   if (!isEmpty(hostname)) label1123(hostname, `${path}.hostname`, errors);
   pointed(subdomain)(nodeName, `${path}.nodeName`, errors);
+  // The real server complains of what is no address once more.
   if (isIp(given)) specialAddress(given, path, errors);
+  else errors.push(invalidValue(`${path}.ip`, given, "must be a valid IP address"));
 });
 
 const endpoints: Rule = (value, _path, errors) => {
@@ -112,61 +108,7 @@ const endpoints: Rule = (value, _path, errors) => {
   }
 };
 
-const taints: Rule = (value, path, errors) => {
-  const seen = new Set<string>();
-  for (const [index, { key = "", value: text = "", effect = "" }] of list(value).entries()) {
-    const at = `${path}[${index}]`;
-    qualified(key, `${at}.key`, errors);
-    const complaints = labelValue(String(text));
-    if (complaints.length > 0) errors.push(invalidValue(`${at}.value`, text, complaints.join(";")));
-    needed(oneOf("NoSchedule", "PreferNoSchedule", "NoExecute"))(effect, `${at}.effect`, errors);
-    const id = `${key}/${effect}`;
-    if (seen.has(id)) {
-      const shown = { key, value: text, effect };
-      errors.push({
-        ...duplicate(at, shown),
-        detail: `${duplicate(at, shown).detail}: taints must be unique by key and effect pair`,
-      });
-    }
-    seen.add(id);
-  }
-};
-
-const node: Rule = (value, _path, errors) => {
-  const spec = object(object(value).spec);
-  taints(spec.taints, "spec.taints", errors);
-  const ranges = texts(spec.podCIDRs);
-  for (const [index, range] of ranges.entries()) cidr(range, `spec.podCIDRs[${index}]`, errors);
-  if (ranges.length > 1 && ranges.every(isCidr)) {
-    const isDual = new Set(ranges.map((range) => range.includes(":"))).size === 2 && ranges.length === 2;
-    if (!isDual)
-      errors.push(invalidValue("spec.podCIDRs", ranges, "may specify no more than one CIDR for each IP family"));
-  }
-};
-
-/** What a node was given stays with it. */
-export function nodeUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const [spec, before] = [object(changed.spec), object(old.spec)];
-  if (!isEmpty(before.podCIDRs) && !deepEqual(spec.podCIDRs ?? [], before.podCIDRs!)) {
-    errors.push({
-      type: "FieldValueForbidden",
-      field: "spec.podCIDRs",
-      detail: 'Forbidden: node updates may not change podCIDR except from "" to valid',
-    });
-  }
-  if (before.providerID && spec.providerID !== before.providerID) {
-    errors.push({
-      type: "FieldValueForbidden",
-      field: "spec.providerID",
-      detail: 'Forbidden: node updates may not change providerID except from "" to valid',
-    });
-  }
-  return errors;
-}
-
 export const endpointRules: Readonly<Record<string, Rule>> = {
   "discovery.k8s.io/endpointslices": endpointSlice,
   "/endpoints": endpoints,
-  "/nodes": node,
 };

@@ -69,25 +69,29 @@ const KNOWN_FIELDS = [
 /** What a container may use, as a value. */
 export function resourceSelector(supported: readonly string[], isInVolume: boolean): Rule {
   return struct({}, ({ resource, containerName, divisor }, path, errors) => {
-    if (isInVolume && !containerName) return void errors.push(required(`${path}.containerName`));
     const name = String(resource ?? "");
-    if (name === "") return void errors.push(required(`${path}.resource`));
-    if (!supported.includes(name) && !/^(limits|requests)\.hugepages-/.test(name)) {
+    if (isInVolume && !containerName) errors.push(required(`${path}.containerName`));
+    else if (name === "") errors.push(required(`${path}.resource`));
+    else if (!supported.includes(name) && !HUGE_PAGES.test(name)) {
       errors.push(notSupported(`${path}.resource`, name, supported));
     }
     const unit = String(divisor ?? "0");
-    if (name.endsWith(".cpu") && !["0", "1", "1m"].includes(unit)) {
-      errors.push(invalidValue("divisor", unit, "only divisor's values 1m and 1 are supported with the cpu resource"));
-    } else if (!name.endsWith(".cpu") && supported.includes(name) && !SIZES.includes(unit)) {
-      const kind = name.split(".")[1];
-      const why = `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${kind === "memory" ? "memory" : "local ephemeral storage"} resource`;
-      errors.push(invalidValue("divisor", unit, why));
+    if (unit === "0") return;
+    const refuse = (why: string): number =>
+      errors.push(invalidValue(`${path}.divisor`, name, `only divisor's values ${why} resource`));
+    if (/^(limits|requests)\.cpu$/.test(name)) {
+      if (!["1", "1m"].includes(unit)) refuse("1m and 1 are supported with the cpu");
+    } else if (!SIZES.includes(unit)) {
+      const kind = HUGE_PAGES.test(name) ? "hugepages" : SIZED[name.replace(/^(limits|requests)\./, "")];
+      if (kind) refuse(`1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${kind}`);
     }
-    return undefined;
   });
 }
 
-const SIZES = ["0", "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
+/** Resources that are measured in bytes, as the real server calls them. */
+const SIZED: Readonly<Record<string, string>> = { memory: "memory", "ephemeral-storage": "local ephemeral storage" };
+const SIZES = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 export const CONTAINER_RESOURCES = [
   "limits.cpu",
   "limits.ephemeral-storage",
@@ -97,7 +101,7 @@ export const CONTAINER_RESOURCES = [
   "requests.memory",
 ];
 
-const keySelector = struct({ name: needed(subdomain), key: needed(configKey) });
+const keySelector = struct({ name: subdomain, key: needed(configKey) });
 
 const ENV_SOURCES: Readonly<Record<string, Rule>> = {
   fieldRef: fieldSelector(ENV_FIELDS),
@@ -125,11 +129,13 @@ export const env = each(struct({ name: needed(environmentName) }, valueFrom));
 
 export const envFrom = each(
   struct({ prefix: given(environmentName) }, ({ configMapRef, secretRef }, path, errors) => {
+    // The real server leaves the index out where it counts sources.
+    const all = path.replace(/\[\d+\]$/, "");
     for (const [name, reference] of Object.entries({ configMapRef, secretRef })) {
       if (isObject(reference)) needed(subdomain)(reference.name, `${path}.${name}.name`, errors);
     }
     const count = [configMapRef, secretRef].filter(isObject).length;
-    if (count === 0) errors.push(invalidValue(path, "", "must specify one of: `configMapRef` or `secretRef`"));
-    else if (count > 1) errors.push(invalidValue(path, "", "may not have more than one field specified at a time"));
+    if (count === 0) errors.push(invalidValue(all, "", "must specify one of: `configMapRef` or `secretRef`"));
+    else if (count > 1) errors.push(invalidValue(all, "", "may not have more than one field specified at a time"));
   }),
 );

@@ -2,6 +2,7 @@ import structs from "../../../facts/structs.json" with { type: "json" };
 import { goJson } from "../../../schema/go-format.js";
 import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { Printed } from "../../field-error.js";
+import { unifiedDiff } from "./unified-diff.js";
 
 /** The name that is shown ("" where its fields stand in its place), its type, and the JSON name where it is another. */
 type Row = readonly [shown: string, type: string, jsonName?: string];
@@ -14,6 +15,21 @@ const TABLE = structs as unknown as Readonly<Record<string, readonly Row[]>>;
  */
 export function internal(of: string, value: Json | undefined): Printed {
   return new Printed(shown(of, value));
+}
+
+/** Whether two of them are the same to the real server, for which nothing, an empty list and an empty map are one. */
+export function isSameInternal(of: string, one: Json | undefined, other: Json | undefined): boolean {
+  const text = (value: Json | undefined): string => shown(of, value).replace(/:(\[\]|\{\})/g, ":null");
+  return text(one) === text(other);
+}
+
+/** How two of them differ, as it stands under some refusals: a unified difference of their JSON. */
+export function internalDiff(of: string, before: Json | undefined, after: Json | undefined): string {
+  const lines = (value: Json | undefined): string => {
+    const spread = JSON.stringify(JSON.parse(shown(of, value)), null, 1);
+    return spread.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+  };
+  return unifiedDiff(lines(before), lines(after));
 }
 
 function shown(type: string, value: Json | undefined): string {

@@ -11,7 +11,7 @@ export function volumeMounts(container: JsonObject, volumes: ReadonlySet<string>
       const at = `${path}[${index}]`;
       const name = String(mount.name ?? "");
       if (name === "") errors.push(required(`${at}.name`));
-      else if (!volumes.has(name)) errors.push(notFound(`${at}.name`, name));
+      if (!volumes.has(name)) errors.push(notFound(`${at}.name`, name));
       const mountPath = mount.mountPath ?? "";
       if (mountPath === "") errors.push(required(`${at}.mountPath`));
       if (paths.has(mountPath)) errors.push(invalidValue(`${at}.mountPath`, mountPath, "must be unique"));

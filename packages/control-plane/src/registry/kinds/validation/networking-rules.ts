@@ -1,16 +1,17 @@
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
+import { isArray, isObject, type Json } from "../../../schema/json.js";
+import { forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
 import { dnsLabel, dnsSubdomain, pathSegmentName } from "../../metadata/name-rules.js";
-import type { FieldError } from "../../status-error.js";
 import { cidr, containsCidr, isCidr, isIp, parseCidr } from "./address-rules.js";
+import { domainPath } from "./path-rules.js";
 import {
   each,
   given,
-  IMMUTABLE,
+  immutable,
   isEmpty,
   list,
   needed,
   object,
+  ofSpec,
   oneOf,
   pointed,
   port,
@@ -28,7 +29,7 @@ const segment = text((value) => pathSegmentName(value, false));
 
 /** A reference to another object beside it, by group, kind and name. */
 const typedReference = struct({}, ({ apiGroup, kind, name }, path, errors) => {
-  if (apiGroup !== undefined) subdomain(apiGroup, `${path}.apiGroup`, errors);
+  if (apiGroup !== undefined && apiGroup !== null) subdomain(apiGroup, `${path}.apiGroup`, errors);
   if (isEmpty(kind)) errors.push(required(`${path}.kind`, ""));
   else segment(kind, `${path}.kind`, errors);
   if (isEmpty(name)) errors.push(required(`${path}.name`, ""));
@@ -54,7 +55,8 @@ const SEQUENCES = ["//", "/./", "/../", "%2f", "%2F"];
 const SUFFIXES = ["/..", "/."];
 
 const ingressPath = struct({}, ({ path: target, pathType, backend: to }, path, errors) => {
-  if (pathType === undefined) return void errors.push(required(`${path}.pathType`, "pathType must be specified"));
+  if (pathType === undefined || pathType === null)
+    return void errors.push(required(`${path}.pathType`, "pathType must be specified"));
   const text = String(target ?? "");
   const refuse = (why: string): number => errors.push(invalidValue(`${path}.path`, text, why));
   if (pathType === "Exact" || pathType === "Prefix") {
@@ -100,25 +102,11 @@ const ingress: StructRule = (spec, path, errors) => {
   pointed(subdomain)(spec.ingressClassName, `${path}.ingressClassName`, errors);
 };
 
-const domainPath = text((value) => {
-  const [domain = "", ...rest] = value.split("/");
-  if (rest.length === 0 || domain === "" || rest.join("/") === "")
-    return ['must be a domain-prefixed path (such as "acme.io/foo")'];
-  return [];
-});
-
 const ingressClass: StructRule = ({ controller, parameters }, path, errors) => {
   const at = `${path}.controller`;
   const name = String(controller ?? "");
-  if (name.length > 250)
-    errors.push({ type: "FieldValueTooLong", field: at, detail: "Too long: may not be more than 250 bytes" });
-  if (name === "") errors.push(required(at));
-  else {
-    const before = errors.length;
-    domainPath(name, at, errors);
-    if (errors.length === before)
-      for (const why of dnsSubdomain(name.split("/")[0]!)) errors.push(invalidValue(at, name.split("/")[0], why));
-  }
+  if (name.length > 250) errors.push(tooLong(at, 250));
+  domainPath(name, at, errors);
   if (!isObject(parameters)) return;
   const place = `${path}.parameters`;
   typedReference(parameters, place, errors);
@@ -133,10 +121,7 @@ const ingressClass: StructRule = ({ controller, parameters }, path, errors) => {
     errors.push(forbiddenField(`${place}.namespace`, "`parameters.scope` is set to 'Cluster'"));
 };
 
-export function ingressClassUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
-  const [now, before] = [object(changed.spec).controller, object(old.spec).controller];
-  return deepEqual(now ?? "", before ?? "") ? [] : [invalidValue("spec.controller", now ?? "", IMMUTABLE)];
-}
+export const ingressClassUpdate = immutable("spec", "controller");
 
 const policyPort = struct({}, ({ protocol, port: from, endPort }, path, errors) => {
   pointed(oneOf("TCP", "UDP", "SCTP"))(protocol, `${path}.protocol`, errors);
@@ -193,11 +178,6 @@ const policy: StructRule = (spec, path, errors) => {
   each(oneOf("Ingress", "Egress"))(types, `${path}.policyTypes`, errors);
   return undefined;
 };
-
-const ofSpec =
-  (rule: StructRule): Rule =>
-  (value, _path, errors) =>
-    rule(object(object(value).spec), "spec", errors);
 
 export const networkingRules: Readonly<Record<string, Rule>> = {
   "networking.k8s.io/ingresses": ofSpec(ingress),

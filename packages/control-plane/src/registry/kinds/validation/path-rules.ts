@@ -1,4 +1,6 @@
 import { invalidValue, required } from "../../field-error.js";
+import { dnsSubdomain } from "../../metadata/name-rules.js";
+import { internal } from "./internal-struct.js";
 import { type Rule, type StructRule, text } from "./rule.js";
 
 const hasBacksteps = (path: string): boolean => path.split("/").includes("..");
@@ -31,8 +33,27 @@ export function localhostProfile(of: "seccomp" | "AppArmor"): StructRule {
         errors.push(required(at, `must be set when ${of} type is Localhost`));
       else if (of === "seccomp") descendingPath(file, at, errors);
     } else if (isGiven && (of === "seccomp" || type === "RuntimeDefault" || type === "Unconfined")) {
-      const shown = of === "seccomp" ? profile : file;
+      const shown = of === "seccomp" ? internal("core.SeccompProfile", profile) : file;
       errors.push(invalidValue(at, shown, `can only be set when ${of} type is Localhost`));
     }
   };
 }
+
+/** `acme.io/foo`: a domain, and a path below it. */
+export const domainPath: Rule = (value, path, errors) => {
+  const given = String(value ?? "");
+  if (given === "") return void errors.push(required(path));
+  const [domain = "", ...rest] = given.split("/");
+  const below = rest.join("/");
+  if (rest.length === 0 || domain === "" || below === "") {
+    return void errors.push(invalidValue(path, given, 'must be a domain-prefixed path (such as "acme.io/foo")'));
+  }
+  for (const why of dnsSubdomain(domain)) errors.push(invalidValue(path, domain, why));
+  if (!HTTP_PATH.test(below)) {
+    const why = `Invalid path (regex used for validation is '${HTTP_PATH.source.slice(1, -1)}')`;
+    errors.push(invalidValue(path, below, why));
+  }
+  return undefined;
+};
+
+const HTTP_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;

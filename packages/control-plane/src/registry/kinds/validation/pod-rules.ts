@@ -1,8 +1,10 @@
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { forbiddenField, invalidValue } from "../../field-error.js";
+import { forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
+import { internalDiff, isSameInternal } from "./internal-struct.js";
 import { checkPodSpec } from "./pod-spec-rules.js";
-import { list, object, type Rule } from "./rule.js";
+import { errorsOf, list, object, type Rule } from "./rule.js";
+import { tolerations } from "./selector-rules.js";
 
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 
@@ -27,40 +29,69 @@ export function podUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
   const [spec, before] = [object(pod.spec), object(old.spec)];
   for (const name of ["containers", "initContainers"]) {
     if (list(spec[name]).length !== list(before[name]).length) {
-      return [forbiddenField(`spec.${name}`, "pod updates may not add or remove containers")];
+      return [...errors, forbiddenField(`spec.${name}`, "pod updates may not add or remove containers")];
     }
+    errors.push(...imageErrors(list(spec[name]), `spec.${name}`));
   }
-  const [deadline, was] = [spec.activeDeadlineSeconds, before.activeDeadlineSeconds];
-  if (typeof deadline === "number" && typeof was === "number" && deadline > was) {
-    errors.push(
-      invalidValue("spec.activeDeadlineSeconds", deadline, `must be less than or equal to previous value ${was}`),
-    );
-  } else if (deadline === undefined && was !== undefined) {
-    errors.push(
-      invalidValue("spec.activeDeadlineSeconds", null, "must not update from a positive integer to nil value"),
-    );
+  const deadline = deadlineError(spec.activeDeadlineSeconds, before.activeDeadlineSeconds);
+  if (deadline !== undefined) {
+    errors.push(deadline);
+    if (spec.activeDeadlineSeconds !== undefined) return errors;
   }
-  errors.push(...lostTolerations(spec.tolerations, before.tolerations));
-  if (!deepEqual(fixedPart(spec, before), fixedPart(before, before))) errors.push(forbiddenField("spec", MUTABLE));
+  errors.push(...tolerationErrors(spec.tolerations, before.tolerations), ...newGates(spec, before));
+  const kept = withMutableFieldsOf(before, spec);
+  if (!isSameInternal("core.PodSpec", kept, before)) {
+    errors.push(forbiddenField("spec", `${MUTABLE}\n${internalDiff("core.PodSpec", before, kept)}`));
+  }
   return errors;
 }
 
-/** All but what may change. */
-function fixedPart(spec: JsonObject, before: JsonObject): Json {
-  const { tolerations: _tolerations, activeDeadlineSeconds: _deadline, ...rest } = spec;
-  const withoutImages = (value: Json | undefined): Json =>
-    list(value).map(({ image: _image, ...container }) => container as JsonObject);
-  const isGated = list(before.schedulingGates).length > 0;
-  return {
-    ...rest,
-    containers: withoutImages(spec.containers),
-    initContainers: withoutImages(spec.initContainers),
-    ephemeralContainers: spec.ephemeralContainers ?? [],
-    ...(isGated && { schedulingGates: [], nodeSelector: {}, affinity: {} }),
-  };
+function imageErrors(containers: readonly JsonObject[], path: string): readonly FieldError[] {
+  return containers.flatMap(({ image }, index) => {
+    const [text, at] = [String(image ?? ""), `${path}[${index}].image`];
+    if (text === "") return [required(at)];
+    return text.trim() === text ? [] : [invalidValue(at, text, "must not have leading or trailing whitespace")];
+  });
 }
 
-function lostTolerations(now: Json | undefined, before: Json | undefined): FieldError[] {
+const MAX_SECONDS = 2_147_483_647;
+
+/** A deadline may come nearer, and not go. */
+function deadlineError(now: Json | undefined, before: Json | undefined): FieldError | undefined {
+  const at = "spec.activeDeadlineSeconds";
+  if (typeof now !== "number") {
+    if (before === undefined) return undefined;
+    return invalidValue(at, null, "must not update from a positive integer to nil value");
+  }
+  if (now < 0 || now > MAX_SECONDS) return invalidValue(at, now, `must be between 0 and ${MAX_SECONDS}, inclusive`);
+  if (typeof before !== "number" || before >= now) return undefined;
+  return invalidValue(at, now, "must be less than or equal to previous value");
+}
+
+/** Gates are opened one by one, and none is added. */
+function newGates(spec: JsonObject, before: JsonObject): readonly FieldError[] {
+  const known = list(before.schedulingGates).map(({ name }) => name);
+  return list(spec.schedulingGates).flatMap(({ name }, index) => {
+    if (known.includes(name)) return [];
+    const why = `only deletion is allowed, but found new scheduling gate '${name ?? ""}'`;
+    return [forbiddenField(`spec.schedulingGates[${index}].name`, why)];
+  });
+}
+
+/** The spec with what may change taken back, so that the rest can be compared. */
+function withMutableFieldsOf(before: JsonObject, spec: JsonObject): JsonObject {
+  const withImages = (name: string): readonly JsonObject[] =>
+    list(spec[name]).map((container, index) => ({ ...container, image: list(before[name])[index]?.image ?? "" }));
+  const taken = ["activeDeadlineSeconds", "schedulingGates", "tolerations"];
+  if (list(before.schedulingGates).length > 0) taken.push("nodeSelector", "affinity");
+  const isEnded = Number(before.terminationGracePeriodSeconds) < 0 && spec.terminationGracePeriodSeconds === 1;
+  if (isEnded) taken.push("terminationGracePeriodSeconds");
+  const rest = Object.fromEntries(Object.entries(spec).filter(([name]) => !taken.includes(name)));
+  const kept = Object.fromEntries(Object.entries(before).filter(([name]) => taken.includes(name)));
+  return { ...rest, ...kept, containers: withImages("containers"), initContainers: withImages("initContainers") };
+}
+
+function tolerationErrors(now: Json | undefined, before: Json | undefined): readonly FieldError[] {
   const kept = isArray(now) ? now : [];
   const withoutSeconds = (value: Json): Json => {
     if (!isObject(value)) return value;
@@ -70,6 +101,6 @@ function lostTolerations(now: Json | undefined, before: Json | undefined): Field
   const isLost = (isArray(before) ? before : []).some(
     (old) => !kept.some((each) => deepEqual(withoutSeconds(each), withoutSeconds(old))),
   );
-  const why = "existing toleration can not be modified except its tolerationSeconds";
-  return isLost ? [forbiddenField("spec.tolerations", why)] : [];
+  if (!isLost) return errorsOf(tolerations, kept, "spec.tolerations");
+  return [forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")];
 }

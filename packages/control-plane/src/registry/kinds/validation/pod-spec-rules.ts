@@ -4,8 +4,16 @@ import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
 import { isIp } from "./address-rules.js";
 import { container } from "./container-rules.js";
+import {
+  hostnameOverride,
+  hostProcesses,
+  operatingSystem,
+  podLevelResources,
+  podOverhead,
+} from "./pod-system-rules.js";
 import { lifetime } from "./probe-rules.js";
 import {
+  aboveZero,
   all,
   annotations,
   between,
@@ -19,14 +27,13 @@ import {
   object,
   oneOf,
   pointed,
-  positive,
   qualified,
   type Rule,
   type StructRule,
   struct,
   subdomain,
 } from "./rule.js";
-import { appArmor, identifier, seccompProfile } from "./security-rules.js";
+import { appArmor, identifier, seccompProfile, windowsOptions } from "./security-rules.js";
 import { affinity, labelSelector, tolerations } from "./selector-rules.js";
 import { checkVolumes } from "./volume-rules.js";
 
@@ -34,6 +41,7 @@ const SIDECARS = "may not be set for init containers without restartPolicy=Alway
 
 /** All containers of a pod, against its volumes. */
 function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: string, errors: FieldError[]): void {
+  const policies = pointed(oneOf("Always", "Never", "OnFailure"));
   const common = container(volumes);
   const names = new Set<Json>();
   const regular = list(spec.containers);
@@ -44,15 +52,13 @@ function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: s
     if (names.has(each.name ?? "")) errors.push(duplicate(`${at}.name`, each.name ?? ""));
     names.add(each.name ?? "");
     for (const [name, rule] of Object.entries(lifetime)) rule(each[name], `${at}.${name}`, errors);
-    if (each.restartPolicy !== undefined)
-      oneOf("Always", "Never", "OnFailure")(each.restartPolicy, `${at}.restartPolicy`, errors);
+    policies(each.restartPolicy, `${at}.restartPolicy`, errors);
   }
   checkHostPorts(regular, `${path}.containers`, errors);
   for (const [index, each] of list(spec.initContainers).entries()) {
     const at = `${path}.initContainers[${index}]`;
     common(each, at, errors);
-    if (each.restartPolicy !== undefined)
-      oneOf("Always", "Never", "OnFailure")(each.restartPolicy, `${at}.restartPolicy`, errors);
+    policies(each.restartPolicy, `${at}.restartPolicy`, errors);
     const name = each.name ?? "";
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     else if (name !== "") names.add(name);
@@ -77,44 +83,59 @@ function checkHostPorts(containers: readonly JsonObject[], path: string, errors:
 
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 
-const sysctls: Rule = (value, path, errors) => {
-  const names = new Set<Json>();
-  for (const [index, { name = "" }] of list(value).entries()) {
-    const at = `${path}[${index}].name`;
-    if (name === "") errors.push(required(at));
-    else if (String(name).length > 253 || !SYSCTL.test(String(name))) {
-      const why =
-        "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
-      errors.push(invalidValue(at, name, why));
-    } else if (names.has(name)) errors.push(duplicate(at, name));
-    names.add(name);
-  }
-};
+/** Settings that the node's own processes would share. */
+const NODE_WIDE: readonly (readonly [field: string, of: RegExp])[] = [
+  ["hostNetwork", /^net[./]/],
+  ["hostIPC", /^(kernel[./](shm|msg|sem)|fs[./]mqueue[./])/],
+];
 
-const podSecurity = struct({
-  fsGroup: identifier,
-  runAsUser: identifier,
-  runAsGroup: identifier,
-  supplementalGroups: each(between(0, 2_147_483_647)),
-  sysctls,
-  fsGroupChangePolicy: pointed(oneOf("Always", "OnRootMismatch")),
-  supplementalGroupsPolicy: pointed(oneOf("Merge", "Strict")),
-  seLinuxChangePolicy: pointed(oneOf("MountOption", "Recursive")),
-  seccompProfile,
-});
+const sysctls =
+  (spec: JsonObject): Rule =>
+  (value, path, errors) => {
+    const names = new Set<Json>();
+    for (const [index, { name = "" }] of list(value).entries()) {
+      const at = `${path}[${index}].name`;
+      if (name === "") errors.push(required(at));
+      else if (String(name).length > 253 || !SYSCTL.test(String(name))) {
+        const why =
+          "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+        errors.push(invalidValue(at, name, why));
+      } else if (names.has(name)) errors.push(duplicate(at, name));
+      for (const [field, of] of NODE_WIDE) {
+        if (spec[field] === true && of.test(String(name)))
+          errors.push(invalidValue(at, name, `may not be specified when '${field}' is true`));
+      }
+      names.add(name);
+    }
+  };
 
-const hostNetwork: StructRule = ({ hostNetwork: isOn, containers, initContainers }, path, errors) => {
-  if (isOn !== true) return;
-  for (const [name, containersOf] of Object.entries({ containers, initContainers })) {
-    for (const [index, each] of list(containersOf).entries()) {
+const podSecurity = (spec: JsonObject): Rule =>
+  struct({
+    fsGroup: identifier,
+    runAsUser: identifier,
+    runAsGroup: identifier,
+    supplementalGroups: each(between(0, 2_147_483_647)),
+    sysctls: sysctls(spec),
+    fsGroupChangePolicy: pointed(oneOf("Always", "OnRootMismatch")),
+    supplementalGroupsPolicy: pointed(oneOf("Merge", "Strict")),
+    seLinuxChangePolicy: pointed(oneOf("Recursive")),
+    seccompProfile,
+    windowsOptions,
+  });
+
+/** On the node's network a port is the node's. Templates may leave it open: pods are given theirs. */
+const hostNetwork =
+  (isPod: boolean): StructRule =>
+  ({ hostNetwork: isOn, containers }, path, errors) => {
+    if (isOn !== true) return;
+    for (const [index, each] of list(containers).entries()) {
       for (const [at, port] of list(each.ports).entries()) {
-        if (port.hostPort === port.containerPort) continue;
-        const field = `${path}.${name}[${index}].ports[${at}].hostPort`;
+        if ((!isPod && !port.hostPort) || port.hostPort === port.containerPort) continue;
+        const field = `${path}.containers[${index}].ports[${at}].hostPort`;
         errors.push(invalidValue(field, port.hostPort ?? 0, "must match `containerPort` when `hostNetwork` is true"));
       }
     }
-  }
-};
+  };
 
 const dnsConfig =
   (policy: Json | undefined): Rule =>
@@ -132,14 +153,19 @@ const dnsConfig =
     if (searches.length > 32) errors.push(tooMany(`${path}.searches`, searches.length, 32));
     for (const [index, search] of searches.entries()) {
       if (search === ".") continue;
-      for (const why of dnsSubdomain(String(search).replace(/\.$/, "").replaceAll("_", "-"))) {
-        errors.push(invalidValue(`${path}.searches[${index}]`, search, why));
+      const domain = String(search).replace(/\.$/, "");
+      for (const why of dnsSubdomain(domain.replaceAll("_", "-"))) {
+        errors.push(invalidValue(`${path}.searches[${index}]`, domain, withUnderscores(why)));
       }
     }
     for (const [index, option] of list(config.options).entries()) {
       if (!option.name) errors.push(required(`${path}.options[${index}]`));
     }
   };
+
+/** The same complaint, of names that may have underscores. */
+const withUnderscores = (why: string): string =>
+  why.replace("characters, '-' or '.'", "characters, '_', '-' or '.'").replace(/\[-a-z0-9\]\*/g, "[-_a-z0-9]*");
 
 const ip: Rule = (value, path, errors) => {
   if (!isIp(String(value ?? "")))
@@ -149,24 +175,17 @@ const ip: Rule = (value, path, errors) => {
 const hostAliases = each(
   struct({}, ({ ip: address, hostnames }, path, errors) => {
     ip(address, `${path}.ip`, errors);
-    // The real server leaves the index out.
-    for (const name of isArray(hostnames) ? hostnames : []) subdomain(name, `${path}.hostnames`, errors);
-  }),
-);
-
-const pullSecrets = each(
-  struct({}, (secret, path, errors) => {
-    if (isEmpty(secret.name)) errors.push(required(`${path}.name`));
+    each(subdomain)(hostnames, `${path}.hostnames`, errors);
   }),
 );
 
 const spreadConstraint = struct({}, (constraint, path, errors) => {
   const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
-  positive(maxSkew ?? 0, `${path}.maxSkew`, errors);
+  aboveZero(maxSkew ?? 0, `${path}.maxSkew`, errors);
   if (!topologyKey) errors.push(required(`${path}.topologyKey`, "can not be empty"));
   oneOf("DoNotSchedule", "ScheduleAnyway")(whenUnsatisfiable, `${path}.whenUnsatisfiable`, errors);
   if (minDomains !== undefined) {
-    positive(minDomains, `${path}.minDomains`, errors);
+    aboveZero(minDomains, `${path}.minDomains`, errors);
     if (whenUnsatisfiable !== "DoNotSchedule") {
       const why = "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ";
       errors.push(invalidValue(`${path}.minDomains`, minDomains, `${why}${whenUnsatisfiable ?? ""}`));
@@ -199,15 +218,9 @@ const before: readonly (readonly [string, Rule])[] = [
   ["restartPolicy", needed(oneOf("Always", "OnFailure", "Never"))],
   ["dnsPolicy", needed(oneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))],
   ["nodeSelector", labels],
-  ["securityContext", all(podSecurity, appArmor)],
-  ["imagePullSecrets", pullSecrets],
-  ["affinity", affinity],
 ];
 
 const after: readonly (readonly [string, Rule])[] = [
-  ["readinessGates", gates("conditionType")],
-  ["schedulingGates", gates("name")],
-  ["topologySpreadConstraints", spreadConstraints],
   ["serviceAccountName", given(subdomain)],
   ["nodeName", given(subdomain)],
   ["activeDeadlineSeconds", pointed(between(1, 2_147_483_647))],
@@ -217,44 +230,48 @@ const after: readonly (readonly [string, Rule])[] = [
   ["hostAliases", hostAliases],
   ["priorityClassName", given(subdomain)],
   ["runtimeClassName", pointed(subdomain)],
-  ["preemptionPolicy", pointed(oneOf("PreemptLowerPriority", "Never"))],
+  ["preemptionPolicy", pointed(needed(oneOf("PreemptLowerPriority", "Never")))],
 ];
 
-/** What pods are made from, wherever it stands. */
-export function checkPodSpec(
-  spec: JsonObject,
-  path: string,
-  errors: FieldError[],
-  podName = "",
-  extraVolumes: readonly string[] = [],
-): void {
-  const found = checkVolumes(spec.volumes, `${path}.volumes`, errors, podName);
-  checkContainers(spec, extraVolumes.length === 0 ? found : new Set([...found, ...extraVolumes]), path, errors);
-  hostNetwork(spec, path, errors);
-  for (const [name, rule] of before) rule(spec[name], `${path}.${name}`, errors);
-  dnsConfig(spec.dnsPolicy)(spec.dnsConfig, `${path}.dnsConfig`, errors);
-  for (const [name, rule] of after) rule(spec[name], `${path}.${name}`, errors);
-}
+/** A token is for an account. */
+const tokens: StructRule = ({ volumes, serviceAccountName }, path, errors) => {
+  if (serviceAccountName) return;
+  for (const [index, volume] of list(volumes).entries()) {
+    for (const [at, source] of list(object(volume.projected).sources).entries()) {
+      if (!isObject(source.serviceAccountToken)) continue;
+      const field = `${path}.volumes[${index}].projected.sources[${at}].serviceAccountToken`;
+      errors.push(forbiddenField(field, "must not be specified when serviceAccountName is not set"));
+    }
+  }
+};
 
-export interface TemplateOptions {
-  readonly ignoredSpec?: readonly string[];
-  readonly extraVolumes?: readonly string[];
+/** What pods are made from, wherever it stands; `podName` is that of a pod, and undefined for a template. */
+export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[], podName?: string): void {
+  const volumes = checkVolumes(spec.volumes, `${path}.volumes`, errors, podName);
+  checkContainers(spec, volumes, path, errors);
+  podLevelResources(spec, path, errors);
+  hostNetwork(podName !== undefined)(spec, path, errors);
+  for (const [name, rule] of before) rule(spec[name], `${path}.${name}`, errors);
+  all(podSecurity(spec), appArmor)(spec.securityContext, `${path}.securityContext`, errors);
+  affinity(spec.affinity, `${path}.affinity`, errors);
+  dnsConfig(spec.dnsPolicy)(spec.dnsConfig, `${path}.dnsConfig`, errors);
+  gates("conditionType")(spec.readinessGates, `${path}.readinessGates`, errors);
+  gates("name")(spec.schedulingGates, `${path}.schedulingGates`, errors);
+  spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
+  hostProcesses(spec, path, errors);
+  hostnameOverride(spec, path, errors);
+  for (const [name, rule] of after) rule(spec[name], `${path}.${name}`, errors);
+  podOverhead(spec, path, errors);
+  operatingSystem(spec, path, errors);
+  if (podName !== undefined) tokens(spec, path, errors);
 }
 
 /** Metadata and spec of the pods to be made. */
-export function checkPodTemplate(
-  template: Json | undefined,
-  path: string,
-  errors: FieldError[],
-  options: TemplateOptions = {},
-): void {
+export function checkPodTemplate(template: Json | undefined, path: string, errors: FieldError[]): void {
   const { metadata, spec } = object(template);
   labels(object(metadata).labels, `${path}.labels`, errors);
   annotations(object(metadata).annotations, `${path}.annotations`, errors);
-  const kept = Object.fromEntries(
-    Object.entries(object(spec)).filter(([name]) => !options.ignoredSpec?.includes(name)),
-  );
-  checkPodSpec(kept, `${path}.spec`, errors, "", options.extraVolumes);
+  checkPodSpec(object(spec), `${path}.spec`, errors);
   if (!isEmpty(object(spec).ephemeralContainers)) {
     errors.push(forbiddenField(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
   }

@@ -1,7 +1,8 @@
 import { deepEqual, isArray, type Json, type JsonObject } from "../../../schema/json.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
-import { quotaResourceName, resourceAmount, resourceName } from "./resource-rules.js";
+import { internal } from "./internal-struct.js";
+import { containerResourceName, quotaResourceName, resourceAmount, resourceName } from "./resource-rules.js";
 import {
   countOrPercent,
   entriesOf,
@@ -12,8 +13,10 @@ import {
   notAboveAll,
   number,
   object,
+  ofSpec,
   oneOf,
   pointed,
+  qualified,
   quantityText,
   type Rule,
   type StructRule,
@@ -27,7 +30,13 @@ const share: Rule = (value, path, errors) => {
 
 const budget: StructRule = (spec, path, errors) => {
   if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
-    errors.push(invalidValue(path, spec, "minAvailable and maxUnavailable cannot be both set"));
+    errors.push(
+      invalidValue(
+        path,
+        internal("policy.PodDisruptionBudgetSpec", spec),
+        "minAvailable and maxUnavailable cannot be both set",
+      ),
+    );
   }
   pointed(share)(spec.minAvailable, `${path}.minAvailable`, errors);
   pointed(share)(spec.maxUnavailable, `${path}.maxUnavailable`, errors);
@@ -137,7 +146,13 @@ function scopeSelector(spec: JsonObject, resources: readonly string[], path: str
     if (!SCOPES.includes(scope)) errors.push(invalidValue(`${path}.scopeName`, scope, "unsupported scope"));
     for (const resource of resources) {
       if (!suits(scope, resource))
-        errors.push(invalidValue(path, spec.scopeSelector, "unsupported scope applied to resource"));
+        errors.push(
+          invalidValue(
+            path,
+            internal("core.ScopeSelector", spec.scopeSelector),
+            "unsupported scope applied to resource",
+          ),
+        );
     }
     if (
       scope !== "PriorityClass" &&
@@ -216,9 +231,12 @@ const limitRange: StructRule = (spec, path, errors) => {
   for (const [index, item] of list(spec.limits).entries()) {
     const at = `${path}.limits[${index}]`;
     const type = String(item.type ?? "");
-    if (!LIMIT_TYPES.includes(type) && !type.includes("/")) {
+    const before = errors.length;
+    qualified(type, `${at}.type`, errors);
+    if (errors.length === before && !LIMIT_TYPES.includes(type) && !type.includes("/")) {
       errors.push(invalidValue(`${at}.type`, type, "must be a standard limit type or fully qualified"));
     }
+    const nameOf = type === "Pod" || type === "Container" ? containerResourceName : resourceName;
     if (types.has(type)) errors.push(duplicate(`${at}.type`, type));
     types.add(type);
     const lists = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
@@ -231,7 +249,7 @@ const limitRange: StructRule = (spec, path, errors) => {
         continue;
       }
       entriesOf((resource, _value, place, found) => {
-        resourceName(resource, place, found);
+        nameOf(resource, place, found);
         names.add(resource);
       })(item[name], `${at}.${name}`, errors);
     }
@@ -259,15 +277,7 @@ const lease: StructRule = (spec, path, errors) => {
     `${path}.leaseTransitions`,
     errors,
   );
-  if (spec.preferredHolder && !spec.strategy) {
-    errors.push(forbiddenField(`${path}.preferredHolder`, "may only be specified if `strategy` is defined"));
-  }
 };
-
-const ofSpec =
-  (rule: StructRule): Rule =>
-  (value, _path, errors) =>
-    rule(object(object(value).spec), "spec", errors);
 
 export const policyRules: Readonly<Record<string, Rule>> = {
   "policy/poddisruptionbudgets": ofSpec(budget),

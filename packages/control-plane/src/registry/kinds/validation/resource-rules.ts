@@ -1,8 +1,18 @@
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { forbiddenField, invalidValue, required } from "../../field-error.js";
+import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import { qualifiedName } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
-import { entriesOf, nanosOf, nonNegativeQuantity, quantityText, type Rule, type StructRule, struct } from "./rule.js";
+import {
+  entriesOf,
+  list,
+  nanosOf,
+  nonNegativeQuantity,
+  object,
+  quantityText,
+  type Rule,
+  type StructRule,
+  struct,
+} from "./rule.js";
 
 const CONTAINER = ["cpu", "ephemeral-storage", "memory"];
 const QUOTA = [
@@ -56,7 +66,7 @@ export function resourceName(name: string, path: string, errors: FieldError[]): 
   }
 }
 
-function containerResourceName(name: string, path: string, errors: FieldError[]): void {
+export function containerResourceName(name: string, path: string, errors: FieldError[]): void {
   resourceName(name, path, errors);
   if (!name.includes("/")) {
     if (!CONTAINER.includes(name) && !isHugePages(name)) {
@@ -119,6 +129,53 @@ const hugePagesNeedMore: StructRule = ({ limits, requests }, path, errors) => {
   if (!names.some(isHugePages) || names.includes("cpu") || names.includes("memory")) return;
   errors.push(forbiddenField(path, "HugePages require cpu or memory"));
 };
+
+const POD_LEVEL = ["cpu", "hugepages-*", "memory"];
+
+function podResourceName(name: string, path: string, errors: FieldError[]): void {
+  const before = errors.length;
+  resourceName(name, path, errors);
+  if (errors.length > before || ["cpu", "memory"].includes(name) || isHugePages(name)) return;
+  errors.push(notSupported(path, name, POD_LEVEL));
+}
+
+const podAmounts = entriesOf((name, value, path, errors) => {
+  podResourceName(name, path, errors);
+  resourceAmount(name, value, path, errors);
+});
+
+/** What all containers ask for together; init containers run before the others, one after the other. */
+function askedFor(spec: JsonObject, name: string): bigint {
+  const of = (container: JsonObject): bigint => nanosOf(object(object(container.resources).requests)[name]);
+  const isSidecar = ({ restartPolicy }: JsonObject): boolean => restartPolicy === "Always";
+  let [sidecars, highest] = [0n, 0n];
+  for (const each of list(spec.initContainers)) {
+    const needed = sidecars + of(each);
+    if (isSidecar(each)) sidecars = needed;
+    if (needed > highest) highest = needed;
+  }
+  const together = list(spec.containers).reduce<bigint>((sum, each) => sum + of(each), sidecars);
+  if (together > highest) return together;
+  return highest;
+}
+
+/** What a pod as a whole asks for and may have, with what its containers do. */
+export const podResources: StructRule = (spec, path, errors) => {
+  const resources = object(spec.resources);
+  if (resources.claims !== undefined) {
+    errors.push(forbiddenField(`${path}.claims`, "claims may not be set for Resources at pod-level"));
+  }
+  struct({ limits: podAmounts, requests: podAmounts }, requestsWithinLimits)(resources, path, errors);
+  for (const [name, amount] of Object.entries(object(resources.requests))) {
+    const total = askedFor(spec, name);
+    if (total <= nanosOf(amount)) continue;
+    const why = `must be greater than or equal to aggregate container requests of ${amountText(total)}`;
+    errors.push(invalidValue(`${path}.requests[${name}]`, quantityText(amount), why));
+  }
+};
+
+const amountText = (nanos: bigint): string =>
+  quantityText(nanos % BILLION === 0n ? String(nanos / BILLION) : `${nanos}n`);
 
 /** What a container asks for and may have. */
 export const resourceRequirements: Rule = struct(

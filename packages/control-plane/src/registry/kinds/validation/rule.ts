@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { canonicalQuantity, quantityNanos } from "../../../schema/quantity.js";
 import { duplicate, invalidValue, notSupported, required } from "../../field-error.js";
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../metadata/name-rules.js";
@@ -107,6 +107,7 @@ export const between = (least: number, most: number): Rule =>
 
 export const nonNegative = number((value) => value >= 0, "must be greater than or equal to 0");
 export const positive = number((value) => value > 0, "must be greater than 0");
+export const aboveZero = number((value) => value > 0, "must be greater than zero");
 export const port = between(1, 65_535);
 export const label1123 = text(dnsLabel);
 export const label1035 = text(dns1035Label);
@@ -184,8 +185,28 @@ export function unique(name: string): Rule {
   };
 }
 
-/** Exactly as it was: `value` and `old` are compared by the caller. */
 export const IMMUTABLE = "field is immutable";
+
+/** What changed that must not. */
+export type UpdateRule = (object: JsonObject, old: JsonObject) => readonly FieldError[];
+
+/** Fields below `parent` ("" for the object itself) that stay as they are. */
+export function immutable(parent: string, ...names: readonly string[]): UpdateRule {
+  const of = (whole: JsonObject): JsonObject => (parent === "" ? whole : object(whole[parent]));
+  return (changed, old) =>
+    names.flatMap((name) => {
+      const [now, before] = [of(changed)[name], of(old)[name]];
+      if (deepEqual(now ?? null, before ?? null)) return [];
+      // A text that is gone is an empty one.
+      const shown = now ?? (typeof before === "string" ? "" : null);
+      return [invalidValue(parent === "" ? name : `${parent}.${name}`, shown, IMMUTABLE)];
+    });
+}
+
+/** All at once. */
+export function updates(...rules: readonly UpdateRule[]): UpdateRule {
+  return (changed, old) => rules.flatMap((rule) => rule(changed, old));
+}
 
 export const nanosOf = (value: Json | undefined): bigint =>
   value === undefined || value === null ? 0n : quantityNanos(String(value));
@@ -208,6 +229,15 @@ export function list(value: Json | undefined): readonly JsonObject[] {
 
 export function object(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
+}
+
+export function texts(value: Json | undefined): readonly string[] {
+  return isArray(value) ? value.map(String) : [];
+}
+
+/** A rule for the spec of an object, which may be absent. */
+export function ofSpec(rule: StructRule): Rule {
+  return (value, _path, errors) => rule(object(object(value).spec), "spec", errors);
 }
 
 /** The errors of an object as a whole. */

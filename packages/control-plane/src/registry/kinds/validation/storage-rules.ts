@@ -1,20 +1,22 @@
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
+import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { accessModes, claimSpec, volumeMode } from "./claim-rules.js";
+import { persistentDisks } from "./disk-rules.js";
+import { internal, internalDiff, isSameInternal } from "./internal-struct.js";
 import { noBacksteps } from "./path-rules.js";
 import {
-  each,
   entriesOf,
   given,
   IMMUTABLE,
+  immutable,
   isEmpty,
+  label1123,
   list,
   nanosOf,
   needed,
   object,
   oneOf,
-  pointed,
   positiveQuantity,
   qualified,
   type Rule,
@@ -23,7 +25,7 @@ import {
   subdomain,
 } from "./rule.js";
 import { volumeNodeAffinity } from "./selector-rules.js";
-import { driverName } from "./volume-rules.js";
+import { driverName, hostPath, oneSource } from "./volume-rules.js";
 
 const capacity: StructRule = ({ capacity: value }, path, errors) => {
   const amounts = object(value);
@@ -38,41 +40,16 @@ const capacity: StructRule = ({ capacity: value }, path, errors) => {
   })(value, at, errors);
 };
 
-const secretReference = struct({ name: needed(subdomain), namespace: needed() });
+const secretReference = struct({ name: needed(subdomain), namespace: needed(label1123) });
 
 /** Where a volume's data is, in the real server's order. */
 const SOURCES: Readonly<Record<string, Rule>> = {
-  hostPath: struct({}, ({ path: target }, path, errors) => {
-    if (!target) errors.push(required(`${path}.path`));
-    else noBacksteps(target, `${path}.path`, errors);
-  }),
-  gcePersistentDisk: struct({ pdName: needed() }),
-  awsElasticBlockStore: struct({ volumeID: needed() }),
-  glusterfs: struct({ endpoints: needed(), path: needed() }),
-  flocker: () => {},
-  nfs: struct({ server: needed() }, ({ path: target }, path, errors) => {
-    if (!target) errors.push(required(`${path}.path`));
-    else if (!String(target).startsWith("/"))
-      errors.push(invalidValue(`${path}.path`, target, "must be an absolute path"));
-  }),
-  rbd: struct({ monitors: needed(), image: needed() }),
-  quobyte: struct({ registry: needed(), volume: needed() }),
-  cephfs: struct({ monitors: needed() }),
-  iscsi: struct({ targetPortal: needed(), iqn: needed() }),
-  cinder: struct({ volumeID: needed() }),
-  fc: () => {},
-  flexVolume: struct({ driver: needed() }),
-  azureFile: struct({ secretName: needed(), shareName: needed() }),
-  vsphereVolume: struct({ volumePath: needed() }),
-  photonPersistentDisk: struct({ pdID: needed() }),
-  portworxVolume: struct({ volumeID: needed() }),
-  azureDisk: struct({ diskName: needed(), diskURI: needed() }),
-  scaleIO: struct({ gateway: needed(), system: needed(), volumeName: needed() }),
-  local: struct({}, ({ path: target }, path, errors) => {
-    if (!target) errors.push(required(`${path}.path`));
-    else noBacksteps(target, `${path}.path`, errors);
-  }),
-  storageos: () => {},
+  hostPath,
+  ...pick("gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs"),
+  ...pick("iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk"),
+  ...pick("portworxVolume", "azureDisk", "scaleIO"),
+  local: struct({ path: needed(noBacksteps) }),
+  ...pick("storageos"),
   csi: struct({
     driver: driverName,
     volumeHandle: needed(),
@@ -83,16 +60,18 @@ const SOURCES: Readonly<Record<string, Rule>> = {
   }),
 };
 
+function pick(...names: readonly string[]): Readonly<Record<string, Rule>> {
+  return Object.fromEntries(names.map((name) => [name, persistentDisks[name]!]));
+}
+
+const oneOfSources = oneSource(SOURCES, "flexVolume");
+
 const source: StructRule = (spec, path, errors) => {
-  const present = Object.keys(SOURCES).filter((name) => isObject(spec[name]));
-  for (const [index, name] of present.entries()) {
-    if (index > 0) errors.push(forbiddenField(`${path}.${name}`, "may not specify more than 1 volume type"));
-    else SOURCES[name]!(spec[name], `${path}.${name}`, errors);
-  }
-  if (isObject(spec.local) && spec.nodeAffinity === undefined) {
+  oneOfSources(spec, path, errors);
+  const isFirst = Object.keys(SOURCES).find((name) => isObject(spec[name])) === "local";
+  if (isFirst && spec.nodeAffinity === undefined) {
     errors.push(required(`${path}.nodeAffinity`, "Local volume requires node affinity"));
   }
-  if (present.length === 0) errors.push(required(path, "must specify a volume type"));
 };
 
 const volumeSpec: StructRule = (spec, path, errors) => {
@@ -106,6 +85,10 @@ const volumeSpec: StructRule = (spec, path, errors) => {
   );
   volumeNodeAffinity(spec.nodeAffinity, `${path}.nodeAffinity`, errors);
   source(spec, path, errors);
+  if (spec.persistentVolumeReclaimPolicy === "Recycle" && /^\/+$/.test(String(object(spec.hostPath).path ?? ""))) {
+    const why = "may not be 'recycle' for a hostPath mount of '/'";
+    errors.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, why));
+  }
   given(subdomain)(spec.storageClassName, `${path}.storageClassName`, errors);
   volumeMode(spec.volumeMode, `${path}.volumeMode`, errors);
   if (spec.volumeAttributesClassName === undefined) return;
@@ -119,57 +102,86 @@ const volumeSpec: StructRule = (spec, path, errors) => {
 /** The data of a volume stays where it is. */
 export function volumeUpdate(volume: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  const [spec, before] = [object(volume.spec), object(old.spec)];
-  const sources = (each: JsonObject): Json =>
-    Object.fromEntries(Object.keys(SOURCES).flatMap((name) => (isObject(each[name]) ? [[name, each[name]]] : [])));
-  if (!deepEqual(sources(spec), sources(before))) {
-    errors.push(
-      forbiddenField("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"),
-    );
+  const [spec, before] = [withExpansionSecretOf(object(volume.spec), object(old.spec)), object(old.spec)];
+  if (!isSameInternal(VOLUME_SOURCE, spec, before)) {
+    const why = "spec.persistentvolumesource is immutable after creation";
+    errors.push(forbiddenField("spec.persistentvolumesource", `${why}\n${internalDiff(VOLUME_SOURCE, before, spec)}`));
   }
   if (spec.volumeMode !== before.volumeMode)
     errors.push(invalidValue("volumeMode", spec.volumeMode ?? null, IMMUTABLE));
-  if (before.nodeAffinity !== undefined && !deepEqual(spec.nodeAffinity ?? null, before.nodeAffinity)) {
-    errors.push(invalidValue("nodeAffinity", spec.nodeAffinity ?? null, IMMUTABLE));
+  const affinity = "*core.VolumeNodeAffinity";
+  if (before.nodeAffinity !== undefined && !isSameInternal(affinity, spec.nodeAffinity, before.nodeAffinity)) {
+    errors.push(invalidValue("nodeAffinity", internal(affinity, spec.nodeAffinity), IMMUTABLE));
+  }
+  if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
+    errors.push(forbiddenField("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));
   }
   return errors;
 }
 
-const topologyTerm = struct({}, ({ matchLabelExpressions: expressions }, path, errors) => {
-  const keys = new Set<Json>();
-  for (const [index, { key = "", values }] of list(expressions).entries()) {
-    const at = `${path}.matchLabelExpressions[${index}]`;
-    const texts = isArray(values) ? values : [];
-    if (texts.length === 0) errors.push(required(`${at}.values`, ""));
-    for (const [position, text] of texts.entries()) {
-      if (texts.indexOf(text) < position) errors.push(duplicate(`${at}.values[${position}]`, text));
-    }
-    qualified(key, `${at}.key`, errors);
-    if (keys.has(key)) errors.push(duplicate(`${at}.key`, key));
-    keys.add(key);
+const VOLUME_SOURCE = "core.PersistentVolumeSource";
+
+/** The secret for growing may be added later. */
+function withExpansionSecretOf(spec: JsonObject, before: JsonObject): JsonObject {
+  if (!isObject(spec.csi) || !isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined) return spec;
+  const { controllerExpandSecretRef: _added, ...csi } = spec.csi;
+  return { ...spec, csi };
+}
+
+const topologyRequirement = struct({}, ({ key = "", values }, path, errors) => {
+  const texts = isArray(values) ? values : [];
+  if (texts.length === 0) errors.push(required(`${path}.values`));
+  for (const [position, text] of texts.entries()) {
+    if (texts.indexOf(text) < position) errors.push(duplicate(`${path}.values[${position}]`, text));
   }
+  qualified(key, `${path}.key`, errors);
 });
 
-const storageClass: Rule = (value, _path, errors) => {
-  const { provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies } = object(value);
-  if (isEmpty(provisioner)) errors.push(required("provisioner"));
-  else qualified(String(provisioner).toLowerCase(), "provisioner", errors);
-  for (const key of Object.keys(object(parameters)))
-    if (key === "") errors.push(invalidValue("parameters", key, "field can not be empty."));
-  given(oneOf("Delete", "Retain"))(reclaimPolicy, "reclaimPolicy", errors);
-  if (volumeBindingMode === undefined) errors.push(required("volumeBindingMode"));
-  else pointed(oneOf("Immediate", "WaitForFirstConsumer"))(volumeBindingMode, "volumeBindingMode", errors);
-  each(topologyTerm)(allowedTopologies, "allowedTopologies", errors);
+/** Places where volumes may be made: each key once in a term, and no term twice. */
+const topologies: Rule = (value, path, errors) => {
+  const seen: Json[] = [];
+  for (const [index, { matchLabelExpressions: expressions }] of list(value).entries()) {
+    const at = `${path}[${index}].matchLabelExpressions`;
+    const term: Record<string, Json> = {};
+    for (const [position, expression] of list(expressions).entries()) {
+      const key = String(expression.key ?? "");
+      topologyRequirement(expression, `${at}[${position}]`, errors);
+      if (key in term) errors.push(duplicate(`${at}[${position}].key`, key));
+      term[key] = isArray(expression.values) ? [...new Set(expression.values)].sort() : [];
+    }
+    // The real server compares with as many empty terms as there are terms, too.
+    const empties = Object.keys(term).length === 0 ? list(value).length : 0;
+    const repeats = seen.filter((other) => deepEqual(other, term)).length + empties;
+    for (let count = 0; count < repeats; count++) errors.push(duplicate(at, ""));
+    seen.push(term);
+  }
 };
 
+const MAX_PARAMETERS = 512;
+const MAX_PARAMETER_BYTES = 262_144;
+
+const parameters: Rule = (value, path, errors) => {
+  const entries = Object.entries(object(value));
+  if (entries.length > MAX_PARAMETERS) return void errors.push(tooLong(path, MAX_PARAMETERS));
+  for (const [key] of entries) if (key === "") errors.push(invalidValue(path, key, "field can not be empty."));
+  const bytes = entries.reduce((sum, [key, text]) => sum + Buffer.byteLength(`${key}${text}`), 0);
+  if (bytes > MAX_PARAMETER_BYTES) errors.push(tooLong(path, MAX_PARAMETER_BYTES));
+  return undefined;
+};
+
+const storageClass: Rule = struct({
+  provisioner: needed((value, path, errors) => qualified(String(value).toLowerCase(), path, errors)),
+  parameters,
+  reclaimPolicy: given(oneOf("Delete", "Retain")),
+  volumeBindingMode: (value, path, errors) => {
+    if (value === undefined) errors.push(required(path));
+    else oneOf("Immediate", "WaitForFirstConsumer")(value, path, errors);
+  },
+  allowedTopologies: topologies,
+});
+
 /** A class says how volumes are made: volumes that were made remember it. */
-export function storageClassUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
-  return ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"].flatMap((name) =>
-    deepEqual(changed[name] ?? null, old[name] ?? null)
-      ? []
-      : [invalidValue(name, changed[name] ?? (name === "provisioner" ? "" : null), IMMUTABLE)],
-  );
-}
+export const storageClassUpdate = immutable("", "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode");
 
 export const storageRules: Readonly<Record<string, Rule>> = {
   "/persistentvolumeclaims": struct({ spec: (spec, path, errors) => claimSpec(object(spec), path, errors) }),

@@ -1,12 +1,16 @@
-import { isObject, type JsonObject } from "../../../schema/json.js";
-import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
+import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { duplicate, forbiddenField, invalidValue, required, tooLong } from "../../field-error.js";
+import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
 import { claimSpec } from "./claim-rules.js";
+import { disks, FORBIDDEN_NAMES, MESSAGE_NAMES } from "./disk-rules.js";
 import { CONTAINER_RESOURCES, fieldSelector, resourceSelector } from "./env-rules.js";
-import { noBacksteps, unreservedPath } from "./path-rules.js";
+import { internal } from "./internal-struct.js";
+import { descendingPath, noBacksteps, unreservedPath } from "./path-rules.js";
 import {
   annotations,
   each,
+  given,
   isEmpty,
   label1123,
   labels,
@@ -69,9 +73,14 @@ const downwardFile = struct(
   ({ mode }, path, errors) => fileMode(mode, `${path}.mode`, errors),
 );
 
+/** The real server names files of a downward API without their place in the list. */
+const downwardFiles: Rule = (items, path, errors) => {
+  for (const file of list(items)) downwardFile(file, path.replace(/\.items$/, ""), errors);
+};
+
 const MONTHS_SECONDS = 2 ** 32;
 
-const tokenProjection = struct({}, ({ expirationSeconds, path: target }, path, errors) => {
+const tokenExpiry = struct({}, ({ expirationSeconds }, path, errors) => {
   const seconds = Number(expirationSeconds ?? 0);
   if (seconds < 600)
     errors.push(invalidValue(`${path}.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes"));
@@ -79,45 +88,57 @@ const tokenProjection = struct({}, ({ expirationSeconds, path: target }, path, e
     errors.push(
       invalidValue(`${path}.expirationSeconds`, seconds, "may not specify a duration larger than 2^32 seconds"),
     );
-  if (!target) errors.push(required(`${path}.path`));
-  else noBacksteps(target, `${path}.path`, errors);
+});
+
+const clusterTrustBundle = struct({}, (bundle, path, errors) => {
+  const { name, signerName, path: target } = bundle;
+  if (name !== undefined && signerName !== undefined) {
+    const shown = internal("core.ClusterTrustBundleProjection", bundle);
+    errors.push(invalidValue(path, shown, "only one of name and signerName may be used"));
+  } else if (name === undefined && signerName === undefined) {
+    errors.push(required(path, "either name or signerName must be specified"));
+  } else if (name === "") errors.push(required(`${path}.name`, "must be a valid object name"));
+  else if (signerName === "") errors.push(required(`${path}.signerName`, "must be a valid signer name"));
+  needed()(target, `${path}.path`, errors);
+  unreservedPath(target, `${path}.path`, errors);
 });
 
 const SOURCES: Readonly<Record<string, Rule>> = {
   secret: struct({ name: needed(), items: each(keyToPath) }),
   configMap: struct({ name: needed(), items: each(keyToPath) }),
-  downwardAPI: struct({ items: each(downwardFile) }),
-  serviceAccountToken: tokenProjection,
+  downwardAPI: struct({ items: downwardFiles }),
+  serviceAccountToken: tokenExpiry,
+  clusterTrustBundle,
+  podCertificate: () => {},
 };
 
+/** The files that a source puts into the folder, with what a clash is told of. */
+function filesOf(name: string, source: JsonObject): readonly (readonly [file: string, shown: Json])[] {
+  if (name === "clusterTrustBundle") return [[String(source.path ?? ""), source.path ?? ""]];
+  return list(source.items)
+    .map(({ path }) => String(path ?? ""))
+    .filter((file) => file !== "")
+    .map((file) => [file, name === "downwardAPI" ? file : (source.name ?? "")]);
+}
+
 /** Sources that share a folder do not share a file. */
-const projected = struct({}, ({ sources, defaultMode }, path, errors) => {
+const projected = struct({ defaultMode: fileMode }, ({ sources }, path, errors) => {
   const taken = new Set<string>();
   for (const [index, source] of list(sources).entries()) {
     const at = `${path}.sources[${index}]`;
     const present = Object.keys(SOURCES).filter((name) => isObject(source[name]));
     for (const name of present) {
-      SOURCES[name]!(source[name], `${at}.${name}`, errors);
       const content = object(source[name]);
-      const paths = name === "serviceAccountToken" ? [content.path] : list(content.items).map((item) => item.path);
-      for (const each of paths) {
-        const file = String(each ?? "");
-        if (file !== "" && taken.has(file)) {
-          errors.push(invalidValue(at, file, "conflicting duplicate paths"));
-        }
+      SOURCES[name]!(content, `${at}.${name}`, errors);
+      // The real server names the path of a token as if it were the volume's.
+      if (name === "serviceAccountToken") needed(unreservedPath)(content.path, `${path}.path`, errors);
+      for (const [file, shown] of filesOf(name, content)) {
+        if (taken.has(file)) errors.push(invalidValue(path, shown, "conflicting duplicate paths"));
         taken.add(file);
       }
     }
-    if (present.length === 0)
-      errors.push(
-        required(
-          at,
-          "must specify one of (configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate)",
-        ),
-      );
-    else if (present.length > 1) errors.push(forbiddenField(at, "may not specify more than 1 volume type per source"));
+    if (present.length > 1) errors.push(forbiddenField(at, "may not specify more than 1 volume type per source"));
   }
-  fileMode(defaultMode, `${path}.defaultMode`, errors);
 });
 
 const HOST_PATH_TYPES = [
@@ -135,9 +156,8 @@ const HOST_PATH_TYPES = [
 export const driverName: Rule = (value, path, errors) => {
   const name = String(value ?? "");
   if (name === "") return void errors.push(required(path));
-  if (name.length > 63)
-    errors.push({ type: "FieldValueTooLong", field: path, detail: "Too long: may not be more than 63 bytes" });
-  subdomain(name.toLowerCase(), path, errors);
+  if (name.length > 63) errors.push(tooLong(path, 63));
+  for (const why of dnsSubdomain(name.toLowerCase())) errors.push(invalidValue(path, name, why));
   return undefined;
 };
 
@@ -146,66 +166,73 @@ const claimTemplate = struct({
   spec: claimSpec,
 });
 
-/** By the name of the source, in the real server's order. Those that name clouds of old are checked for being alone. */
+const csi = struct({ driver: driverName }, ({ nodePublishSecretRef: secret }, path, errors) => {
+  if (!isObject(secret)) return;
+  if (isEmpty(secret.name)) errors.push(required(`${path}.nodePublishSecretRef.name`));
+  else subdomain(secret.name, `${path}.name`, errors);
+});
+
+/** What a folder of the node is, for pods and for persistent volumes. */
+export const hostPath = struct({}, ({ path: target, type }, path, errors) => {
+  if (!target) return void errors.push(required(`${path}.path`));
+  noBacksteps(target, `${path}.path`, errors);
+  pointed(oneOf(...HOST_PATH_TYPES))(type, `${path}.type`, errors);
+  return undefined;
+});
+
+/** By the name of the source, in the real server's order. */
 const VOLUME_SOURCES: Readonly<Record<string, Rule>> = {
   emptyDir: struct({}, ({ sizeLimit }, path, errors) => {
     if (nanosOf(sizeLimit) < 0n)
       errors.push(forbiddenField(`${path}.sizeLimit`, "SizeLimit field must be a valid resource quantity"));
   }),
-  hostPath: struct({}, ({ path: target, type }, path, errors) => {
-    if (!target) return void errors.push(required(`${path}.path`));
-    noBacksteps(target, `${path}.path`, errors);
-    if (type && !HOST_PATH_TYPES.includes(String(type))) oneOf(...HOST_PATH_TYPES)(type, `${path}.type`, errors);
-    return undefined;
-  }),
-  gitRepo: struct({ repository: needed() }),
-  gcePersistentDisk: struct({ pdName: needed() }),
-  awsElasticBlockStore: struct({ volumeID: needed() }),
+  hostPath,
+  gitRepo: struct({ repository: needed(), directory: given(descendingPath) }),
+  gcePersistentDisk: disks.gcePersistentDisk,
+  awsElasticBlockStore: disks.awsElasticBlockStore,
   secret: struct({ secretName: needed(), defaultMode: fileMode, items: each(keyToPath) }),
-  nfs: struct({
-    server: needed(),
-    path: (value, path, errors) => {
-      if (isEmpty(value)) errors.push(required(path));
-      else if (!String(value).startsWith("/")) errors.push(invalidValue(path, value, "must be an absolute path"));
-    },
-  }),
-  iscsi: struct({ targetPortal: needed(), iqn: needed() }),
-  glusterfs: struct({ endpoints: needed(), path: needed() }),
-  flocker: () => {},
+  nfs: disks.nfs,
+  iscsi: disks.iscsi,
+  glusterfs: disks.glusterfs,
+  flocker: disks.flocker,
   persistentVolumeClaim: struct({ claimName: needed() }),
-  rbd: struct({ monitors: needed(), image: needed() }),
-  cinder: struct({ volumeID: needed() }),
-  cephfs: struct({ monitors: needed() }),
-  quobyte: struct({ registry: needed(), volume: needed() }),
-  downwardAPI: struct({ defaultMode: fileMode, items: each(downwardFile) }),
-  fc: () => {},
-  flexVolume: struct({ driver: needed() }),
+  rbd: disks.rbd,
+  cinder: disks.cinder,
+  cephfs: disks.cephfs,
+  quobyte: disks.quobyte,
+  downwardAPI: struct({ defaultMode: fileMode, items: downwardFiles }),
+  fc: disks.fc,
+  flexVolume: disks.flexVolume,
   configMap: struct({ name: needed(), defaultMode: fileMode, items: each(keyToPath) }),
-  azureFile: struct({ secretName: needed(), shareName: needed() }),
-  vsphereVolume: struct({ volumePath: needed() }),
-  photonPersistentDisk: struct({ pdID: needed() }),
-  portworxVolume: struct({ volumeID: needed() }),
-  azureDisk: struct({ diskName: needed(), diskURI: needed() }),
-  storageos: () => {},
+  azureFile: disks.azureFile,
+  vsphereVolume: disks.vsphereVolume,
+  photonPersistentDisk: disks.photonPersistentDisk,
+  portworxVolume: disks.portworxVolume,
+  azureDisk: disks.azureDisk,
+  storageos: disks.storageos,
   projected,
-  scaleIO: struct({ gateway: needed(), system: needed(), volumeName: needed() }),
-  csi: struct({ driver: driverName, nodePublishSecretRef: struct({ name: neededWith("") }) }),
+  scaleIO: disks.scaleIO,
+  csi,
   ephemeral: struct({ volumeClaimTemplate: neededWith("", claimTemplate) }),
   image: struct({ reference: needed(), pullPolicy: needed(oneOf("Always", "IfNotPresent", "Never")) }),
 };
 
-const source: StructRule = (volume, path, errors) => {
-  const present = Object.keys(VOLUME_SOURCES).filter((name) => isObject(volume[name]));
-  for (const [index, name] of present.entries()) {
-    if (index > 0 && name !== "emptyDir")
-      errors.push(forbiddenField(`${path}.${MISSPELT[name] ?? name}`, "may not specify more than 1 volume type"));
-    else VOLUME_SOURCES[name]!(volume[name], `${path}.${name}`, errors);
-  }
-  if (present.length === 0) errors.push(required(path, "must specify a volume type"));
-};
+/** Exactly one of the sources; the rule of the first one says what is wrong with it. */
+export function oneSource(sources: Readonly<Record<string, Rule>>, always?: string): StructRule {
+  return (value, path, errors) => {
+    const present = Object.keys(sources).filter((name) => isObject(value[name]));
+    for (const [index, name] of present.entries()) {
+      if (index === 0 || name === always) sources[name]!(value[name], `${path}.${MESSAGE_NAMES[name] ?? name}`, errors);
+      else {
+        const field = `${path}.${FORBIDDEN_NAMES[name] ?? name}`;
+        errors.push(forbiddenField(field, "may not specify more than 1 volume type"));
+      }
+    }
+    if (present.length === 0) errors.push(required(path, "must specify a volume type"));
+  };
+}
 
-/** As the real server calls them. */
-const MISSPELT: Readonly<Record<string, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
+const source = oneSource(VOLUME_SOURCES);
 
 /** Checks the volumes of a pod; returns the names of those that are in order, which containers may mount. */
 export function checkVolumes(

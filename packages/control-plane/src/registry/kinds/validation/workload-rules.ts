@@ -2,13 +2,17 @@ import { deepEqual, isObject, type Json, type JsonObject } from "../../../schema
 import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { claimSpec } from "./claim-rules.js";
-import { checkPodTemplate, type TemplateOptions } from "./pod-spec-rules.js";
+import { internal, isSameInternal } from "./internal-struct.js";
+import { checkPodTemplate } from "./pod-spec-rules.js";
 import {
+  annotations,
   countOrPercent,
+  each,
   given,
   IMMUTABLE,
   isEmpty,
   label1123,
+  labels,
   list,
   nonNegative,
   notAboveAll,
@@ -19,6 +23,7 @@ import {
   type Rule,
   type StructRule,
   struct,
+  type UpdateRule,
 } from "./rule.js";
 import { labelSelector, selects } from "./selector-rules.js";
 
@@ -27,43 +32,41 @@ const MISMATCH = "`selector` does not match template `labels`";
 /** A selector that is there and not empty, and labels of the template that it selects. */
 function selected(kind: string): StructRule {
   return ({ selector, template }, path, errors) => {
+    const at = `${path}.selector`;
+    const shown = internal("*meta.LabelSelector", selector);
     const before = errors.length;
-    if (!isObject(selector)) errors.push(required(`${path}.selector`));
-    labelSelector(selector, `${path}.selector`, errors);
-    const isBad = errors.length > before && isObject(selector);
-    if (isObject(selector) && isEmpty(selector.matchLabels) && isEmpty(selector.matchExpressions)) {
-      errors.push(invalidValue(`${path}.selector`, selector, `empty selector is invalid for ${kind}`));
-    }
-    if (isBad) {
-      errors.push(
-        invalidValue(`${path}.selector`, selector ?? null, kind === "statefulset" ? "" : "invalid label selector"),
-      );
-      return;
-    }
-    const given = object(object(object(template).metadata).labels);
-    const isEmptySelector =
-      !isObject(selector) || (isEmpty(selector.matchLabels) && isEmpty(selector.matchExpressions));
-    if (!isEmptySelector && !selects(selector, given)) {
+    labelSelector(selector, at, errors);
+    const isReadable = errors.length === before;
+    const isNothing = isObject(selector) && isEmpty(selector.matchLabels) && isEmpty(selector.matchExpressions);
+    if (!isObject(selector)) errors.push(required(at));
+    if (isNothing) errors.push(invalidValue(at, shown, `empty selector is invalid for ${kind}`));
+    if (!isReadable) {
+      errors.push(invalidValue(at, shown, kind === "statefulset" ? "" : "invalid label selector"));
+    } else if (!isNothing && !(isObject(selector) && selects(selector, labelsOf(template)))) {
       errors.push(invalidValue(`${path}.template.metadata.labels`, labelsShown(template), MISMATCH));
     }
   };
 }
 
+const labelsOf = (template: Json | undefined): JsonObject => object(object(object(template).metadata).labels);
 const labelsShown = (template: Json | undefined): Json => object(object(template).metadata).labels ?? null;
 
-/** Pods that are made again and again. */
-function template(kind: string, optionsOf: (spec: JsonObject) => TemplateOptions = () => ({})): StructRule {
+/** Pods that are made again and again start again and again, and have no end. */
+function lasting(kind: string): StructRule {
   return (spec, path, errors) => {
-    const at = `${path}.template`;
-    checkPodTemplate(spec.template, at, errors, optionsOf(spec));
     const { restartPolicy, activeDeadlineSeconds } = object(object(spec.template).spec);
-    if (restartPolicy !== "Always")
-      errors.push(notSupported(`${at}.spec.restartPolicy`, restartPolicy ?? "", ["Always"]));
+    const at = `${path}.template.spec`;
+    if (restartPolicy !== "Always") errors.push(notSupported(`${at}.restartPolicy`, restartPolicy ?? "", ["Always"]));
     if (activeDeadlineSeconds !== undefined) {
-      errors.push(
-        forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`),
-      );
+      errors.push(forbiddenField(`${at}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`));
     }
+  };
+}
+
+function template(kind: string): StructRule {
+  return (spec, path, errors) => {
+    checkPodTemplate(spec.template, `${path}.template`, errors);
+    lasting(kind)(spec, path, errors);
   };
 }
 
@@ -78,7 +81,8 @@ function whereSelectable(rule: StructRule): StructRule {
 
 const share = (value: Json | undefined): number => (typeof value === "number" ? value : (percentOf(value) ?? 0));
 
-const deploymentStrategy = struct({}, ({ type, rollingUpdate }, path, errors) => {
+const deploymentStrategy = struct({}, (strategy, path, errors) => {
+  const { type, rollingUpdate } = strategy;
   if (type === "Recreate") {
     if (!isObject(rollingUpdate)) return;
     errors.push(forbiddenField(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'"));
@@ -94,7 +98,7 @@ const deploymentStrategy = struct({}, ({ type, rollingUpdate }, path, errors) =>
     }
     notAboveAll(maxUnavailable, `${at}.maxUnavailable`, errors);
   } else {
-    oneOf("Recreate", "RollingUpdate")(type, `${path}.type`, errors);
+    errors.push(notSupported(path, internal("apps.DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]));
   }
   return undefined;
 });
@@ -125,9 +129,13 @@ const replicaSet = struct(
   whereSelectable(template("ReplicaSet")),
 );
 
-const daemonStrategy = struct({}, ({ type, rollingUpdate }, path, errors) => {
+const daemonStrategy = struct({}, (strategy, path, errors) => {
+  const { type, rollingUpdate } = strategy;
   if (type === "OnDelete") return;
-  if (type !== "RollingUpdate") return void oneOf("RollingUpdate", "OnDelete")(type, `${path}.type`, errors);
+  if (type !== "RollingUpdate") {
+    const shown = internal("apps.DaemonSetUpdateStrategy", strategy);
+    return void errors.push(notSupported(path, shown, ["RollingUpdate", "OnDelete"]));
+  }
   if (!isObject(rollingUpdate)) return void errors.push(required(`${path}.rollingUpdate`));
   const at = `${path}.rollingUpdate`;
   const { maxUnavailable, maxSurge } = rollingUpdate;
@@ -154,7 +162,8 @@ const daemonSet = struct(
       errors.push(invalidValue(`${path}.template.metadata.labels`, labelsShown(spec.template), MISMATCH));
     }
     if (!isNothing && isEmpty(selector.matchLabels) && isEmpty(selector.matchExpressions)) {
-      errors.push(invalidValue(`${path}.selector`, selector, "empty selector is invalid for daemonset"));
+      const shown = internal("meta.LabelSelector", selector);
+      errors.push(invalidValue(`${path}.selector`, shown, "empty selector is invalid for daemonset"));
     }
   },
   template("DaemonSet"),
@@ -171,25 +180,22 @@ const statefulStrategy: Rule = (value, path, errors) => {
   if (type === "OnDelete") {
     if (isObject(rollingUpdate))
       errors.push(
-        invalidValue(`${path}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"),
+        invalidValue(
+          `${path}.rollingUpdate`,
+          internal("apps.RollingUpdateStatefulSetStrategy", rollingUpdate),
+          "only allowed for updateStrategy 'RollingUpdate'",
+        ),
       );
     return undefined;
   }
   if (type !== "RollingUpdate")
-    return void errors.push(invalidValue(path, object(value), "must be 'RollingUpdate' or 'OnDelete'"));
+    return void errors.push(
+      invalidValue(path, internal("apps.StatefulSetUpdateStrategy", value), "must be 'RollingUpdate' or 'OnDelete'"),
+    );
   if (!isObject(rollingUpdate)) return undefined;
   nonNegative(rollingUpdate.partition ?? 0, `${path}.rollingUpdate.partition`, errors);
-  if (rollingUpdate.maxUnavailable === undefined) return undefined;
-  const at = `${path}.rollingUpdate.maxUnavailable`;
-  countOrPercent(rollingUpdate.maxUnavailable, at, errors);
-  if (share(rollingUpdate.maxUnavailable) === 0)
-    errors.push(invalidValue(at, rollingUpdate.maxUnavailable, "cannot be 0"));
-  notAboveAll(rollingUpdate.maxUnavailable, at, errors);
   return undefined;
 };
-
-const claimNames = (spec: JsonObject): readonly string[] =>
-  list(spec.volumeClaimTemplates).map((claim) => String(object(claim.metadata).name ?? ""));
 
 const statefulHead = struct({
   podManagementPolicy: (value, path, errors) => {
@@ -199,8 +205,8 @@ const statefulHead = struct({
   },
   updateStrategy: statefulStrategy,
   persistentVolumeClaimRetentionPolicy: struct({
-    whenDeleted: oneOf("Delete", "Retain"),
-    whenScaled: oneOf("Delete", "Retain"),
+    whenDeleted: oneOf("Retain", "Delete"),
+    whenScaled: oneOf("Retain", "Delete"),
   }),
 }) as StructRule;
 
@@ -208,18 +214,28 @@ const statefulTail = struct({ replicas: nonNegative, minReadySeconds: nonNegativ
   if (isObject(ordinals)) nonNegative(ordinals.start ?? 0, `${path}.ordinals.start`, errors);
 }) as StructRule;
 
-const statefulTemplate = whereSelectable(
-  template("StatefulSet", (spec) => ({ ignoredSpec: ["subdomain", "hostname"], extraVolumes: claimNames(spec) })),
-);
+/** The template as its pods will be: under names of their own, and with the claims that are made for them. */
+function withIdentity(spec: JsonObject): JsonObject {
+  const template = object(spec.template);
+  const { subdomain: _subdomain, hostname: _hostname, ...pod } = object(template.spec);
+  const claims = new Set(list(spec.volumeClaimTemplates).map((claim) => String(object(claim.metadata).name ?? "")));
+  const made = [...claims].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const kept = list(pod.volumes).filter(({ name }) => !claims.has(String(name ?? "")));
+  return { ...template, spec: made.length === 0 ? pod : { ...pod, volumes: [...made, ...kept] } };
+}
 
-const claimTemplates: Rule = (value, path, errors) => {
-  for (const [index, claim] of list(value).entries()) {
-    const at = `${path}[${index}]`;
-    if (isEmpty(object(claim.metadata).name)) errors.push(required(`${at}.metadata.name`));
-    else label1123(object(claim.metadata).name, `${at}.metadata.name`, errors);
-    claimSpec(claim.spec, `${at}.spec`, errors);
-  }
+const statefulTemplate: StructRule = (spec, path, errors) => {
+  whereSelectable((of, at, found) => {
+    const template = withIdentity(of);
+    checkPodTemplate(template, `${at}.template`, found);
+    // The real server looks at the metadata twice.
+    labels(object(template.metadata).labels, `${at}.template.labels`, found);
+    annotations(object(template.metadata).annotations, `${at}.template.annotations`, found);
+  })(spec, path, errors);
+  lasting("StatefulSet")(spec, path, errors);
 };
+
+const claimTemplates = each(struct({ spec: (spec, path, errors) => claimSpec(object(spec), path, errors) }));
 
 const statefulSet: StructRule = (spec, path, errors) => {
   statefulHead(spec, path, errors);
@@ -252,19 +268,19 @@ const STATEFUL_FORBIDDEN =
 
 export function statefulSetUpdate(set: JsonObject, old: JsonObject): FieldError[] {
   const rest = (spec: JsonObject): Json =>
-    Object.fromEntries(Object.entries(spec).filter(([name]) => !STATEFUL_MUTABLE.includes(name)));
+    Object.fromEntries(
+      Object.entries(spec).filter(([name, value]) => !STATEFUL_MUTABLE.includes(name) && !isEmpty(value)),
+    );
   const isSame = deepEqual(rest(object(set.spec)), rest(object(old.spec)));
   return isSame ? [] : [forbiddenField("spec", STATEFUL_FORBIDDEN)];
 }
 
-/** Says that a field of the spec cannot change. */
-export function immutableFields(...names: readonly string[]): (object: JsonObject, old: JsonObject) => FieldError[] {
-  return (changed, old) =>
-    names.flatMap((name) => {
-      const [now, before] = [object(changed.spec)[name], object(old.spec)[name]];
-      return deepEqual(now ?? null, before ?? null) ? [] : [invalidValue(`spec.${name}`, now ?? null, IMMUTABLE)];
-    });
-}
+/** A selector stays what it is: pods are known by it. */
+export const selectorUpdate: UpdateRule = (changed, old) => {
+  const [now, before] = [object(changed.spec).selector, object(old.spec).selector];
+  if (isSameInternal("*meta.LabelSelector", now, before)) return [];
+  return [invalidValue("spec.selector", internal("*meta.LabelSelector", now), IMMUTABLE)];
+};
 
 export const workloadRules: Readonly<Record<string, Rule>> = {
   "apps/deployments": struct({ spec: deployment }),

@@ -1,0 +1,43 @@
+import { formatTime, type KubeObject } from "setpoint";
+import { isObject, type JsonObject } from "../../schema/json.js";
+import type { Strategy } from "../strategy.js";
+import { asJson } from "../write/field-ownership.js";
+
+const SNAPSHOTS = "snapshot.storage.k8s.io";
+
+/** What may be copied by the older of the two fields: another claim, or a snapshot. */
+function isCopyable({ apiGroup, kind }: JsonObject): boolean {
+  const group = apiGroup ?? "";
+  return (group === "" && kind === "PersistentVolumeClaim") || (group === SNAPSHOTS && kind === "VolumeSnapshot");
+}
+
+/** `dataSource` and `dataSourceRef` say the same; where one is missing, the other stands in for it. */
+function withBothSources(claim: KubeObject, old?: KubeObject): KubeObject {
+  const spec = asJson(claim).spec;
+  if (!isObject(spec)) return claim;
+  const before = old && asJson(old).spec;
+  const hadSource = isObject(before) && isObject(before.dataSource);
+  const { dataSource, dataSourceRef, ...rest } = spec;
+  const source = isObject(dataSource) && (hadSource || isCopyable(dataSource)) ? dataSource : undefined;
+  const reference = isObject(dataSourceRef) ? dataSourceRef : undefined;
+  const isAcross = reference !== undefined && Boolean(reference.namespace);
+  const both = {
+    ...((source ?? (isAcross ? undefined : reference)) && { dataSource: source ?? withoutNamespace(reference!) }),
+    ...((reference ?? source) && { dataSourceRef: reference ?? source! }),
+  };
+  return { ...claim, spec: { ...rest, ...both } } as KubeObject;
+}
+
+function withoutNamespace({ namespace: _namespace, ...reference }: JsonObject): JsonObject {
+  return reference;
+}
+
+export const claimPreparation: Pick<Strategy, "prepareCreate" | "prepareUpdate"> = {
+  prepareCreate: (claim) => ({ ...withBothSources(claim), status: { phase: "Pending" } }) as KubeObject,
+  prepareUpdate: (claim, old, { subresource }) => (subresource === "" ? withBothSources(claim, old) : claim),
+};
+
+export const volumePreparation: Pick<Strategy, "prepareCreate"> = {
+  prepareCreate: (volume, { nowMs }) =>
+    ({ ...volume, status: { phase: "Pending", lastPhaseTransitionTime: formatTime(nowMs) } }) as KubeObject,
+};
