@@ -1,4 +1,4 @@
-import { type Clock, type KubeObject, keyOf, type Random, type UntypedObject } from "setpoint";
+import { type Clock, type KubeObject, keyOf, type ObjectMeta, type Random, type UntypedObject } from "setpoint";
 import type { Facts } from "./facts/facts.js";
 import type { ResourceCatalog } from "./registry/catalog.js";
 import type { ResourceDefinition } from "./registry/resource-definition.js";
@@ -33,7 +33,7 @@ export async function bootstrap({ storage, catalog, facts, clock, random }: Boot
 function newObject(object: UntypedObject, definition: ResourceDefinition, uid: string, nowMs: number): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const now = timestamp(nowMs);
-  const { name, namespace, labels, annotations } = metadata;
+  const { name, namespace, labels, annotations, managedFields } = metadata;
   return {
     kind,
     apiVersion,
@@ -46,12 +46,20 @@ function newObject(object: UntypedObject, definition: ResourceDefinition, uid: s
       creationTimestamp: now,
       ...(labels && { labels }),
       ...(annotations && { annotations }),
+      ...(managedFields && { managedFields: managedFields.map((entry) => owned(entry, now)) }),
     },
     ...rest,
     ...(hasConditions(rest) && { status: { ...rest.status, conditions: timed(rest.status.conditions, now) } }),
   };
 }
 
+/** Facts are without times: who owns a field from the start owns it since now. */
+function owned(entry: ManagedFieldsEntry, time: string): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, ...fields } = entry;
+  return { manager, operation, apiVersion, time, ...fields };
+}
+
+type ManagedFieldsEntry = NonNullable<ObjectMeta["managedFields"]>[number];
 type Condition = Readonly<Record<string, unknown>>;
 
 function hasConditions(object: object): object is { status: { conditions: readonly Condition[] } } {

@@ -120,6 +120,7 @@ export interface ControlPlane extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const LOOPBACK = "127.0.0.1";
 const ISSUER = "https://kubernetes.default.svc.cluster.local";
 const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.0.0.1"];
 
@@ -205,6 +206,11 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   await credentials.kept;
   const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log, parts));
   const startControllers = async (running: (AsyncDisposable | Disposable)[]): Promise<void> => {
+    if (server !== undefined) {
+      const { KubernetesService } = await import("./registry/loops/kubernetes-service.js");
+      const address = { host: options.listen?.host ?? LOOPBACK, port: server.port };
+      keep(running, new KubernetesService({ ...registry.environment, log }, address));
+    }
     if (options.controllers ?? true) {
       const own = { storage, clock, handler: registry.handler, log };
       keep(running, new RoleAggregation(own));
@@ -291,7 +297,7 @@ function running({ options, parts, storage, ...shown }: RunningParts): ControlPl
 
 /** Sockets need modules that an in-process control plane does not: loaded here. */
 async function listen(
-  { host = "127.0.0.1", port = 0, certificate, clientCa }: ListenOptions,
+  { host = LOOPBACK, port = 0, certificate, clientCa }: ListenOptions,
   handler: ApiHandler,
   { authority }: Credentials,
   clock: Clock,
@@ -299,7 +305,7 @@ async function listen(
   parts: (AsyncDisposable | Disposable)[],
 ) {
   const { ApiServer } = await import("./http/api-server.js");
-  const names = [...new Set([host, "localhost", "127.0.0.1", "::1", ...CLUSTER_NAMES])];
+  const names = [...new Set([host, "localhost", LOOPBACK, "::1", ...CLUSTER_NAMES])];
   const issue = () => authority.issueServer("setpoint", names);
   const current = certificate ?? issue();
   const server = await ApiServer.listen({

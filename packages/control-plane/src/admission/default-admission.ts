@@ -8,6 +8,7 @@ import type { Storage } from "../storage/storage.js";
 import type { AdmissionPlugin } from "./admission.js";
 import { builtInAdmission } from "./built-in/built-in-admission.js";
 import { claimResize } from "./built-in/claim-resize.js";
+import { mountableSecrets } from "./built-in/mountable-secrets.js";
 import { serviceAddresses } from "./built-in/service-addresses.js";
 import { certificateRequestChecks } from "./certificate-requests.js";
 import { limitRanger } from "./limit-ranger.js";
@@ -61,6 +62,7 @@ export class DefaultAdmission implements Disposable {
       namespaceLifecycle(storage),
       limitRanger(storage),
       builtInAdmission({ storage, clock, random }, disabled),
+      mountableSecrets(storage),
       this.#mutatingPolicies.mutatingPlugin,
       this.#webhooks.mutatingPlugin,
       serviceAddresses({ storage, random }),

@@ -1,17 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TestPlane } from "../registry/test-plane.js";
-import type { AdmissionPlugin } from "./admission.js";
 import { limitRanger } from "./limit-ranger.js";
 
 let plane: TestPlane;
 beforeEach(async () => {
-  let plugin: AdmissionPlugin | undefined;
-  const late: AdmissionPlugin = {
-    name: "LimitRanger",
-    mutate: (attributes, warn) => (plugin ??= limitRanger(plane.storage)).mutate!(attributes, warn),
-    validate: (attributes, warn) => (plugin ??= limitRanger(plane.storage)).validate!(attributes, warn),
-  };
-  plane = await TestPlane.start({ admission: [late] });
+  plane = await TestPlane.start({ admission: (storage) => [limitRanger(storage)] });
 });
 afterEach(() => plane[Symbol.asyncDispose]());
 

@@ -21,6 +21,10 @@ export interface TestRequest {
   readonly signal?: AbortSignal;
 }
 
+export interface TestPlaneOptions {
+  readonly admission?: (storage: MemoryStorage) => readonly AdmissionPlugin[];
+}
+
 /** A registry on memory storage and a virtual clock, called without a socket. Everybody may do everything. */
 export class TestPlane implements AsyncDisposable {
   readonly clock: VirtualClock;
@@ -33,7 +37,7 @@ export class TestPlane implements AsyncDisposable {
     this.registry = registry;
   }
 
-  static async start(options: { readonly admission?: readonly AdmissionPlugin[] } = {}): Promise<TestPlane> {
+  static async start(options: TestPlaneOptions = {}): Promise<TestPlane> {
     const clock = new VirtualClock();
     const storage = new MemoryStorage({ clock });
     const registry = new Registry({
@@ -41,7 +45,7 @@ export class TestPlane implements AsyncDisposable {
       clock,
       random: seededRandom(1),
       facts: await loadFacts(),
-      admission: options.admission ?? [],
+      admission: options.admission?.(storage) ?? [],
       authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
       authorizer: { authorize: () => ({ allowed: true, reason: "" }) },
     });

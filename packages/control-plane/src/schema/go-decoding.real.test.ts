@@ -135,7 +135,7 @@ function randomSpecial(dice: Dice, special: string): Json {
     case "Time":
       return dice.pick<Json>(["2024-01-01T00:00:00Z", "2024-01-01T00:00:00+02:00", "x", "2024-13-01T00:00:00Z"]);
     case "MicroTime":
-      return dice.pick<Json>(["2024-01-01T00:00:00.000000Z", "2024-01-01T00:00:00.123456Z"]);
+      return dice.pick<Json>(["2024-01-01T00:00:00.000000Z", "2024-01-01T00:00:00.123456Z", "2024-01-01T00:00:00.1Z"]);
     case "Duration":
       return dice.pick<Json>(["1s", "90s", "1x", "12"]);
     case "Quantity":

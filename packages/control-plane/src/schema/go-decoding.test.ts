@@ -102,7 +102,10 @@ describe("canonical forms", () => {
 
   it("times are in UTC, to the second or the microsecond", () => {
     expect(canonicalTime("2024-01-01T01:00:00.123+01:00")).toBe("2024-01-01T00:00:00Z");
-    expect(canonicalTime("2024-01-01T00:00:00.1Z", 6)).toBe("2024-01-01T00:00:00.100000Z");
+    expect(canonicalTime("2024-01-01T01:00:00.100000+01:00", 6)).toBe("2024-01-01T00:00:00.100000Z");
+    expect(() => canonicalTime("2024-01-01T00:00:00Z", 6)).toThrow('cannot parse "Z" as ".000000"');
+    expect(() => canonicalTime("2024-01-01T00:00:00.1Z", 6)).toThrow('cannot parse ".1Z" as ".000000"');
+    expect(() => canonicalTime("2024-01-01T00:00:00.1234567Z", 6)).toThrow('cannot parse "7Z" as "Z07:00"');
     expect(() => canonicalTime("2024-02-30T00:00:00Z")).toThrow("day out of range");
   });
 });

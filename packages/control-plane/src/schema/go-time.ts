@@ -2,13 +2,16 @@
 export class TimeError extends Error {}
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
+/** A layout with digits after the second wants just as many. */
+const MICROSECONDS = /^[^.,]*[.,]\d{6}(?!\d)/;
 
 /** A time as the real server writes it back: in UTC, to the second, or to the microsecond. */
 export function canonicalTime(text: string, fractionDigits: 0 | 6 = 0): string {
   const match = RFC3339.exec(text);
   const layout = fractionDigits === 0 ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
-  if (match === null) {
-    throw new TimeError(`parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${unparsed(text)}`);
+  if (match === null || (fractionDigits === 6 && !MICROSECONDS.test(text))) {
+    const where = unparsed(text, fractionDigits);
+    throw new TimeError(`parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${where}`);
   }
   const [, , month, day, hour, minute, second, fraction = ""] = match;
   const ms = Date.parse(`${text.slice(0, 19)}${match[8]}`);
@@ -19,7 +22,7 @@ export function canonicalTime(text: string, fractionDigits: 0 | 6 = 0): string {
     throw new TimeError(`parsing time ${JSON.stringify(text)}: ${which} out of range`);
   }
   const seconds = new Date(ms).toISOString().slice(0, 19);
-  return fractionDigits === 0 ? `${seconds}Z` : `${seconds}.${fraction.padEnd(6, "0").slice(0, 6)}Z`;
+  return fractionDigits === 0 ? `${seconds}Z` : `${seconds}.${fraction}Z`;
 }
 
 function isRealDay(year: number, month: number, day: number): boolean {
@@ -27,7 +30,7 @@ function isRealDay(year: number, month: number, day: number): boolean {
 }
 
 /** The first part of the layout that the text does not have. */
-function unparsed(text: string): string {
+function unparsed(text: string, fractionDigits: 0 | 6): string {
   const parts: [RegExp, string][] = [
     [/^\d{4}/, "2006"],
     [/^-/, "-"],
@@ -40,7 +43,8 @@ function unparsed(text: string): string {
     [/^\d{2}/, "04"],
     [/^:/, ":"],
     [/^\d{2}/, "05"],
-    [/^(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/, "Z07:00"],
+    fractionDigits === 6 ? [/^[.,]\d{6}/, ".000000"] : [/^(?:[.,]\d+)?/, ""],
+    [/^(?:Z|[+-]\d{2}:\d{2})$/, "Z07:00"],
   ];
   let rest = text;
   for (const [part, name] of parts) {

@@ -6,7 +6,15 @@ import type { AdmissionAttributes } from "../admission.js";
 import { WebhookCallError } from "./webhook-caller.js";
 import { admissionNamespace, type Invocation } from "./webhook-matching.js";
 
-const REVIEW = { kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1" };
+const KIND = "AdmissionReview";
+
+/** In which version a webhook is asked: the first of its own that is known. */
+export type ReviewVersion = "v1" | "v1beta1";
+
+/** Undefined where a webhook knows none of ours. */
+export function reviewVersion(accepted: readonly string[] | null | undefined): ReviewVersion | undefined {
+  return (accepted ?? []).find((version): version is ReviewVersion => version === "v1" || version === "v1beta1");
+}
 
 /** The request of a review, with the objects at the version that the webhook wants. */
 export function admissionReview(
@@ -14,6 +22,7 @@ export function admissionReview(
   { definition }: Invocation,
   objects: { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined },
   uid: string,
+  version: ReviewVersion,
 ): JsonObject {
   const { subresource, operation, user, dryRun, options } = attributes;
   const requested = attributes.definition;
@@ -24,7 +33,8 @@ export function admissionReview(
   };
   const resourceOf = ({ group, version, plural }: typeof definition) => ({ group, version, resource: plural });
   return {
-    ...REVIEW,
+    kind: KIND,
+    apiVersion: `admission.k8s.io/${version}`,
     request: {
       uid,
       kind: kindOf(definition),
@@ -68,10 +78,16 @@ export interface AdmissionVerdict {
 }
 
 /** Throws a `WebhookCallError` for an answer that is no review of this request. */
-export function readVerdict(answer: JsonObject, uid: string, isMutating: boolean): AdmissionVerdict {
-  if (answer.kind !== REVIEW.kind || answer.apiVersion !== REVIEW.apiVersion) throw unexpectedKind(answer);
+export function readVerdict(
+  answer: JsonObject,
+  uid: string,
+  isMutating: boolean,
+  version: ReviewVersion,
+): AdmissionVerdict {
   const { response } = answer;
   const invalid = (why: string) => new WebhookCallError(`received invalid webhook response: ${why}`);
+  if (version === "v1beta1") return betaVerdict(answer, isMutating, invalid);
+  if (answer.kind !== KIND || answer.apiVersion !== "admission.k8s.io/v1") throw unexpectedKind(answer, "v1");
   if (!isObject(response)) throw invalid("webhook response was absent");
   const given = text(response.uid);
   if (given !== uid) throw invalid(`expected response.uid=${goQuote(uid)}, got ${goQuote(given)}`);
@@ -85,19 +101,36 @@ export function readVerdict(answer: JsonObject, uid: string, isMutating: boolean
     if (patch !== "") throw invalid("validating webhook may not return response.patch");
     if (hasType) throw invalid("validating webhook may not return response.patchType");
   }
+  return { ...spoken(response), patch, patchType: text(response.patchType) };
+}
+
+/** The old version was never checked for whose answer it is, and its patches are JSON patches without saying so. */
+function betaVerdict(
+  answer: JsonObject,
+  isMutating: boolean,
+  invalid: (why: string) => WebhookCallError,
+): AdmissionVerdict {
+  const { response } = answer;
+  const isOther = answer.kind !== KIND || answer.apiVersion !== "admission.k8s.io/v1beta1";
+  if (isOther && (answer.kind || answer.apiVersion)) throw unexpectedKind(answer, "v1beta1");
+  if (!isObject(response)) throw invalid("webhook response was absent");
+  const patch = isMutating ? Buffer.from(text(response.patch), "base64").toString("utf8") : "";
+  return { ...spoken(response), patch, patchType: patch === "" ? "" : "JSONPatch" };
+}
+
+function spoken(response: JsonObject): Pick<AdmissionVerdict, "allowed" | "status" | "warnings"> {
   return {
     allowed: response.allowed === true,
     status: isObject(response.status) ? response.status : undefined,
     warnings: Array.isArray(response.warnings) ? response.warnings.filter((each) => typeof each === "string") : [],
-    patch,
-    patchType: text(response.patchType),
   };
 }
 
-function unexpectedKind({ apiVersion, kind }: JsonObject): WebhookCallError {
+function unexpectedKind({ apiVersion, kind }: JsonObject, wanted: ReviewVersion): WebhookCallError {
+  const [, other = ""] = /^admission\.k8s\.io\/(v1|v1beta1)$/.exec(text(apiVersion)) ?? [];
   const why =
-    kind === REVIEW.kind && apiVersion === "admission.k8s.io/v1beta1"
-      ? "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"
+    kind === KIND && other !== ""
+      ? `converting (${other}.AdmissionReview) to (${wanted}.AdmissionReview): unknown conversion`
       : `no kind ${goQuote(text(kind))} is registered for version ${goQuote(text(apiVersion))} in scheme "pkg/runtime/scheme.go:111"`;
   return new WebhookCallError(`failed to call webhook: ${why}`);
 }

@@ -11,7 +11,7 @@ import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../
 import type { Storage } from "../../storage/storage.js";
 import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
 import { admissionVariables } from "../expressions/admission-variables.js";
-import { type AdmissionVerdict, admissionReview, denial, readVerdict } from "./admission-review.js";
+import { type AdmissionVerdict, admissionReview, denial, readVerdict, reviewVersion } from "./admission-review.js";
 import { InstalledWebhooks, type Webhook } from "./webhook.js";
 import { WebhookCallError, type WebhookCaller } from "./webhook-caller.js";
 import { type Invocation, invocationOf, isExempt } from "./webhook-matching.js";
@@ -155,18 +155,19 @@ export class WebhookAdmission implements Disposable {
     const { random, caller } = this.#options;
     if (!this.#isMatched(invocation, attributes, objects)) return undefined;
     const uid = newUid(random);
-    const review = admissionReview(attributes, invocation, objects, uid);
     if (attributes.dryRun && webhook.sideEffects !== "None" && webhook.sideEffects !== "NoneOnDryRun") {
       throw badRequest(`admission webhook ${goQuote(webhook.name)} does not support dry run`);
     }
     try {
-      if (!(webhook.admissionReviewVersions ?? ["v1"]).includes("v1")) {
+      const version = reviewVersion(webhook.admissionReviewVersions);
+      if (version === undefined) {
         throw new WebhookCallError(
           "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)",
         );
       }
+      const review = admissionReview(attributes, invocation, objects, uid, version);
       const answer = await called(caller, webhook, review, attributes.signal);
-      const verdict = readVerdict(answer, uid, isMutating);
+      const verdict = readVerdict(answer, uid, isMutating, version);
       for (const warning of verdict.warnings) warn(warning);
       return verdict;
     } catch (error) {

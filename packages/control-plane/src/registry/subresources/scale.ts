@@ -16,7 +16,7 @@ import { answer } from "../negotiation/answer.js";
 import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
-import { badRequest, internalError, invalid, type StatusError } from "../status-error.js";
+import { badRequest, internalError, invalid, type StatusError, unexpected } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
 import { ownershipContext, tracked } from "../write/field-ownership.js";
@@ -135,6 +135,7 @@ async function applyScale(call: ResourceCall, options: WriteOptions, config: Jso
       const entries = old!.metadata.managedFields as readonly ManagedFieldsEntry[] | undefined;
       const owned = { ...scale, metadata: { ...scale.metadata, managedFields: scaleManagers(entries, replicasPath) } };
       const applied = applyServerSide(context, owned as unknown as JsonObject, config, { force: options.force });
+      if (!definition.isBuiltIn) throw unconvertible(old!);
       const replicas = orRefused(applied, invalidPatch, () => replicasOf(applied, name, definition.isBuiltIn));
       const changed = withValueAt(old as UntypedObject, specReplicasPath, replicas) as unknown as KubeObject;
       const scaleEntries = (applied.metadata as JsonObject).managedFields as unknown as
@@ -145,6 +146,13 @@ async function applyScale(call: ResourceCall, options: WriteOptions, config: Jso
     },
   });
   return answer(200, scaleOf(definition, object.object), call.representation);
+}
+
+/** The real server takes an apply to the scale of a custom resource as far as its conflicts, and fails then. */
+function unconvertible({ metadata: { namespace, name } }: KubeObject): StatusError {
+  const object = namespace === undefined ? name : `${namespace}/${name}`;
+  const why = "request to convert CR to an invalid group/version: autoscaling/v1";
+  return unexpected(`failed to convert new object (${object}; autoscaling/v1, Kind=Scale) to proper version: ${why}`);
 }
 
 function patched(
