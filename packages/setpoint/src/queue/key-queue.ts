@@ -2,12 +2,15 @@ import { DelayHeap } from "./delay-heap.js";
 import { enlarged, hashText, KeyTable } from "./key-table.js";
 import { BANDS, type Priority, ReadyLines } from "./ready-lines.js";
 
-/** What a slot is. A key that is none of these has no slot. `READY` and `DELAYED` exclude each other. */
+/** What a slot is. A key that is none of these has no slot. `READY`, `DIRTY` and `DELAYED` exclude each other. */
 const READY = 1;
 const PROCESSING = 2;
 /** Added again while it is processed: it goes back in line when it is done. Only together with `PROCESSING`. */
 const DIRTY = 4;
 const DELAYED = 8;
+/** In the bits above, the band that the slot is in or goes to; `NO_BAND` where nobody asked for a hand-out. */
+const BAND_SHIFT = 4;
+const NO_BAND = BANDS.length << BAND_SHIFT;
 
 /** How the causes of one key become one: the queue itself does not look into them. */
 export type MergeCauses<Cause> = (earlier: Cause, later: Cause) => Cause;
@@ -20,8 +23,9 @@ export interface WorkItem<Cause> {
   /** When it came in line, and when it was handed out, as the queue was told. */
   readonly readySinceMs: number;
   readonly startedMs: number;
-  /** Where the queue keeps the key. */
+  /** Where the queue keeps the key, and where the item. */
   readonly slot: number;
+  readonly hand: number;
 }
 
 export interface KeyQueueOptions {
@@ -43,14 +47,14 @@ export class KeyQueue<Cause> {
   readonly #ready = new ReadyLines();
   readonly #delayed = new DelayHeap();
   #capacity = 0;
-  /** By slot. */
-  #flags = new Uint8Array(0);
-  #bands = new Uint8Array(0);
-  #hashes = new Int32Array(0);
+  /** By slot: what it is, and its band. */
+  #states = new Uint8Array(0);
+  /** By slot: when it came in line. Empty until a time is told: most queues have nobody to ask for it. */
   #readySinceMs = new Float64Array(0);
   readonly #causes: (Cause | undefined)[] = [];
-  /** By slot: what was handed out and not given back. */
-  readonly #items: (WorkItem<Cause> | undefined)[] = [];
+  /** What was handed out and not given back. A hand that is empty is given the next item. */
+  readonly #hands: (WorkItem<Cause> | undefined)[] = [];
+  readonly #emptyHands: number[] = [];
   #processing = 0;
 
   constructor(merge: MergeCauses<Cause>, options: KeyQueueOptions = {}) {
@@ -79,15 +83,18 @@ export class KeyQueue<Cause> {
   /** Puts the key in line. False where it already was, or goes there when it is done: its cause was merged. */
   add(key: string, cause: Cause, priority: Priority, nowMs: number): boolean {
     const slot = this.#slotFor(key);
-    const flags = this.#flags[slot]!;
+    const state = this.#states[slot]!;
+    const band = Math.min(bandOf(priority), state >> BAND_SHIFT);
     this.#addCause(slot, cause);
-    const band = this.#raise(slot, bandOf(priority));
-    if (flags & DELAYED) this.#delayed.remove(slot);
-    if (flags & PROCESSING) {
-      this.#flags[slot] = PROCESSING | DIRTY;
-      return !(flags & DIRTY);
+    if (state & DELAYED) this.#delayed.remove(slot);
+    if (state & PROCESSING) {
+      this.#states[slot] = (band << BAND_SHIFT) | PROCESSING | DIRTY;
+      return !(state & DIRTY);
     }
-    if (flags & READY) return false;
+    if (state & READY) {
+      this.#raise(slot, band);
+      return false;
+    }
     this.#enterLine(slot, band, nowMs);
     return true;
   }
@@ -95,10 +102,11 @@ export class KeyQueue<Cause> {
   /** Puts the key in line at `dueMs`, or leaves it where it already gets its turn earlier. */
   addAt(key: string, cause: Cause, priority: Priority, dueMs: number): void {
     const slot = this.#slotFor(key);
+    const state = this.#states[slot]!;
     this.#addCause(slot, cause);
-    if (this.#flags[slot]! & (READY | DIRTY)) return;
-    this.#raise(slot, bandOf(priority));
-    this.#flags[slot]! |= DELAYED;
+    if (state & (READY | DIRTY)) return;
+    const band = Math.min(bandOf(priority), state >> BAND_SHIFT);
+    this.#states[slot] = (band << BAND_SHIFT) | (state & PROCESSING) | DELAYED;
     this.#delayed.add(slot, dueMs);
   }
 
@@ -106,8 +114,9 @@ export class KeyQueue<Cause> {
   promote(nowMs: number): number {
     let promoted = 0;
     for (let slot = this.#delayed.popDue(nowMs); slot >= 0; slot = this.#delayed.popDue(nowMs)) {
-      if (this.#flags[slot]! & PROCESSING) this.#flags[slot] = PROCESSING | DIRTY;
-      else this.#enterLine(slot, this.#bands[slot]!, nowMs);
+      const state = this.#states[slot]!;
+      if (state & PROCESSING) this.#states[slot] = (state & ~DELAYED) | DIRTY;
+      else this.#enterLine(slot, state >> BAND_SHIFT, nowMs);
       promoted++;
     }
     return promoted;
@@ -117,66 +126,62 @@ export class KeyQueue<Cause> {
   take(nowMs: number): WorkItem<Cause> | undefined {
     const slot = this.#ready.shift();
     if (slot < 0) return undefined;
-    const band = this.#bands[slot]!;
     const cause = this.#causes[slot] as Cause;
+    const priority = BANDS[this.#states[slot]! >> BAND_SHIFT]!;
+    const readySinceMs = this.#readySinceMs.length === 0 ? 0 : this.#readySinceMs[slot]!;
+    const hand = this.#emptyHands.pop() ?? this.#hands.length;
+    const item = { key: this.#keys.keyOf(slot), cause, priority, readySinceMs, startedMs: nowMs, slot, hand };
     this.#causes[slot] = undefined;
-    this.#flags[slot] = PROCESSING;
-    this.#bands[slot] = BANDS.length;
+    this.#states[slot] = NO_BAND | PROCESSING;
+    this.#hands[hand] = item;
     this.#processing++;
-    return (this.#items[slot] = {
-      key: this.#keys.keyOf(slot),
-      cause,
-      priority: BANDS[band]!,
-      readySinceMs: this.#readySinceMs[slot]!,
-      startedMs: nowMs,
-      slot,
-    });
+    return item;
   }
 
   /** Ends the processing of a key that was handed out. True where it went back in line. A second call does nothing. */
   done(item: WorkItem<Cause>, nowMs: number): boolean {
-    const { slot } = item;
-    if (this.#items[slot] !== item) return false;
-    this.#items[slot] = undefined;
+    const { slot, hand } = item;
+    if (this.#hands[hand] !== item) return false;
+    this.#hands[hand] = undefined;
+    this.#emptyHands.push(hand);
     this.#processing--;
-    const flags = this.#flags[slot]!;
-    if (flags & DIRTY) {
-      this.#enterLine(slot, this.#bands[slot]!, nowMs);
+    const state = this.#states[slot]!;
+    if (state & DIRTY) {
+      this.#enterLine(slot, state >> BAND_SHIFT, nowMs);
       return true;
     }
-    this.#flags[slot] = flags & DELAYED;
-    if (!(flags & DELAYED)) this.#release(slot);
+    if (state & DELAYED) this.#states[slot] = state & ~PROCESSING;
+    else this.#release(slot);
     return false;
   }
 
   /** What is in line, or goes back there when it is done, in no promised order. Walks all keys: for those who look on. */
   *pending(): Iterable<{ readonly key: string; readonly cause: Cause }> {
     for (let slot = 0; slot < this.#capacity; slot++) {
-      if (this.#flags[slot]! & (READY | DIRTY))
+      if (this.#states[slot]! & (READY | DIRTY))
         yield { key: this.#keys.keyOf(slot), cause: this.#causes[slot] as Cause };
     }
   }
 
   /** What was handed out and not given back, in no promised order. */
   *items(): Iterable<WorkItem<Cause>> {
-    for (const item of this.#items) if (item) yield item;
+    for (const item of this.#hands) if (item) yield item;
   }
 
   /** Takes back a delayed add, its cause included. False where none waited. Does not touch a key that is processed. */
   cancel(key: string): boolean {
     const slot = this.#find(key);
-    if (slot < 0 || !(this.#flags[slot]! & DELAYED)) return false;
+    if (slot < 0 || !(this.#states[slot]! & DELAYED)) return false;
     this.#delayed.remove(slot);
     this.#causes[slot] = undefined;
-    this.#bands[slot] = BANDS.length;
-    this.#flags[slot]! &= ~DELAYED;
-    if (!(this.#flags[slot]! & PROCESSING)) this.#release(slot);
+    if (this.#states[slot]! & PROCESSING) this.#states[slot] = NO_BAND | PROCESSING;
+    else this.#release(slot);
     return true;
   }
 
   isDelayed(key: string): boolean {
     const slot = this.#find(key);
-    return slot >= 0 && (this.#flags[slot]! & DELAYED) !== 0;
+    return slot >= 0 && (this.#states[slot]! & DELAYED) !== 0;
   }
 
   #find(key: string): number {
@@ -193,8 +198,7 @@ export class KeyQueue<Cause> {
     if (known >= 0) return known;
     const slot = this.#keys.insert(key, hash);
     if (slot >= this.#capacity) this.#reserve(this.#keys.capacity);
-    this.#bands[slot] = BANDS.length;
-    this.#hashes[slot] = hash;
+    this.#states[slot] = NO_BAND;
     this.#ready.join(slot, laneHash);
     return slot;
   }
@@ -204,34 +208,31 @@ export class KeyQueue<Cause> {
     this.#causes[slot] = earlier === undefined ? cause : this.#merge(earlier, cause);
   }
 
-  /** The more urgent of two priorities holds; a key in line moves to the end of the line that it is raised to. */
-  #raise(slot: number, band: number): number {
-    const current = this.#bands[slot]!;
-    if (band >= current) return current;
-    this.#bands[slot] = band;
-    if (this.#flags[slot]! & READY) {
-      this.#ready.remove(slot, current);
-      this.#ready.push(slot, band);
-    }
-    return band;
+  /** The more urgent of two priorities holds: a key in line moves to the end of the line that it is raised to. */
+  #raise(slot: number, band: number): void {
+    const current = this.#states[slot]! >> BAND_SHIFT;
+    if (band === current) return;
+    this.#states[slot] = (band << BAND_SHIFT) | READY;
+    this.#ready.remove(slot, current);
+    this.#ready.push(slot, band);
   }
 
   #enterLine(slot: number, band: number, nowMs: number): void {
-    this.#flags[slot] = READY;
-    this.#readySinceMs[slot] = nowMs;
+    this.#states[slot] = (band << BAND_SHIFT) | READY;
+    if (nowMs !== 0 && this.#readySinceMs.length === 0) this.#readySinceMs = new Float64Array(this.#capacity);
+    if (this.#readySinceMs.length > 0) this.#readySinceMs[slot] = nowMs;
     this.#ready.push(slot, band);
   }
 
   #release(slot: number): void {
+    this.#states[slot] = NO_BAND;
     this.#ready.leave(slot);
-    this.#keys.remove(slot, this.#hashes[slot]!);
+    this.#keys.remove(slot);
   }
 
   #reserve(capacity: number): void {
-    this.#flags = enlarged(this.#flags, capacity);
-    this.#bands = enlarged(this.#bands, capacity);
-    this.#hashes = enlarged(this.#hashes, capacity);
-    this.#readySinceMs = enlarged(this.#readySinceMs, capacity);
+    this.#states = enlarged(this.#states, capacity);
+    if (this.#readySinceMs.length > 0) this.#readySinceMs = enlarged(this.#readySinceMs, capacity);
     this.#ready.reserve(capacity);
     this.#capacity = capacity;
   }

@@ -19,7 +19,7 @@ describe("KeyTable", () => {
         for (const { key, isRemoval } of steps) {
           const slot = slots.get(key);
           if (slot === undefined) slots.set(key, table.insert(key, hash(key)));
-          else if (isRemoval && slots.delete(key)) table.remove(slot, hash(key));
+          else if (isRemoval && slots.delete(key)) table.remove(slot);
         }
         expect(table.size).toBe(slots.size);
         expect(new Set(slots.values()).size).toBe(slots.size);
@@ -38,9 +38,7 @@ describe("KeyTable", () => {
     const slots = keys.map((key) => table.insert(key, goodHash(key)));
     expect(keys.map((key) => table.find(key, goodHash(key)))).toEqual(slots);
     const { capacity } = table;
-    keys.forEach((key, at) => {
-      table.remove(slots[at]!, goodHash(key));
-    });
+    for (const slot of slots) table.remove(slot);
     for (const key of keys) table.insert(`${key}-again`, goodHash(`${key}-again`));
     expect([table.size, table.capacity]).toEqual([5_000, capacity]);
   });

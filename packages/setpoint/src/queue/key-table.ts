@@ -1,24 +1,32 @@
 const NONE = -1;
 /** 2^32 over the golden ratio, odd: spreads what it multiplies over all bits. */
 const PRIME = 0x9e3779b1;
-const INITIAL_BUCKETS = 512;
+const INITIAL_CAPACITY = 256;
 /** Below so many keys the table grows by four instead of two: fewer times, for little memory. */
 const FAST_GROWTH_BELOW = 32_768;
 
 /**
  * Gives each key a small number, its slot, by which other tables keep what they know of it. Open addressing with linear
- * probing over typed arrays: at a hundred thousand keys half the cost of a `Map`, and no object for each key.
+ * probing over typed arrays: at a hundred thousand keys half the cost of a `Map`, and no object for each key. Small, since
+ * a page of memory that is touched first costs as much as several keys.
  */
 export class KeyTable {
   /**
-   * Two numbers a bucket: slot + 1, or 0 where it is empty, and the hash of that slot's key, so that probing touches
-   * nothing else. At most half full.
+   * Slot + 1 in the lower bits, or 0 where the bucket is empty; in those above, the same bits of the hash of that slot's
+   * key, so that probing rarely looks at another key. At most half full.
    */
-  #buckets = new Int32Array(2 * INITIAL_BUCKETS);
-  #capacity = INITIAL_BUCKETS / 2;
+  #buckets = new Int32Array(2 * INITIAL_CAPACITY);
+  /** The lower bits: a power of two above every slot + 1, less one. */
+  #slotBits = 2 * INITIAL_CAPACITY - 1;
+  #capacity = INITIAL_CAPACITY;
   /** By slot. A freed slot holds the empty string, so that its key can be collected. */
   readonly #keys: string[] = [];
-  readonly #free: number[] = [];
+  /** By slot: the hash of its key; of a freed slot, the one that was freed before it, or -1. */
+  #hashes = new Int32Array(INITIAL_CAPACITY);
+  #lastFreed = NONE;
+  /** Slots that were ever given; those above are new. */
+  #used = 0;
+  #size = 0;
 
   /** Every slot is below it: the size that tables by slot must have. */
   get capacity(): number {
@@ -26,7 +34,7 @@ export class KeyTable {
   }
 
   get size(): number {
-    return this.#keys.length - this.#free.length;
+    return this.#size;
   }
 
   keyOf(slot: number): string {
@@ -36,58 +44,72 @@ export class KeyTable {
   /** The slot of the key, or -1. */
   find(key: string, hash: number): number {
     const buckets = this.#buckets;
+    const slotBits = this.#slotBits;
     const mask = buckets.length - 1;
-    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
-      const slot = buckets[at]! - 1;
-      if (slot < 0) return NONE;
-      if (buckets[at + 1] === hash && this.#keys[slot] === key) return slot;
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
+      const entry = buckets[at]!;
+      if (entry === 0) return NONE;
+      if (((entry ^ hash) & ~slotBits) !== 0) continue;
+      const slot = (entry & slotBits) - 1;
+      if (this.#keys[slot] === key) return slot;
     }
   }
 
   /** Gives a key that is not there its slot. */
   insert(key: string, hash: number): number {
-    if (this.#free.length === 0 && this.#keys.length === this.#capacity) this.#grow();
-    const slot = this.#free.pop() ?? this.#keys.length;
+    if (this.#size === this.#capacity) this.#grow();
+    const slot = this.#newSlot();
+    this.#size++;
     this.#keys[slot] = key;
-    this.#settle(slot + 1, hash);
+    this.#hashes[slot] = hash;
+    this.#settle(slot);
     return slot;
   }
 
-  remove(slot: number, hash: number): void {
+  remove(slot: number): void {
     const buckets = this.#buckets;
+    const slotBits = this.#slotBits;
+    const hashes = this.#hashes;
     const mask = buckets.length - 1;
-    let hole = (hash << 1) & mask;
-    while (buckets[hole] !== slot + 1) hole = (hole + 2) & mask;
+    let hole = hashes[slot]! & mask;
+    while ((buckets[hole]! & slotBits) !== slot + 1) hole = (hole + 1) & mask;
     // Closes the gap: an entry moves into the hole unless that would put it before the place it hashes to.
-    for (let at = (hole + 2) & mask; buckets[at] !== 0; at = (at + 2) & mask) {
-      const home = (buckets[at + 1]! << 1) & mask;
+    for (let at = (hole + 1) & mask; buckets[at] !== 0; at = (at + 1) & mask) {
+      const home = hashes[(buckets[at]! & slotBits) - 1]! & mask;
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
       buckets[hole] = buckets[at]!;
-      buckets[hole + 1] = buckets[at + 1]!;
       hole = at;
     }
     buckets[hole] = 0;
     this.#keys[slot] = "";
-    this.#free.push(slot);
+    hashes[slot] = this.#lastFreed;
+    this.#lastFreed = slot;
+    this.#size--;
   }
 
-  #settle(entry: number, hash: number): void {
+  #newSlot(): number {
+    if (this.#lastFreed < 0) return this.#used++;
+    const slot = this.#lastFreed;
+    this.#lastFreed = this.#hashes[slot]!;
+    return slot;
+  }
+
+  #settle(slot: number): void {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
-    let at = (hash << 1) & mask;
-    while (buckets[at] !== 0) at = (at + 2) & mask;
-    buckets[at] = entry;
-    buckets[at + 1] = hash;
+    const hash = this.#hashes[slot]!;
+    let at = hash & mask;
+    while (buckets[at] !== 0) at = (at + 1) & mask;
+    buckets[at] = (hash & ~this.#slotBits) | (slot + 1);
   }
 
+  /** All slots are taken when the table grows. */
   #grow(): void {
-    const buckets = this.#buckets;
-    const factor = this.#capacity < FAST_GROWTH_BELOW ? 4 : 2;
-    this.#capacity *= factor;
-    this.#buckets = new Int32Array(buckets.length * factor);
-    for (let at = 0; at < buckets.length; at += 2) {
-      if (buckets[at] !== 0) this.#settle(buckets[at]!, buckets[at + 1]!);
-    }
+    this.#capacity *= this.#capacity < FAST_GROWTH_BELOW ? 4 : 2;
+    this.#hashes = enlarged(this.#hashes, this.#capacity);
+    this.#buckets = new Int32Array(2 * this.#capacity);
+    this.#slotBits = 2 * this.#capacity - 1;
+    for (let slot = 0; slot < this.#used; slot++) this.#settle(slot);
   }
 }
 

@@ -6,7 +6,7 @@ const NONE = -1;
 const BEFORE = 0;
 const AFTER = 1;
 const LANE = 2;
-const LINK_SIZE = 4;
+const LINK_SIZE = 3;
 
 /** How much a key's run matters: live events are `normal`; initial lists, resyncs and retries are `low`. */
 export type Priority = "high" | "normal" | "low";
