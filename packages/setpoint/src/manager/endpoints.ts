@@ -15,8 +15,6 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-export type MetricsAccess = "loopback" | "rbac";
-
 /** What a manager tells over HTTP, and whom. */
 export interface EndpointOptions {
   /** `/livez`, `/readyz` and `/healthz`. Not served where left out. */
@@ -27,7 +25,7 @@ export interface EndpointOptions {
    * Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`; where `run`
    * connects as a pod, to `rbac`.
    */
-  readonly metricsAccess?: MetricsAccess;
+  readonly metricsAccess?: "loopback" | "rbac";
   /** `/debug/profile` and `/debug/heap` beside the metrics, for the same callers. Off by default. */
   readonly profiling?: boolean;
 }
@@ -38,6 +36,8 @@ export interface EndpointSources {
   readonly metrics: MetricRegistry;
   readonly timeline: Timeline;
   readonly readiness: () => readonly HealthCheck[];
+  /** What is shown beside them. */
+  readonly notes: () => readonly string[];
   /** What of the declared permissions was needed so far; undefined where nobody keeps count. */
   readonly access: () => NarrowedRules | undefined;
 }
@@ -64,7 +64,7 @@ export class Endpoints implements AsyncDisposable {
       const alive: HealthCheck = { name: "ping", check: () => undefined };
       server.route("/livez", () => healthAnswer([alive]));
       server.route("/healthz", () => healthAnswer([alive]));
-      server.route("/readyz", () => healthAnswer(sources.readiness()));
+      server.route("/readyz", () => healthAnswer(sources.readiness(), sources.notes()));
       this.#healthUrl = await server.listen(health.host, health.port);
     }
     if (metrics) {

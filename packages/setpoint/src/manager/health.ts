@@ -5,21 +5,41 @@ import type { EndpointAnswer } from "./endpoint-server.js";
 
 type NamedInformer = InformerStatus & { readonly kind: string };
 
-/** `informer apps/v1/Deployment: listing, not synced; last error: …`; undefined where all is well. */
-export function informerTrouble({ kind, phase, synced, lastError }: NamedInformer): string | undefined {
-  if (synced && phase !== "waiting-for-kind" && phase !== "stopped") return undefined;
+/** Without it a controller cannot work. */
+const isTrouble = ({ phase, synced }: NamedInformer): boolean =>
+  !synced || phase === "waiting-for-kind" || phase === "stopped";
+
+/** It has what it listed once, which grows older: no reason to send nobody there, and one to look. */
+const isStrained = (informer: NamedInformer): boolean => !isTrouble(informer) && informer.phase === "backing-off";
+
+/** `informer apps/v1/Deployment: listing, not synced; last error: …` */
+function described({ kind, phase, synced, lastError }: NamedInformer): string {
   const error = lastError ? `; last error: ${lastError.code} ${lastError.message}` : "";
   return `informer ${kind}: ${phase}${synced ? "" : ", not synced"}${error}`;
 }
 
-/** What keeps a process from being ready, one reason a line. */
-export function controllerTrouble(statuses: Iterable<Pick<ControllerStatus, "informers">>): readonly string[] {
-  const reasons = [...statuses].flatMap(({ informers }) => informers.map(informerTrouble));
-  return [...new Set(reasons.filter((reason) => reason !== undefined))];
+type Statuses = Iterable<Pick<ControllerStatus, "informers">>;
+
+function informersThat(holds: (informer: NamedInformer) => boolean, statuses: Statuses): readonly string[] {
+  const lines = [...statuses].flatMap(({ informers }) => informers.filter(holds).map(described));
+  return [...new Set(lines)];
 }
 
-/** Runs every check, and answers as Kubernetes' own health endpoints do. */
-export async function healthAnswer(checks: readonly HealthCheck[]): Promise<EndpointAnswer> {
+/** What keeps a process from being ready, one reason a line. */
+export function controllerTrouble(statuses: Statuses): readonly string[] {
+  return informersThat(isTrouble, statuses);
+}
+
+/** What does not, and should be known: informers that cannot see what changes. */
+export function controllerStrain(statuses: Statuses): readonly string[] {
+  return informersThat(isStrained, statuses);
+}
+
+/** Runs every check, and answers as Kubernetes' own health endpoints do; notes change nothing in the verdict. */
+export async function healthAnswer(
+  checks: readonly HealthCheck[],
+  notes: readonly string[] = [],
+): Promise<EndpointAnswer> {
   const results = await Promise.all(
     checks.map(async (check) => ({ name: check.name, trouble: await troubleOf(check) })),
   );
@@ -27,7 +47,8 @@ export async function healthAnswer(checks: readonly HealthCheck[]): Promise<Endp
   const lines = results.map(({ name, trouble }) =>
     trouble === undefined ? `[+]${name} ok` : `[-]${name} failed: ${trouble}`,
   );
-  return { status: isWell ? 200 : 503, body: `${[...lines, isWell ? "ok" : "not ready"].join("\n")}\n` };
+  const noted = notes.map((note) => `[!]${note}`);
+  return { status: isWell ? 200 : 503, body: `${[...lines, ...noted, isWell ? "ok" : "not ready"].join("\n")}\n` };
 }
 
 async function troubleOf(check: HealthCheck): Promise<string | undefined> {

@@ -21,7 +21,7 @@ import { collectState, MASTER_STATUS } from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
 import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
-import { controllerTrouble } from "./health.js";
+import { controllerStrain, controllerTrouble } from "./health.js";
 import type { Elector } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
 import type { Part, Workload } from "./part.js";
@@ -245,7 +245,7 @@ export class Manager implements AsyncDisposable {
 
   /** Why the process is not ready; empty where it is. */
   trouble(): readonly string[] {
-    const trouble = controllerTrouble([...this.#workloads.values()].map(({ run }) => run.status()));
+    const trouble = controllerTrouble(this.#statuses());
     return this.#stopping.signal.aborted ? [...trouble, "stopping"] : trouble;
   }
 
@@ -282,7 +282,9 @@ export class Manager implements AsyncDisposable {
     const { client, seenAccess } = this.#options;
     const access = (): NarrowedRules | undefined =>
       seenAccess?.narrow(this.#parts, rbacRules(this.#parts, this.#needs));
-    await this.#endpoints.serve(this.#options, { client, clock: this.#clock, metrics, timeline, readiness, access });
+    const notes = (): readonly string[] => controllerStrain(this.#statuses());
+    const sources = { client, clock: this.#clock, metrics, timeline, readiness, notes, access };
+    await this.#endpoints.serve(this.#options, sources);
     const { healthUrl, metricsUrl } = this.#endpoints;
     if (healthUrl || metricsUrl) this.#log.info("serving", { health: healthUrl, metrics: metricsUrl });
   }
@@ -370,6 +372,10 @@ export class Manager implements AsyncDisposable {
     void run.start().catch((error: unknown) => {
       if (!this.#stopping.signal.aborted) this.#log.error("could not start", { error });
     });
+  }
+
+  #statuses(): readonly ReturnType<(ControllerRun | WatcherRun)["status"]>[] {
+    return [...this.#workloads.values()].map(({ run }) => run.status());
   }
 
   *#controllerRuns(): Iterable<ControllerRun> {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { createClient } from "../client/api-client.js";
+import type { Transport } from "../client/transport.js";
 import { controller, type Trigger } from "../controller/controller.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, websiteDefinition } from "../controller/world.testing.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
-import { ConfigMap } from "../kinds/builtin/v1.js";
+import { ClusterRole, ClusterRoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
+import { ConfigMap, ServiceAccount } from "../kinds/builtin/v1.js";
+import { Manager } from "../manager/manager.js";
+import { rbacRules } from "../manager/rbac.js";
 import { errorAnswer } from "./error-answer.js";
 import type { SentRequest } from "./operator-process.js";
 import { TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";
@@ -16,6 +21,7 @@ const isWrite = ({ method }: SentRequest): boolean => method !== "GET";
 const websites = (triggers: readonly Trigger[] = []) =>
   controller(Website, {
     owns: [ConfigMap],
+    writes: ["status"],
     triggers,
     retry: { initial: "100ms", max: "1m", jitter: 0 },
     async reconcile({ metadata, spec }, ctx) {
@@ -39,6 +45,39 @@ async function shown(env: TestEnvironment, name: string): Promise<readonly unkno
   const child = await env.client.find(ConfigMap, name, here);
   const site = await env.client.find(Website, name, here);
   return [child?.data?.image, site?.status?.phase];
+}
+
+const ACCOUNT = "operator";
+
+/** A ServiceAccount with a role of what the controller declares, and its client; the binding is left to the test. */
+async function createAccount(env: TestEnvironment) {
+  const rules = rbacRules([websites()]).map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs }));
+  await env.client.create(ServiceAccount, { metadata: { name: ACCOUNT, namespace } });
+  await env.client.create(ClusterRole, { metadata: { name: ACCOUNT }, rules });
+  const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 86_400 } };
+  const { status } = await env.client.createSubresource<{ status: { token: string } }>(
+    ...([ServiceAccount, ACCOUNT, "token", review, here] as const),
+  );
+  const authorization = `Bearer ${status.token}`;
+  const transport: Transport = {
+    request: ({ headers, ...request }) =>
+      env.client.raw({ ...request, headers: { ...headers, authorization }, retry: false }),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return {
+    client: createClient({ transport, server: "in-process", clock: env.clock }),
+    binding: {
+      metadata: { name: ACCOUNT },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: ACCOUNT },
+      subjects: [{ kind: "ServiceAccount", name: ACCOUNT, namespace }],
+    },
+  };
+}
+
+async function stop(env: TestEnvironment, manager: Manager): Promise<void> {
+  const stopped = manager.stop();
+  await env.advance("1s");
+  await stopped;
 }
 
 describe("an operator under faults", () => {
@@ -123,30 +162,48 @@ describe("an operator under faults", () => {
     expect(await shown(env, "b")).toEqual(["caddy", "caddy"]);
   });
 
-  it("parks nothing for good when a permission is revoked and granted again", async () => {
-    await using env = await create();
-    const revoked = env.fault(({ path, method }) =>
-      method === "PATCH" && path.includes("/configmaps/") ? errorAnswer(403, "Forbidden") : undefined,
-    );
+  it("parks nothing for good when its permissions are revoked for half an hour and granted again", async () => {
+    await using env = await TestEnvironment.create({ kinds: [websiteDefinition()] });
+    const account = await createAccount(env);
+    await env.client.create(ClusterRoleBinding, account.binding);
+    const health = { host: "127.0.0.1", port: 0 };
+    await using manager = new Manager({ client: account.client, clock: env.clock, health });
+    await manager.add(websites());
+    await manager.start();
+    const ready = async () => (await fetch(`${manager.healthUrl}/readyz`)).text();
     await createSite(env, "a");
-    await env.advance("30m");
-    expect(await shown(env, "a")).toEqual([undefined, undefined]);
-    revoked[Symbol.dispose]();
-    await env.advance("6m");
+    await env.advance("1s");
     expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    await env.client.delete(ClusterRoleBinding, ACCOUNT);
+    await setImage(env, "a", "caddy");
+    await env.advance("30m");
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    expect(manager.metrics.exposition()).toContain('setpoint_parked_keys{controller="websites"} 1');
+    expect(await ready()).toMatch(/\[!\]informer web.example.com\/v1\/Website: backing-off; last error: API_FORBIDDEN/);
+    await env.client.create(ClusterRoleBinding, account.binding);
+    await env.advance("6m");
+    expect(await shown(env, "a")).toEqual(["caddy", "caddy"]);
+    expect(await ready()).toBe("[+]controllers ok\nok\n");
+    expect(manager.metrics.exposition()).toContain('setpoint_parked_keys{controller="websites"} 0');
+    await stop(env, manager);
   });
 
   it("says what it may not list, and lists it once it may", async () => {
     await using env = await TestEnvironment.create({ kinds: [websiteDefinition()] });
-    const revoked = env.fault(({ path }) => (path.includes("/websites") ? errorAnswer(403, "Forbidden") : undefined));
+    const account = await createAccount(env);
     await createSite(env, "a");
-    await env.start([websites()]);
+    await using manager = new Manager({ client: account.client, clock: env.clock });
+    await manager.add(websites());
+    await manager.start();
     await env.advance("2m");
-    expect(env.operator.manager.trouble().join()).toContain("Forbidden");
-    revoked[Symbol.dispose]();
+    expect(manager.trouble().join()).toMatch(
+      /websites.web.example.com is forbidden: User "system:serviceaccount:default:operator"/,
+    );
+    await env.client.create(ClusterRoleBinding, account.binding);
     await env.advance("2m");
-    expect(env.operator.manager.trouble()).toEqual([]);
+    expect(manager.trouble()).toEqual([]);
     expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    await stop(env, manager);
   });
 
   it("runs a healthy key at once in the midst of 1,000 that fail", async () => {
