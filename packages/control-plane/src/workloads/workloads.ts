@@ -5,6 +5,7 @@ import { daemonSetController } from "./daemon-set/daemon-set-controller.js";
 import { deploymentController } from "./deployment/deployment-controller.js";
 import { disruptionBudgetController } from "./disruption-budget/disruption-budget-controller.js";
 import { jobController } from "./job/job-controller.js";
+import { releasedPodController } from "./job/released-pods.js";
 import { ensureNode, nodeController } from "./node/node-controller.js";
 import { podController } from "./pod/pod-controller.js";
 import { replicaSetController } from "./replica-set/replica-set-controller.js";
@@ -14,6 +15,7 @@ import { installStages } from "./stage/stage.js";
 import { stageController } from "./stage/stage-controllers.js";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.js";
 import { claimController } from "./volume/claim-controller.js";
+import { ephemeralClaimController } from "./volume/ephemeral-claims.js";
 import { ensureStorageClass, volumeController } from "./volume/volume-controller.js";
 import type { WorkloadName } from "./workload-choice.js";
 
@@ -44,10 +46,10 @@ const CONTROLLERS: Readonly<
   statefulsets: statefulSetController,
   daemonsets: daemonSetController,
   disruptionbudgets: disruptionBudgetController,
-  jobs: jobController,
+  jobs: (environment) => [jobController(environment), releasedPodController()],
   cronjobs: cronJobController,
   autoscalers: autoscalerController,
-  volumes: (environment) => [claimController(), volumeController(environment)],
+  volumes: (environment) => [claimController(), ephemeralClaimController(), volumeController(environment)],
   endpointslices: endpointSliceControllers,
   endpoints: endpointsControllers,
 };

@@ -5,12 +5,13 @@ import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";
 import { jobController } from "./job-controller.js";
+import { releasedPodController } from "./released-pods.js";
 
 const namespace = "default";
 const here = { namespace };
 type JobSpec = Partial<NonNullable<Job["spec"]>>;
 
-/** A plane with the controller of jobs alone: pods end when the test says so. */
+/** A plane with the controllers of jobs alone: pods end when the test says so. */
 class World implements AsyncDisposable {
   readonly clock = new VirtualClock();
   readonly #plane: ControlPlane;
@@ -22,6 +23,7 @@ class World implements AsyncDisposable {
     const random = seededRandom(1);
     this.#manager = new Manager({ name: "jobs", client: plane.client, clock, random, graceMs: 0 });
     this.#manager.add(jobController({ clock, random }));
+    this.#manager.add(releasedPodController());
   }
 
   static async with(spec: JobSpec): Promise<World> {
@@ -208,5 +210,16 @@ describe("a job", () => {
     await world.clock.advance(2_000);
     expect(await world.client.find(Job, "a", here)).toBeUndefined();
     expect(await world.pods("Succeeded")).toEqual([]);
+  });
+
+  it.each(["Background", "Orphan"] as const)("lets go of its pods when it is deleted: %s", async (propagation) => {
+    await using world = await World.with({});
+    expect(await world.pods()).toHaveLength(1);
+    await world.client.delete(Job, "a", { ...here, propagation });
+    await world.clock.advance(2_000);
+    expect(await world.client.find(Job, "a", here)).toBeUndefined();
+    const left = await world.pods();
+    expect(left.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([]);
+    expect(left).toHaveLength(propagation === "Orphan" ? 1 : 0);
   });
 });

@@ -5,7 +5,7 @@ import { adoption, BY_CONTROLLER, CLAIM_INDEXES, claims, ORPHANS, orphanPlace, r
 import { wholeStatus } from "../status-change.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { isFinished, planJob } from "./job-plan.js";
-import { isTracked, TRACKING_FINALIZER } from "./job-pods.js";
+import { isTracked, untracked } from "./job-pods.js";
 
 /** Runs pods until enough of them have succeeded, and takes finished jobs away when their time has come. */
 export function jobController({ clock }: WorkloadEnvironment): Controller<Job> {
@@ -53,11 +53,7 @@ export function jobController({ clock }: WorkloadEnvironment): Controller<Job> {
       return plan.nextMs === undefined ? undefined : ctx.requeueAfter(plan.nextMs);
 
       async function untrack(pod: Pod): Promise<void> {
-        if (!isTracked(pod)) return;
-        const body = {
-          metadata: { uid: pod.metadata.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] },
-        };
-        await ifThere(ctx.patch(Pod, pod.metadata.name, { type: "strategic", body }, { namespace }));
+        if (isTracked(pod)) await ifThere(ctx.patch(Pod, pod.metadata.name, untracked(pod), { namespace }));
       }
     },
   });

@@ -10,6 +10,12 @@ const INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count";
 
 export const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === "Indexed";
 
+/** As a patch: the pod without the finalizer that keeps it until it is counted. */
+export function untracked({ metadata: { uid } }: Pod) {
+  const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] } };
+  return { type: "strategic", body: body as never } as const;
+}
+
 export const isTracked = ({ metadata }: Pod): boolean => metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false;
 
 /** The completion index of a pod; undefined for pods that have none, or one that the job does not. */

@@ -3,7 +3,7 @@ import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
 import { wholeStatus } from "../status-change.js";
-import { matchingVolume, requestOf, sizeOf } from "./volume-match.js";
+import { isReservedFor, matchingVolume, requestOf, sizeOf } from "./volume-match.js";
 
 const CLAIM_PROTECTION = "kubernetes.io/pvc-protection";
 const BOUND = "pv.kubernetes.io/bind-completed";
@@ -13,6 +13,8 @@ const PROVISIONER = "volume.kubernetes.io/storage-provisioner";
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 const NO_PROVISIONER = "kubernetes.io/no-provisioner";
 const BY_CLAIM = "claim";
+/** A claim was bound, and its volume is gone: it does not get another. */
+const LOST = "lost";
 
 /** Binds claims to volumes: to one that is there, or to one that their storage class makes; and lets them grow. */
 export function claimController(): Controller<PersistentVolumeClaim> {
@@ -35,6 +37,11 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       }
       const storageClass = className ? await ctx.find(StorageClass, className) : undefined;
       const volume = await bound(storageClass);
+      if (volume === LOST) {
+        const message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
+        if (claim.status?.phase !== "Lost") ctx.event("Warning", "ClaimLost", message);
+        return ctx.status(wholeStatus(claim.status, { phase: "Lost" }) as never);
+      }
       if (!volume) return ctx.status(wholeStatus(claim.status, { phase: "Pending" }) as never);
       const capacity = { ...volume.spec?.capacity };
       ctx.status(
@@ -43,18 +50,26 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       return undefined;
 
       /** The volume of the claim, with both of them saying so; undefined where there is none yet. */
-      async function bound(storageClass: StorageClass | undefined): Promise<PersistentVolume | undefined> {
+      async function bound(
+        storageClass: StorageClass | undefined,
+      ): Promise<PersistentVolume | typeof LOST | undefined> {
         const { volumeName } = claim.spec ?? {};
         if (volumeName && claim.metadata.annotations?.[BOUND]) {
           const volume = await ctx.find(PersistentVolume, volumeName);
-          return volume && grown(volume, storageClass);
+          return volume ? grown(volume, storageClass) : LOST;
         }
-        const found = matchingVolume(claim, await ctx.list(PersistentVolume));
-        const volume = found ?? (await provisioned(storageClass));
+        const volumes = await ctx.list(PersistentVolume);
+        const isEarly = !volumeName && !volumes.some((each) => isReservedFor(each, claim));
+        if (isEarly && storageClass?.volumeBindingMode === "WaitForFirstConsumer" && !(await hasPod())) {
+          ctx.event("Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
+          return undefined;
+        }
+        const volume = matchingVolume(claim, volumes) ?? (await provisioned(storageClass));
         if (!volume) return undefined;
         const { name: boundName } = volume.metadata;
-        if (volume.spec?.claimRef?.uid !== claim.metadata.uid) {
-          const metadata = { annotations: { [BY_CONTROLLER]: "yes" } };
+        const { claimRef } = volume.spec ?? {};
+        if (claimRef?.uid !== claim.metadata.uid) {
+          const metadata = claimRef ? {} : { annotations: { [BY_CONTROLLER]: "yes" } };
           await ctx.patch(PersistentVolume, boundName, merge({ metadata, spec: { claimRef: referenceTo(claim) } }));
         }
         const annotations = { [BOUND]: "yes", ...(volumeName ? {} : { [BY_CONTROLLER]: "yes" }) };
@@ -78,15 +93,8 @@ export function claimController(): Controller<PersistentVolumeClaim> {
             );
           return undefined;
         }
-        const { provisioner, volumeBindingMode } = storageClass;
+        const { provisioner } = storageClass;
         if (provisioner === NO_PROVISIONER) return undefined;
-        if (volumeBindingMode === "WaitForFirstConsumer") {
-          const users = await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`);
-          if (users.length === 0) {
-            ctx.event("Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
-            return undefined;
-          }
-        }
         if (claim.metadata.annotations?.[PROVISIONER] !== provisioner) {
           await ctx.patch(
             PersistentVolumeClaim,
@@ -103,6 +111,10 @@ export function claimController(): Controller<PersistentVolumeClaim> {
           if (!isAlreadyExists(error)) throw error;
           return ctx.find(PersistentVolume, volume.metadata.name!, { cached: false });
         }
+      }
+
+      async function hasPod(): Promise<boolean> {
+        return (await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`)).length > 0;
       }
 
       /** The volume as large as the claim asks, where its class allows for that. */

@@ -86,4 +86,37 @@ describe("a claim", () => {
     await simulation.advance(2);
     expect(await simulation.find(PersistentVolumeClaim, "lazy")).toBeUndefined();
   });
+
+  it("is lost with its volume, and gets no other", async () => {
+    await using simulation = await Simulation.start();
+    const { client } = simulation;
+    for (const name of ["one", "other"]) await client.create(PersistentVolume, volume(name, "1Gi") as never);
+    const wanted = { storageClassName: "manual", volumeName: "one" };
+    await client.create(PersistentVolumeClaim, claim("data", "1Gi", wanted) as never);
+    await simulation.advance(1);
+    const body = { metadata: { finalizers: null } } as never;
+    await client.delete(PersistentVolume, "one");
+    await client.patch(PersistentVolume, "one", { type: "merge", body });
+    await simulation.advance(1);
+    expect((await simulation.get(PersistentVolumeClaim, "data")).status).toEqual({ phase: "Lost" });
+    expect(await simulation.events("data")).toContain(
+      "ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!",
+    );
+  });
+
+  it("of a pod's own comes and goes with the pod", async () => {
+    await using simulation = await Simulation.start();
+    const { spec } = claim("", "1Gi");
+    const volumes = [
+      { name: "scratch", ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: "b" } }, spec } } },
+    ];
+    await simulation.createPod("p", {}, { volumes: volumes as never });
+    await simulation.advance(2);
+    const made = await simulation.get(PersistentVolumeClaim, "p-scratch");
+    expect(made.metadata).toMatchObject({ labels: { a: "b" }, ownerReferences: [{ kind: "Pod", name: "p" }] });
+    expect(made.status?.phase).toBe("Bound");
+    await simulation.client.delete(Pod, "p", { namespace: "default", gracePeriodSeconds: 0 });
+    await simulation.advance(2);
+    expect(await simulation.find(PersistentVolumeClaim, "p-scratch")).toBeUndefined();
+  });
 });
