@@ -1,10 +1,27 @@
 import { Buffer } from "node:buffer";
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { ConfigMap, Namespace } from "../kinds/builtin/v1.js";
+import { ConfigMap, Namespace, Pod } from "../kinds/builtin/v1.js";
 import type { NewObject } from "../kinds/object.js";
+import type { Client } from "./client.js";
 import { answer, createObject, failing, object, scriptedClient } from "./testing/scripted-client.js";
 import { reply } from "./transport.contract.js";
+import { transportError } from "./transport-error.js";
+
+async function first(values: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const value of values) return value;
+  return undefined;
+}
+
+/** A server that does not answer: what transports do when the signal of a request is aborted. */
+function untilAborted(signal: AbortSignal, asked: AbortSignal[]): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(transportError("ABORTED", "the request was aborted", signal.reason));
+    if (signal.aborted) return abort();
+    asked.push(signal);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
 
 describe("requests", () => {
   it("that could reach another path are refused before they are sent", async () => {
@@ -47,6 +64,46 @@ describe("requests", () => {
       for await (const _ of client.pages(ConfigMap));
     })();
     await expect(paging).rejects.toMatchObject({ code: "API_EXPIRED", continueToken: "go-on" });
+  });
+
+  it.each<[string, (client: Client, signal: AbortSignal) => Promise<unknown>]>([
+    ["get", (client, signal) => client.get(ConfigMap, "a", { namespace: "n", signal })],
+    ["find", (client, signal) => client.find(ConfigMap, "a", { namespace: "n", signal })],
+    ["list", (client, signal) => client.list(ConfigMap, { signal })],
+    ["pages", (client, signal) => first(client.pages(ConfigMap, { signal }))],
+    ["create", (client, signal) => client.create(ConfigMap, object as ConfigMap, { signal })],
+    ["update", (client, signal) => client.update(ConfigMap, object as ConfigMap, { signal })],
+    [
+      "patch",
+      (client, signal) => client.patch(ConfigMap, "a", { type: "merge", body: {} }, { namespace: "n", signal }),
+    ],
+    ["apply", (client, signal) => client.apply(ConfigMap, object, { signal })],
+    ["delete", (client, signal) => client.delete(ConfigMap, "a", { namespace: "n", signal })],
+    ["deleteCollection", (client, signal) => client.deleteCollection(ConfigMap, { namespace: "n", signal })],
+    ["watch", (client, signal) => first(client.watch(ConfigMap, { signal }))],
+    ["getSubresource", (client, signal) => client.getSubresource(Pod, "a", "status", { namespace: "n", signal })],
+    [
+      "createSubresource",
+      (client, signal) => client.createSubresource(Pod, "a", "eviction", {}, { namespace: "n", signal }),
+    ],
+    [
+      "updateSubresource",
+      (client, signal) => client.updateSubresource(Pod, "a", "status", {}, { namespace: "n", signal }),
+    ],
+    ["logs", (client, signal) => first(client.logs("a", { namespace: "n", signal }))],
+    ["discover", (client, signal) => client.discover({ signal })],
+    ["raw", (client, signal) => client.raw({ method: "GET", path: "/version", signal })],
+  ])("of %s end with their signal, before and after they are sent", async (_, call) => {
+    const asked: AbortSignal[] = [];
+    const { client, requests } = scriptedClient([({ signal }) => untilAborted(signal!, asked)]);
+    await expect(call(client, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+    expect(requests.filter(({ signal }) => !signal?.aborted)).toEqual([]);
+    const leaving = new AbortController();
+    const waiting = call(client, leaving.signal);
+    waiting.catch(() => {});
+    while (asked.length === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    leaving.abort();
+    await expect(waiting).rejects.toMatchObject({ code: "ABORTED" });
   });
 
   it("leave nothing on a signal that outlives them", async () => {

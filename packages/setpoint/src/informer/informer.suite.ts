@@ -127,6 +127,26 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       await until(() => names(one).length === 0);
     });
 
+    it("keeps to several namespaces as one informer, each of them synced, and tells its memory", async () => {
+      await using informers = new Informers(client);
+      const namespaces = [NAMESPACE, "default"];
+      const maps = informers.for(ConfigMap, { namespaces, labelSelector: "suite=several" });
+      const seen: string[] = [];
+      const handler = maps.addHandler(({ type, key }) => void seen.push(`${type} ${key}`));
+      await handler.synced;
+      const bytesBefore = maps.status().bytes;
+      const labels = { suite: "several" };
+      const inPlaces = [...namespaces, "kube-public"].map((namespace) => ({ namespace, name: "several", labels }));
+      for (const metadata of inPlaces) await client.create(ConfigMap, { metadata, data: { value: "x".repeat(1_000) } });
+      await until(() => seen.length === 2);
+      expect(names(maps)).toEqual(["default/several", `${NAMESPACE}/several`]);
+      expect([...maps.list("default")].map(({ metadata }) => metadata.namespace)).toEqual(["default"]);
+      expect(maps.status().bytes - bytesBefore).toBeGreaterThan(2_000);
+      for (const { name, namespace } of inPlaces) await client.delete(ConfigMap, name, { namespace });
+      await until(() => seen.length === 4);
+      expect(seen.slice(2).sort()).toEqual(["delete default/several", `delete ${NAMESPACE}/several`]);
+    });
+
     it("reads its own writes, and its own deletes after a wait", async () => {
       await using informers = new Informers(client);
       const maps = informers.for(ConfigMap, { namespaces: [NAMESPACE] });
