@@ -127,7 +127,9 @@ export class WatcherRun implements AsyncDisposable {
 
   async #work(): Promise<void> {
     const { signal } = this.#aborting;
-    for (let item = await this.#queue.get(signal); item; item = await this.#queue.get(signal)) {
+    for (;;) {
+      const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get(signal)));
+      if (!item) return;
       await this.#serve(item.key);
       this.#queue.done(item);
     }

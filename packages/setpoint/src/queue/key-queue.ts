@@ -233,6 +233,7 @@ export class KeyQueue<Cause> {
   #reserve(capacity: number): void {
     this.#states = enlarged(this.#states, capacity);
     if (this.#readySinceMs.length > 0) this.#readySinceMs = enlarged(this.#readySinceMs, capacity);
+    this.#causes.length = capacity;
     this.#ready.reserve(capacity);
     this.#capacity = capacity;
   }

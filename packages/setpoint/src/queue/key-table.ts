@@ -2,7 +2,7 @@ const NONE = -1;
 /** 2^32 over the golden ratio, odd: spreads what it multiplies over all bits. */
 const PRIME = 0x9e3779b1;
 const INITIAL_CAPACITY = 256;
-/** Below so many keys the table grows by four instead of two: fewer times, for little memory. */
+/** Below so many keys the table grows by eight instead of two: fewer times, for little memory. */
 const FAST_GROWTH_BELOW = 32_768;
 
 /**
@@ -105,8 +105,9 @@ export class KeyTable {
 
   /** All slots are taken when the table grows. */
   #grow(): void {
-    this.#capacity *= this.#capacity < FAST_GROWTH_BELOW ? 4 : 2;
+    this.#capacity *= this.#capacity < FAST_GROWTH_BELOW ? 8 : 2;
     this.#hashes = enlarged(this.#hashes, this.#capacity);
+    this.#keys.length = this.#capacity;
     this.#buckets = new Int32Array(2 * this.#capacity);
     this.#slotBits = 2 * this.#capacity - 1;
     for (let slot = 0; slot < this.#used; slot++) this.#settle(slot);
