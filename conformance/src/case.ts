@@ -9,6 +9,8 @@ export interface Case {
   readonly alone?: boolean;
   /** Waits for a controller that other cases keep busy: runs before them, with others of its kind. */
   readonly early?: boolean;
+  /** Leaves something behind that other cases would see: runs after them, with others of its kind. */
+  readonly late?: boolean;
 }
 
 /** Declares the cases of one area: `area("apply", { "two managers conflict": async (s) => { … } })`. */

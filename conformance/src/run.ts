@@ -8,15 +8,16 @@ import { compareTranscripts, type Difference } from "./compare.js";
 import type { Step } from "./normalise.js";
 import { judge, type KnownDifference, table } from "./report.js";
 import { runCases, type Transcripts, titleOf } from "./runner.js";
-import { startOurs, startReal } from "./targets.js";
+import { runningReal, startOurs, startReal } from "./targets.js";
 import { Wire } from "./wire.js";
 
 const HELP = `Runs the conformance suite on a real kube-apiserver and on the embedded control plane and compares the answers.
 
   npm run conformance                          all of it
-  npm run conformance -- --only apply          the cases whose "area: name" contains a text
+  npm run conformance -- --only apply          the cases whose "area: name" contains a text, or one of several
   npm run conformance -- --record FILE         also keeps the real server's transcripts
   npm run conformance -- --against FILE        compares with kept transcripts instead of starting a real server
+  npm run conformance -- --real KUBECONFIG     takes a real server that is running already, with its controllers
   npm run conformance -- --bin FILE            takes another build of the control plane
   npm run conformance -- --patience SECONDS    how long a case waits for what controllers do; 150 unless told
   npm run conformance -- --seed N [--seed M]   random cases with these seeds instead of new ones
@@ -26,9 +27,10 @@ const HELP = `Runs the conformance suite on a real kube-apiserver and on the emb
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string" },
+    only: { type: "string", multiple: true },
     record: { type: "string" },
     against: { type: "string" },
+    real: { type: "string" },
     bin: { type: "string" },
     patience: { type: "string", default: "150" },
     seed: { type: "string", multiple: true },
@@ -43,9 +45,10 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 async function realTranscripts(cases: Parameters<typeof runCases>[0]): Promise<Transcripts> {
   if (options.against) return new Map(JSON.parse(readFileSync(options.against, "utf8")) as [string, readonly Step[]][]);
-  await using target = await startReal();
+  await using target = await (options.real ? runningReal(options.real) : startReal());
   using wire = new Wire(target.endpoint);
-  const transcripts = await runCases(cases, wire, { concurrency: 16, patienceMs });
+  const salt = options.real ? String(systemRandom.next()) : "";
+  const transcripts = await runCases(cases, wire, { concurrency: 16, patienceMs, salt });
   if (options.record) {
     mkdirSync(dirname(options.record), { recursive: true });
     writeFileSync(options.record, JSON.stringify([...transcripts]));
@@ -68,7 +71,7 @@ async function main(): Promise<number> {
     ? []
     : (options.seed?.map(Number) ?? [1, 2, 3, 4].map(() => Math.floor(systemRandom.next() * 2 ** 31)));
   console.log(`seeds: ${seeds.join(" ") || "the fixed ones alone"}`);
-  const cases = allCases(seeds).filter((each) => titleOf(each).includes(options.only ?? ""));
+  const cases = allCases(seeds).filter((each) => (options.only ?? [""]).some((text) => titleOf(each).includes(text)));
   const theirs = await realTranscripts(cases);
   const ours = await ourTranscripts(cases);
   const differences: Difference[] = cases.flatMap((each) => {

@@ -1,7 +1,7 @@
 import { systemClock } from "setpoint";
 import type { Case } from "./case.js";
 import type { Step } from "./normalise.js";
-import { Session } from "./session.js";
+import { type Endings, Session } from "./session.js";
 import { WebhookServer } from "./webhook-server.js";
 import type { Wire } from "./wire.js";
 
@@ -15,30 +15,38 @@ export interface RunOptions {
   readonly concurrency: number;
   /** How long a case waits for what controllers do in their own time. */
   readonly patienceMs: number;
+  /** Makes other names of namespaces, for a server where those of an earlier run may still be on their way out. */
+  readonly salt?: string;
 }
 
-/** Runs the cases on one server, several at once: early ones first, those that must be alone last, one by one. */
+/**
+ * Runs the cases on one server, several at once: early ones first, those that must be alone near the end,
+ * one by one, and late ones last.
+ */
 export async function runCases(cases: readonly Case[], wire: Wire, options: RunOptions): Promise<Transcripts> {
   await using hooks = await WebhookServer.start();
   const transcripts = new Map<string, readonly Step[]>();
+  const endings: Endings = new Map();
   const run = async (each: Case): Promise<void> => {
-    const session = new Session(wire, idOf(each), hooks, options.patienceMs);
+    const session = new Session(wire, idOf(titleOf(each) + (options.salt ?? "")), hooks, options.patienceMs, endings);
     transcripts.set(titleOf(each), await runCase(each, session));
   };
   await Promise.all(cases.filter((each) => each.early).map(run));
-  const queue = cases.filter((each) => !each.alone && !each.early);
+  const queue = cases.filter((each) => !each.alone && !each.early && !each.late);
   const work = async (): Promise<void> => {
     for (let each = queue.shift(); each; each = queue.shift()) await run(each);
   };
   await Promise.all(Array.from({ length: options.concurrency }, work));
   for (const each of cases.filter((one) => one.alone)) await run(each);
+  await Promise.all(cases.filter((each) => each.late).map(run));
+  for (const end of endings.values()) await end();
   return transcripts;
 }
 
 /** A name for the case's namespace and group that stays the same whichever other cases run (FNV-1a of its title). */
-function idOf(each: Case): string {
+function idOf(title: string): string {
   let hash = 0x811c9dc5;
-  for (const char of titleOf(each)) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
+  for (const char of title) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
   return `case-${hash.toString(36)}`;
 }
 

@@ -1,7 +1,8 @@
 import { systemClock } from "setpoint";
+import type { LineStream } from "./line-stream.js";
 import { Normaliser, type Step } from "./normalise.js";
 import type { WebhookServer } from "./webhook-server.js";
-import type { Answer, Call, LineStream, Wire } from "./wire.js";
+import type { Answer, Call, Wire } from "./wire.js";
 
 /** The object of an answer, as loosely typed as a stranger's JSON is. */
 // biome-ignore lint/suspicious/noExplicitAny: cases read answers of any shape, and a wrong path is a failing case
@@ -19,6 +20,9 @@ export type CallOptions = Pick<Call, "headers" | "token"> & {
   readonly silent?: boolean;
 };
 
+/** What is to be done once all cases have run, by what it ends. */
+export type Endings = Map<string, () => Promise<void>>;
+
 /** One case on one server: sends requests and keeps the transcript that is compared with the other server's. */
 export class Session {
   /** A namespace of this case's own. */
@@ -29,15 +33,18 @@ export class Session {
   readonly hooks: WebhookServer;
   readonly #wire: Wire;
   readonly #patienceMs: number;
+  readonly #endings: Endings;
   readonly #steps: Step[] = [];
   readonly #normaliser = new Normaliser();
 
-  constructor(wire: Wire, id: string, hooks: WebhookServer, patienceMs: number) {
+  constructor(wire: Wire, id: string, hooks: WebhookServer, patienceMs: number, endings: Endings = new Map()) {
     this.#wire = wire;
+    this.#endings = endings;
     this.#patienceMs = patienceMs;
     this.hooks = hooks;
     this.namespace = id;
     this.group = `${id}.example.com`;
+    this.#normaliser.addGenerated(id);
   }
 
   get(path: string, options?: CallOptions): Promise<Reply> {
@@ -78,6 +85,14 @@ export class Session {
   async watch(path: string, options: CallOptions = {}): Promise<WatchSession> {
     const stream = await this.#wire.open({ method: "GET", path, ...options });
     this.#steps.push({ what: `WATCH ${path}`, status: stream.status, headers: stream.headers });
+    return new WatchSession(stream, (step) => this.#steps.push(step), path);
+  }
+
+  /** As {@link watch}, over a WebSocket. */
+  async webSocketWatch(path: string, options: CallOptions = {}): Promise<WatchSession> {
+    const stream = await this.#wire.openWebSocket({ method: "GET", path, ...options });
+    const protocol = stream.headers["sec-websocket-protocol"];
+    this.#steps.push({ what: `WEBSOCKET ${path}`, status: stream.status, ...(protocol && { body: { protocol } }) });
     return new WatchSession(stream, (step) => this.#steps.push(step), path);
   }
 
@@ -124,6 +139,11 @@ export class Session {
   /** Puts a value of the case's own making into the transcript. */
   note(what: string, body: unknown): void {
     this.#steps.push({ what, body });
+  }
+
+  /** Runs once, after all cases: for what several of them share. */
+  afterAll(what: string, run: () => Promise<void>): void {
+    this.#endings.set(what, run);
   }
 
   /** Tells that the server made this name up. */

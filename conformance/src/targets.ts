@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Endpoint } from "./wire.js";
+import { systemClock } from "setpoint";
+import { type Endpoint, Wire } from "./wire.js";
 
 export interface Target extends AsyncDisposable {
   readonly endpoint: Endpoint;
@@ -16,12 +17,24 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 /** A real kube-apiserver with etcd and kube-controller-manager. */
 export async function startReal(): Promise<Target> {
   const { startKubernetes } = await import(join(root, "tools/kubernetes/start.mjs"));
-  const cluster = await startKubernetes({ controllerManager: true, serviceAccounts: true });
+  const cluster = await startKubernetes({
+    controllerManager: true,
+    serviceAccounts: true,
+    // As wide as ours, and looks at autoscalers that do not take a quarter of a minute each.
+    apiserverFlags: ["--service-cluster-ip-range=10.0.0.0/16"],
+    controllerManagerFlags: ["--horizontal-pod-autoscaler-sync-period=2s", "--pvclaimbinder-sync-period=2s"],
+  });
   return {
     endpoint: { url: cluster.url, ca: cluster.ca, token: cluster.token },
     kubeconfig: cluster.kubeconfig,
     [Symbol.asyncDispose]: () => cluster.stop(),
   };
+}
+
+/** A real server that somebody else started, and stops. */
+export function runningReal(kubeconfig: string): Target {
+  const endpoint = endpointOf(readFileSync(kubeconfig, "utf8"));
+  return { endpoint, kubeconfig, [Symbol.asyncDispose]: async () => {} };
 }
 
 /** What kube-controller-manager does on the other side; neither side has nodes, a scheduler or running pods. */
@@ -34,6 +47,7 @@ const WORKLOADS = [
   "jobs",
   "cronjobs",
   "autoscalers",
+  "volumes",
   "endpointslices",
   "endpoints",
 ];
@@ -46,8 +60,10 @@ export async function startOurs(bin: string = join(root, "packages/setpoint/dist
   args.push("--workloads", WORKLOADS.join());
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await firstLine(child);
+  const endpoint = endpointOf(readFileSync(kubeconfig, "utf8"));
+  await withoutStorageClass(endpoint);
   return {
-    endpoint: endpointOf(readFileSync(kubeconfig, "utf8")),
+    endpoint,
     kubeconfig,
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGTERM");
@@ -57,6 +73,14 @@ export async function startOurs(bin: string = join(root, "packages/setpoint/dist
   };
 }
 
+/** Volumes bring a default class along, which nothing brings to the other side. */
+async function withoutStorageClass(endpoint: Endpoint): Promise<void> {
+  using wire = new Wire(endpoint);
+  const path = "/apis/storage.k8s.io/v1/storageclasses/standard";
+  while ((await wire.send({ method: "GET", path })).status !== 200) await systemClock.sleep(25);
+  await wire.send({ method: "DELETE", path });
+}
+
 function firstLine(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout! }).once("line", () => resolve());
@@ -64,17 +88,22 @@ function firstLine(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Reads the few fields of a kubeconfig that `setpoint control-plane` writes, without a YAML parser. */
+/** Reads the few fields of a kubeconfig that the servers here write, without a YAML parser. */
 function endpointOf(kubeconfig: string): Endpoint {
+  const find = (name: string): string | undefined =>
+    new RegExp(`"?${name}"?:\\s*"?([^"\\s,]+)"?`).exec(kubeconfig)?.[1];
   const field = (name: string): string => {
-    const match = new RegExp(`"?${name}"?:\\s*"?([^"\\s,]+)"?`).exec(kubeconfig);
-    if (!match) throw new Error(`the kubeconfig has no ${name}`);
-    return match[1]!;
+    const found = find(name);
+    if (found === undefined) throw new Error(`the kubeconfig has no ${name}`);
+    return found;
   };
   const decoded = (name: string): string => Buffer.from(field(name), "base64").toString("utf8");
+  const token = find("token");
   return {
     url: field("server"),
     ca: decoded("certificate-authority-data"),
-    clientCertificate: { cert: decoded("client-certificate-data"), key: decoded("client-key-data") },
+    ...(token
+      ? { token }
+      : { clientCertificate: { cert: decoded("client-certificate-data"), key: decoded("client-key-data") } }),
   };
 }

@@ -10,7 +10,7 @@ import type { Body } from "./session.js";
 export type HookAnswer = { readonly body: Body } | { readonly status: number; readonly text: string } | undefined;
 export type HookHandler = (request: Body) => HookAnswer;
 
-/** One HTTPS server for the webhooks of all cases, each under a path of its own. */
+/** One HTTPS server for the webhooks of all cases, each under a path of its own; it can stand in for an API as well. */
 export class WebhookServer implements AsyncDisposable {
   readonly caBundle: string;
   readonly #server: Server;
@@ -40,7 +40,9 @@ export class WebhookServer implements AsyncDisposable {
       incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
       incoming.on("end", () => {
         const path = new URL(incoming.url ?? "/", "https://localhost").pathname;
-        const answer = made.#handlers.get(path)?.(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+        const text = Buffer.concat(chunks).toString("utf8");
+        const handler = made.#handlers.get(path) ?? (() => ({ status: 404, text: "not found" }));
+        const answer = handler(text === "" ? undefined : JSON.parse(text));
         if (answer === undefined) return;
         const isBody = "body" in answer;
         outgoing.writeHead(isBody ? 200 : answer.status, {

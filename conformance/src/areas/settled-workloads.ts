@@ -41,6 +41,15 @@ export async function makeReady(s: Session, all: readonly Body[]): Promise<void>
   }
 }
 
+/** Binds pods to nodes, as a scheduler would. */
+export async function place(s: Session, all: readonly Body[], nodeOf: (pod: Body, index: number) => string) {
+  for (const [index, pod] of all.entries()) {
+    const { name } = pod.metadata;
+    const target = { kind: "Node", name: nodeOf(pod, index) };
+    await s.post(`${pods(s)}/${name}/binding`, { metadata: { name }, target }, { silent: true });
+  }
+}
+
 /** No node ends these pods: whoever deletes them is done at once. */
 export async function removePods(s: Session, all: readonly Body[]): Promise<void> {
   for (const { metadata } of all) {
