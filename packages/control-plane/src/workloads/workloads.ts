@@ -66,6 +66,8 @@ export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDi
     clock,
     random,
     graceMs: 0,
+    // The plane's own client may do everything: there is nothing to ask for.
+    preflight: false,
     ...(log && { log }),
   });
   const hasStages = names.includes("stages");

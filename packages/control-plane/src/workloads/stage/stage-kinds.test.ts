@@ -144,14 +144,17 @@ describe("stages of any kind", () => {
   it("patch custom ones, also those whose definition comes later, and let them go", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
-    const isDeleted = { key: ".metadata.deletionTimestamp", operator: "Exists" } as const;
+    const deletion = { key: ".metadata.deletionTimestamp" };
     const group = "shop.example.com/v1";
     await client.create(
       Stage,
       stage(
         "ready",
         "Order",
-        { next: { statusTemplate: "phase: Ready" }, selector: { matchLabels: { a: "b" } } },
+        {
+          selector: { matchLabels: { a: "b" }, matchExpressions: [{ ...deletion, operator: "DoesNotExist" }] },
+          next: { statusTemplate: "phase: Ready" },
+        },
         group,
       ),
     );
@@ -160,7 +163,10 @@ describe("stages of any kind", () => {
       stage(
         "gone",
         "Order",
-        { selector: { matchExpressions: [isDeleted] }, next: { finalizers: { empty: true } } },
+        {
+          selector: { matchExpressions: [{ ...deletion, operator: "Exists" }] },
+          next: { finalizers: { empty: true } },
+        },
         group,
       ),
     );
