@@ -132,7 +132,15 @@ export class PlainConnection {
   }
 }
 
+/** The last chunk that was framed: watches share their events, and so their frames. */
+let latestChunk: { readonly chunk: Uint8Array; readonly bytes: Buffer } | undefined;
+
 function chunkBytes(chunk: Uint8Array): Buffer {
+  if (latestChunk?.chunk !== chunk) latestChunk = { chunk, bytes: framed(chunk) };
+  return latestChunk.bytes;
+}
+
+function framed(chunk: Uint8Array): Buffer {
   const size = `${chunk.byteLength.toString(16)}\r\n`;
   const bytes = Buffer.allocUnsafe(size.length + chunk.byteLength + 2);
   bytes.write(size, "latin1");

@@ -28,13 +28,16 @@ function filterOf(labels: LabelSelector, terms: readonly FieldTerm[]): ObjectFil
   if (labels.requirements.length === 0 && terms.length === 0) return ALL_OBJECTS;
   const exact = (field: string): string | undefined =>
     terms.find((term) => term.field === field && !term.isNegated)?.value;
+  const compared = terms.map((term) => ({ ...term, path: term.field.split(".") }));
   return {
     isEmpty: false,
     name: exact("metadata.name"),
     namespace: exact("metadata.namespace"),
     matches: (object) =>
       labels.matches(object.metadata.labels) &&
-      terms.every(({ field, value, isNegated }) => (selectableValue(object, field) === value) !== isNegated),
+      compared.every(({ field, path, value, isNegated }) => {
+        return (selectableValue(object, field, path) === value) !== isNegated;
+      }),
   };
 }
 
@@ -62,14 +65,14 @@ function checkFields(definition: ResourceDefinition, terms: readonly FieldTerm[]
 }
 
 /** The text that a field selector compares with: absent fields are empty, numbers and booleans are printed. */
-function selectableValue(object: KubeObject, path: string): string {
+function selectableValue(object: KubeObject, field: string, path: readonly string[]): string {
   let value: unknown = object as UntypedObject;
-  for (const key of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return absentValue(path);
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return absentValue(field);
     value = (value as Readonly<Record<string, unknown>>)[key];
   }
   if (typeof value === "string") return value;
-  if (value === undefined || value === null || typeof value === "object") return absentValue(path);
+  if (value === undefined || value === null || typeof value === "object") return absentValue(field);
   return String(value);
 }
 
@@ -81,6 +84,6 @@ const ZERO_VALUES: ReadonlyMap<string, string> = new Map([
   ["status.successful", "0"],
 ]);
 
-function absentValue(path: string): string {
-  return ZERO_VALUES.get(path) ?? "";
+function absentValue(field: string): string {
+  return ZERO_VALUES.get(field) ?? "";
 }

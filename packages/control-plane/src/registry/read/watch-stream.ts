@@ -61,7 +61,7 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
 
   /** Everything queued at once: many events of one tick cost one write. */
   #take(): Uint8Array {
-    const taken = this.#queued.length === 1 ? this.#queued[0]! : Buffer.concat(this.#queued, this.#queuedBytes);
+    const taken = this.#queued.length === 1 ? this.#queued[0]! : joined(this.#queued, this.#queuedBytes);
     this.#queued = [];
     this.#queuedBytes = 0;
     return taken;
@@ -72,4 +72,17 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     this.#waiting = undefined;
     waiting?.();
   }
+}
+
+/** More pieces than this are no single event. */
+const MAX_SHARED_PIECES = 8;
+
+/** What was joined last: a thousand watchers may take the same event, one after the other, and share its bytes. */
+let latest: { readonly pieces: readonly Uint8Array[]; readonly bytes: Uint8Array } | undefined;
+
+function joined(pieces: readonly Uint8Array[], byteLength: number): Uint8Array {
+  if (pieces.length > MAX_SHARED_PIECES) return Buffer.concat(pieces, byteLength);
+  const isSame = latest?.pieces.length === pieces.length && latest.pieces.every((piece, at) => piece === pieces[at]);
+  if (!isSame) latest = { pieces, bytes: Buffer.concat(pieces, byteLength) };
+  return latest!.bytes;
 }
