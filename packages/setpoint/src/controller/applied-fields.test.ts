@@ -108,6 +108,14 @@ describe("differingPaths", () => {
     ],
   ])("finds %s", (_, wanted, found, path) => expect(differingPaths(applied, wanted, found)).toContain(path));
 
+  it("names what others have taken over as deep as the object has it, and what is missing as a whole", () => {
+    const desired = { data: { color: "red", size: "1" }, spec: { new: { a: 1 } } };
+    const current = { data: { color: "blue", size: "1" } };
+    const taken = { "f:data": { "f:size": {} } };
+    expect(differingPaths(taken, desired, current)).toEqual(["data.color", "spec"]);
+    expect(differingPaths({}, desired, current)).toEqual(["data.color", "data.size", "spec"]);
+  });
+
   it("finds what was applied and is no longer desired", () => {
     const { args: _, ...withoutArgs } = containers[0]!;
     expect(differingPaths(applied, desiredWith(withoutArgs), current)).toEqual([

@@ -19,7 +19,8 @@ export function appliedEntry(object: KubeObject, manager: string): ManagedFields
  */
 export function differingPaths(applied: JsonObject, desired: JsonObject, current: unknown): readonly string[] {
   const paths: string[] = [];
-  compareNode(applied, ownable(desired), current, "", paths);
+  if (isLeaf(applied)) nameUnowned(ownable(desired), current, "", paths);
+  else compareNode(applied, ownable(desired), current, "", paths);
   return paths;
 }
 
@@ -73,14 +74,25 @@ function compareFields(
   for (const [field, value] of Object.entries(desired)) {
     const inner = applied[`f:${field}`];
     const innerPath = joinPath(path, field);
-    if (isRecord(inner)) compareNode(inner, value, isRecord(current) ? current[field] : undefined, innerPath, paths);
-    else if (!isEmpty(value)) paths.push(innerPath);
+    const existing = isRecord(current) ? current[field] : undefined;
+    if (isRecord(inner)) compareNode(inner, value, existing, innerPath, paths);
+    else if (!isEmpty(value)) nameUnowned(value, existing, innerPath, paths);
   }
   for (const name of Object.keys(applied)) {
     if (!name.startsWith("f:")) continue;
     const field = name.slice(2);
     if (desired[field] === undefined || desired[field] === null) paths.push(joinPath(path, field));
   }
+}
+
+/** Names fields that were never applied, or were taken over by others, as deep as the object has them. */
+function nameUnowned(desired: unknown, current: unknown, path: string, paths: string[]): void {
+  if (!isRecord(desired) || !isRecord(current)) {
+    paths.push(path);
+    return;
+  }
+  for (const [field, value] of Object.entries(desired))
+    nameUnowned(value, current[field], joinPath(path, field), paths);
 }
 
 function compareItems(

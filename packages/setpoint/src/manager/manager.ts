@@ -102,6 +102,8 @@ export class Manager implements AsyncDisposable {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    // The questions of the preflight and whatever else goes on listen to it, which is no leak.
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopping.signal);
     this.metrics = options.metricRegistry ?? new MetricRegistry();
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;

@@ -3,7 +3,7 @@ import type { Desired } from "../../controller/context.js";
 import { controller, scoped } from "../../controller/controller.js";
 import { Website } from "../../controller/world.testing.js";
 import { Deployment } from "../../kinds/builtin/apps/v1.js";
-import { ConfigMap } from "../../kinds/builtin/v1.js";
+import { ConfigMap, Event } from "../../kinds/builtin/v1.js";
 import { eventually, here, type IntegrationWorld, settled } from "./integration-world.testing.js";
 
 function desired({ metadata: { name }, spec }: Website): Desired<Deployment> {
@@ -145,6 +145,54 @@ export function childSuite(given: () => IntegrationWorld): void {
       await eventually(async () => expect(await world.map("a", "other")).toBeDefined());
       await world.client.delete(Website, "a", here);
       await eventually(async () => expect(await world.map("a", "other")).toBeUndefined());
+    });
+
+    it("in another cluster are read, written and collected like those at home", async () => {
+      const world = given();
+      // Another connection is another cluster to a manager, whatever is behind it.
+      await using edge = await world.connect();
+      const where = { namespace: "other" };
+      const manager = await world.run(
+        [
+          controller(Website, {
+            owns: [scoped(ConfigMap, { cluster: "edge", namespaces: ["other"] })],
+            async reconcile({ metadata: { name } }, ctx) {
+              const settings = await ctx.in("edge").find(ConfigMap, "settings", where);
+              const data = { color: settings?.data?.color ?? "none" };
+              await ctx.in("edge").apply(ConfigMap, { metadata: { name, ...where }, data });
+            },
+          }),
+        ],
+        { clusters: { edge } },
+      );
+      await world.createSite("a");
+      await eventually(async () => expect((await world.map("a", "other"))?.data).toEqual({ color: "none" }));
+      await world.client.create(ConfigMap, { metadata: { name: "settings", ...where }, data: { color: "red" } });
+      await eventually(async () => expect((await world.map("a", "other"))?.data).toEqual({ color: "red" }));
+      await world.client.delete(Website, "a", here);
+      await eventually(async () => expect(await world.map("a", "other")).toBeUndefined());
+      await manager.stop();
+    });
+
+    it("that somebody else keeps changing are damped, with the field and its writer named", async () => {
+      const world = given();
+      await world.run([withMap({ color: "red" })]);
+      const rival = controller(Website, {
+        name: "rival",
+        uses: [ConfigMap],
+        async reconcile({ metadata: { name } }, ctx) {
+          const known = await ctx.find(ConfigMap, name);
+          if (known?.data?.color !== "red") return;
+          const patch = { type: "merge", body: { data: { color: "blue" } } } as const;
+          await world.client.patch(ConfigMap, name, patch, { ...here, fieldManager: "rival" });
+        },
+      });
+      await world.run([rival]);
+      await world.createSite("a");
+      await eventually(async () => {
+        const { items } = await world.client.list(Event, { ...here, fieldSelector: "reason=HotLoop" });
+        expect(items[0]?.message).toMatch(/wrote data\.color of v1\/ConfigMap team\/a .* rival writes it too/);
+      });
     });
   });
 }

@@ -147,7 +147,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       await world.createSite("b", "two");
       expect(await planned()).toEqual([
         "web.example.com/v1/Website team/a",
-        "  apply v1/ConfigMap team/a: data",
+        "  apply v1/ConfigMap team/a: data.image",
         "web.example.com/v1/Website team/b",
         "  finalizer web.example.com/v1/Website team/b: metadata.finalizers",
         "  apply v1/ConfigMap team/b: metadata",
