@@ -1,5 +1,6 @@
-import { quantityToNumber } from "setpoint";
+import { type LabelSelector, quantityToNumber } from "setpoint";
 import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus } from "setpoint/kinds/autoscaling/v2";
+import { canonicalQuantity } from "../../schema/quantity.js";
 import { SCRIPT_PREFIX } from "../pod/pod-script.js";
 
 /** Within this part of its target a metric asks for no change. */
@@ -43,11 +44,12 @@ export function propose(
   const isShared = averageValue !== undefined && (type === "External" || type === "Object");
   const ratio = isShared ? current / (wanted * Math.max(1, replicas)) : current / wanted;
   const isNear = Math.abs(ratio - 1) <= TOLERANCE + Number.EPSILON * 10;
+  const average = isShared ? `${Math.ceil((current * 1_000) / Math.max(1, replicas))}m` : text;
   const shown = isUtilization
     ? { averageUtilization: current, averageValue: "0" }
     : isTotal
-      ? { value: text }
-      : { averageValue: text };
+      ? { value: canonicalQuantity(text) }
+      : { averageValue: canonicalQuantity(average) };
   return {
     name: describe(metric, name, isUtilization),
     replicas: isNear ? replicas : Math.ceil(ratio * replicas - 1e-9),
@@ -74,9 +76,24 @@ function keyOf(type: string): string {
   return type.charAt(0).toLowerCase() + type.slice(1);
 }
 
-function describe({ type }: MetricSpec, name: string, isUtilization: boolean): string {
-  if (type === "Resource") return `${name} resource${isUtilization ? " utilization (percentage of request)" : ""}`;
-  if (type === "ContainerResource")
-    return `${name} container resource${isUtilization ? " utilization (percentage of request)" : ""}`;
-  return `${type.toLowerCase()} metric ${name}`;
+function describe({ type, object, external }: MetricSpec, name: string, isUtilization: boolean): string {
+  const share = isUtilization ? " utilization (percentage of request)" : "";
+  if (type === "Resource") return `${name} resource${share}`;
+  if (type === "ContainerResource") return `${name} container resource${share}`;
+  if (type === "Object") return `${object?.describedObject.kind} metric ${name}`;
+  return type === "External"
+    ? `external metric ${name}(${selectorText(external?.metric.selector)})`
+    : `pods metric ${name}`;
+}
+
+/** A selector as Go prints it. */
+function selectorText(selector: LabelSelector | undefined): string {
+  if (!selector) return "nil";
+  const labels = Object.entries(selector.matchLabels ?? {}).sort(([one], [other]) => (one < other ? -1 : 1));
+  const expressions = (selector.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],}`,
+  );
+  const shown = labels.map(([key, value]) => `${key}: ${value},`).join("");
+  return `&LabelSelector{MatchLabels:map[string]string{${shown}},MatchExpressions:[]LabelSelectorRequirement{${expressions.map((each) => `${each},`).join("")}},}`;
 }
