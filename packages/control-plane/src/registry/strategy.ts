@@ -40,7 +40,7 @@ export interface Strategy {
   readonly validateUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => readonly FieldError[];
   /** Resolves once the plane did what a write asks of it at once; the writer's answer waits for it. */
   readonly settled?: () => Promise<void>;
-  readonly warnings?: (object: KubeObject) => readonly string[];
+  readonly warnings?: (object: KubeObject, isNew: boolean) => readonly string[];
 }
 
 export interface StrategyContext {

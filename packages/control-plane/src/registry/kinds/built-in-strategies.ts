@@ -19,10 +19,13 @@ import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.
 import { withJobSelector } from "./job-selector.js";
 import { qosClassOf } from "./pod-qos.js";
 import { builtInValidation } from "./validation/built-in-validation.js";
+import { newPodErrors } from "./validation/pod-rules.js";
 
 type Extras = Partial<Strategy>;
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+const POD_NAMES = "Pod names and hostnames";
 
 const RBAC = { nameRule: pathSegmentName, validatesMetadataTwice: true };
 
@@ -40,8 +43,14 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
-  "batch/jobs": { validatesMetadataTwice: true, prepareCreate: withJobSelector },
-  "batch/cronjobs": { validate: cronJobNameErrors },
+  "/replicationcontrollers": { warnings: nameWarnings(POD_NAMES) },
+  "apps/replicasets": { warnings: nameWarnings(POD_NAMES) },
+  "batch/jobs": {
+    warnings: nameWarnings(POD_NAMES),
+    validatesMetadataTwice: true,
+    prepareCreate: withJobSelector,
+  },
+  "batch/cronjobs": { warnings: nameWarnings(POD_NAMES), validate: cronJobNameErrors },
   "/services": { nameRule: labelName },
   "/secrets": {
     validatesMetadataTwice: true,
@@ -52,9 +61,13 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
     validatesMetadataTwice: true,
     statusKeeps: ["ownerReferences"],
     gracePeriodSeconds: podGracePeriod,
-    prepareCreate: (object, { nowMs }) => ({ ...object, status: newPodStatus(object, nowMs) }) as KubeObject,
+    prepareCreate: (object, { nowMs }) =>
+      ({ ...withGracePeriod(object), status: newPodStatus(object, nowMs) }) as KubeObject,
+    validate: newPodErrors,
+    warnings: nameWarnings("the Pod's hostname"),
   },
   "apps/deployments": {
+    warnings: nameWarnings(POD_NAMES),
     statusKeeps: ["labels"],
     generationCountsAnnotations: true,
   },
@@ -134,9 +147,26 @@ function withSecretDefaults(object: KubeObject): KubeObject {
   return { ...typed, data: { ...(typed.data as object | undefined), ...Object.fromEntries(encoded) } } as KubeObject;
 }
 
+/** Pods are called by their names in DNS, where dots mean something. */
+function nameWarnings(use: string): NonNullable<Strategy["warnings"]> {
+  return ({ metadata }, isNew) => {
+    const complaints = isNew && metadata.name ? labelName(metadata.name, false) : [];
+    if (complaints.length === 0) return [];
+    const why = `this is used in ${use}, which can result in surprising behavior; a DNS label is recommended`;
+    return [`metadata.name: ${why}: [${complaints.join(" ")}]`];
+  };
+}
+
 /** Names of its jobs end in eleven characters more. */
 function cronJobNameErrors({ metadata: { name } }: KubeObject): readonly FieldError[] {
   return (name ?? "").length > 52 ? [invalidValue("metadata.name", name, "must be no more than 52 characters")] : [];
+}
+
+/** A negative grace was allowed once, and means the shortest. */
+function withGracePeriod(pod: KubeObject): KubeObject {
+  const { spec } = pod as KubeObject & PodLike;
+  if ((spec?.terminationGracePeriodSeconds ?? 0) >= 0) return pod;
+  return { ...pod, spec: { ...spec, terminationGracePeriodSeconds: 1 } } as KubeObject;
 }
 
 /** A pod that waits for somebody's leave says so from the beginning. */

@@ -228,7 +228,7 @@ function preparedForUpdate(
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ];
   if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, was.name, errors);
-  for (const warning of strategy.warnings?.(prepared) ?? []) request.warn(warning);
+  for (const warning of strategy.warnings?.(prepared, false) ?? []) request.warn(warning);
   return prepared;
 }
 

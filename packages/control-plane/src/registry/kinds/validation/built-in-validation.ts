@@ -85,7 +85,7 @@ export function builtInValidation(id: string, more: Validation): Validation {
   const unseen = notValidated(id);
   if (rule === undefined && update === undefined) return more;
   return {
-    ...(unseen && { warnings: (given) => [...(more.warnings?.(given) ?? []), ...unseen(given)] }),
+    ...(unseen && { warnings: (given, isNew) => [...(more.warnings?.(given, isNew) ?? []), ...unseen(given)] }),
     validate: (created, context) => {
       const errors: FieldError[] = [];
       rule?.(asJson(created) as Json, "", errors);

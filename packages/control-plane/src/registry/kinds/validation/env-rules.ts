@@ -7,10 +7,7 @@ import { each, given, needed, type Rule, type StructRule, struct, subdomain, tex
 /** Any printable character but the equals sign. */
 export const environmentName: Rule = text((name) => {
   if (name !== "" && !/[^ -<>-~]/.test(name)) return [];
-  const why = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-  return [
-    `${why} (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '^[ -<>-~]+$')`,
-  ];
+  return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 });
 
 const configKey = text(configKeyComplaints);

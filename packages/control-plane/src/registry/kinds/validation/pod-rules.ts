@@ -1,3 +1,4 @@
+import type { KubeObject } from "setpoint";
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
@@ -15,6 +16,14 @@ export const podRule: Rule = (value, _path, errors) => {
     errors.push(invalidValue(`metadata.annotations[${DELETION_COST}]`, cost, "must be a 32bit integer"));
   checkPodSpec(object(spec), "spec", errors, String(object(metadata).name ?? ""));
 };
+
+/** What holds for new pods, and not for templates of them. */
+export function newPodErrors(pod: KubeObject): readonly FieldError[] {
+  const spec = object((pod as unknown as JsonObject).spec);
+  return ["containers", "initContainers"].flatMap((field) =>
+    imageErrors(list(spec[field]), `spec.${field}`).filter(({ type }) => type !== "FieldValueRequired"),
+  );
+}
 
 function isDeletionCost(text: string): boolean {
   return /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31;

@@ -143,8 +143,11 @@ const dnsConfig =
     const config = object(value);
     const servers = isArray(config.nameservers) ? config.nameservers : [];
     if (policy === "None" && servers.length === 0) {
-      const why = 'must provide at least one DNS nameserver when `dnsPolicy` is "None"';
-      errors.push(required(isObject(value) ? `${path}.nameservers` : path, why));
+      const isMissing = !isObject(value);
+      const what = isMissing ? "`dnsConfig`" : "at least one DNS nameserver";
+      errors.push(
+        required(isMissing ? path : `${path}.nameservers`, `must provide ${what} when \`dnsPolicy\` is None`),
+      );
     }
     if (!isObject(value)) return;
     if (servers.length > 3) errors.push(tooMany(`${path}.nameservers`, servers.length, 3));
@@ -212,7 +215,9 @@ const spreadConstraints: Rule = (value, path, errors) => {
   }
 };
 
-const gates = (name: string): Rule => each(struct({ [name]: qualified }));
+const readinessGates = each(struct({ conditionType: qualified }));
+/** What is wrong with a gate's name is said of the gate. */
+const schedulingGates: Rule = each((gate, path, errors) => qualified(object(gate).name, path, errors));
 
 const before: readonly (readonly [string, Rule])[] = [
   ["restartPolicy", needed(oneOf("Always", "OnFailure", "Never"))],
@@ -255,8 +260,8 @@ export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[
   all(podSecurity(spec), appArmor)(spec.securityContext, `${path}.securityContext`, errors);
   affinity(spec.affinity, `${path}.affinity`, errors);
   dnsConfig(spec.dnsPolicy)(spec.dnsConfig, `${path}.dnsConfig`, errors);
-  gates("conditionType")(spec.readinessGates, `${path}.readinessGates`, errors);
-  gates("name")(spec.schedulingGates, `${path}.schedulingGates`, errors);
+  readinessGates(spec.readinessGates, `${path}.readinessGates`, errors);
+  schedulingGates(spec.schedulingGates, `${path}.schedulingGates`, errors);
   spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
   hostProcesses(spec, path, errors);
   hostnameOverride(spec, path, errors);

@@ -140,7 +140,7 @@ export const countOrPercent: Rule = (value, path, errors) => {
   if (typeof value === "number") return nonNegative(value, path, errors);
   if (/^[0-9]+%$/.test(String(value))) return undefined;
   const form = "a valid percent string must be a numeric string followed by an ending '%'";
-  errors.push(invalidValue(path, value, `${form} (e.g. '1%',  or '93%', regex used for validation is '^[0-9]+%$')`));
+  errors.push(invalidValue(path, value, `${form} (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`));
   return undefined;
 };
 

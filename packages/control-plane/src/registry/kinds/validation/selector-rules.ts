@@ -1,7 +1,6 @@
 import { isArray, type JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import { labelValue } from "../../metadata/name-rules.js";
-import { internal } from "./internal-struct.js";
 import {
   each,
   isEmpty,
@@ -171,13 +170,7 @@ export const tolerations = each(
       if (complaints.length > 0) errors.push(invalidValue(`${path}.operator`, value, complaints.join(";")));
     } else if (operator === "Exists") {
       if (value !== "")
-        errors.push(
-          invalidValue(
-            `${path}.operator`,
-            internal("core.Toleration", toleration),
-            "value must be empty when `operator` is 'Exists'",
-          ),
-        );
+        errors.push(invalidValue(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"));
     } else {
       errors.push(notSupported(`${path}.operator`, operator, ["Equal", "Exists"]));
     }
