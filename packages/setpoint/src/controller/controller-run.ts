@@ -69,7 +69,7 @@ export class ControllerRun implements AsyncDisposable {
     this.#environment = masked(environment);
     this.#reporter = new RunReporter(this.controller, this.#environment);
     const { clock, random, observer, traces, fence } = environment;
-    fence?.lost?.addEventListener("abort", () => this.#onLeaseLost(fence.lost?.reason), { once: true });
+    fence?.lost?.addEventListener("abort", this.#onLeaseLost, { once: true });
     const queueObserver = observer?.queueObserver?.(controller.name);
     this.#queue = new WorkQueue({
       clock,
@@ -183,6 +183,7 @@ export class ControllerRun implements AsyncDisposable {
     while (this.#workers.size > 0) await Promise.all(this.#workers);
     this.#executor[Symbol.dispose]();
     this.#sources[Symbol.dispose]();
+    this.#environment.fence?.lost?.removeEventListener("abort", this.#onLeaseLost);
     this.#phase = "stopped";
   }
 
@@ -191,10 +192,11 @@ export class ControllerRun implements AsyncDisposable {
   }
 
   /** Another process may work on the same objects from now on: nothing is begun, and what is under way is aborted. */
-  #onLeaseLost(reason: unknown): void {
+  readonly #onLeaseLost = (): void => {
+    const reason: unknown = this.#environment.fence?.lost?.reason;
     this.#taking.abort(reason);
     this.#aborting.abort(reason);
-  }
+  };
 
   #enqueue(key: string, cause: Cause, priority: Priority): void {
     const dampedMs = this.#memory.dampedUntilMs(key) - this.#environment.clock.monotonic();

@@ -1,5 +1,7 @@
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SetpointError } from "../errors/error.js";
+import { controller } from "./controller.js";
 import { type WatcherOptions, watcher } from "./watcher.js";
 import { Website, World } from "./world.testing.js";
 
@@ -77,6 +79,17 @@ describe("a watcher whose lease is lost", () => {
     expect(world.writes).toHaveLength(1);
     expect(errors).toEqual([]);
   });
+});
+
+it("runs that were stopped leave nothing on a lease that is held on", async () => {
+  const { fence } = lease();
+  for (let round = 0; round < 3; round++) {
+    const watching = await world.watch(watcher(Website, {}), { fence });
+    const running = await world.run(controller(Website, { reconcile: () => {} }), { fence });
+    await watching.stop();
+    await running.stop();
+  }
+  expect(getEventListeners(fence.lost, "abort")).toEqual([]);
 });
 
 describe("a watcher that stops", () => {

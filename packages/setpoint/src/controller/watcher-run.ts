@@ -52,7 +52,7 @@ export class WatcherRun implements AsyncDisposable {
     this.#environment = masked(environment);
     this.#log = (this.#environment.log ?? silentLogger).with({ watcher: watcher.name });
     const { clock, random, observer, fence } = environment;
-    fence?.lost?.addEventListener("abort", () => this.#aborting.abort(fence.lost?.reason), { once: true });
+    fence?.lost?.addEventListener("abort", this.#onLeaseLost, { once: true });
     this.#backoff = new Backoff(random, watcher.retry);
     const queueObserver = observer?.queueObserver?.(`watcher ${watcher.name}`);
     this.#queue = new WorkQueue({
@@ -104,11 +104,14 @@ export class WatcherRun implements AsyncDisposable {
     const reason = new SetpointError("CONTROLLER_STOPPED", `watcher ${this.watcher.name} is stopping`);
     using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
     await Promise.all(this.#workers);
+    this.#environment.fence?.lost?.removeEventListener("abort", this.#onLeaseLost);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+
+  readonly #onLeaseLost = (): void => this.#aborting.abort(this.#environment.fence?.lost?.reason);
 
   #onEvent(event: InformerEvent<KubeObject>): void | Promise<void> {
     const { key } = event;
