@@ -2,25 +2,38 @@ import { rbacCases, reviewCases } from "./areas/access.js";
 import { admissionCases } from "./areas/admission.js";
 import { apiServiceCases } from "./areas/api-services.js";
 import { applyCases } from "./areas/apply.js";
+import { autoscalerCases } from "./areas/autoscalers.js";
+import { builtInKindCases } from "./areas/built-in-kinds.js";
 import { costCases, libraryCases, ruleCases, transitionCases } from "./areas/cel.js";
 import { createCases } from "./areas/create.js";
+import { cronJobCases } from "./areas/cron-jobs.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
 import { schemaCases } from "./areas/custom-resource-schemas.js";
 import { crdCases } from "./areas/custom-resources.js";
+import { daemonSetCases } from "./areas/daemon-sets.js";
 import { deleteCases, garbageCases, namespaceCases } from "./areas/delete.js";
 import { deploymentCases } from "./areas/deployments.js";
 import { disruptionBudgetCases } from "./areas/disruption-budgets.js";
+import { endpointCases } from "./areas/endpoints.js";
+import { firstObjectCases } from "./areas/first-objects.js";
 import { jobCases } from "./areas/jobs.js";
+import { limitRangeCases } from "./areas/limit-ranges.js";
 import { listCases } from "./areas/list.js";
 import { matchConditionCases } from "./areas/match-conditions.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";
 import { mutatingPolicyCases, policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
+import { quotaCases } from "./areas/quotas.js";
+import { replicaSetCases } from "./areas/replica-sets.js";
+import { serviceCases } from "./areas/services.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
 import { subresourceCases } from "./areas/subresources.js";
 import { updateCases } from "./areas/update.js";
+import { volumeCases } from "./areas/volumes.js";
 import { watchCases } from "./areas/watch.js";
 import { webhookCases } from "./areas/webhooks.js";
+import { webSocketCases } from "./areas/websockets.js";
+import { workloadGarbageCases } from "./areas/workload-garbage.js";
 import type { Case } from "./case.js";
 import { interleavings } from "./generative/interleavings.js";
 import { patchWalks } from "./generative/patches.js";
@@ -47,6 +60,8 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...namespaceCases,
   ...listCases,
   ...watchCases,
+  ...webSocketCases,
+  ...firstObjectCases,
   ...schemaCases,
   ...crdCases,
   ...crdDefinitionCases,
@@ -55,9 +70,20 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...admissionCases,
   ...webhookCases,
   ...jobCases,
+  ...cronJobCases,
+  ...replicaSetCases,
   ...deploymentCases,
   ...statefulSetCases,
+  ...daemonSetCases,
   ...disruptionBudgetCases,
+  ...serviceCases,
+  ...endpointCases,
+  ...volumeCases,
+  ...autoscalerCases,
+  ...workloadGarbageCases,
+  ...builtInKindCases,
+  ...quotaCases,
+  ...limitRangeCases,
   ...ruleCases,
   ...transitionCases,
   ...costCases,

@@ -1,4 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
+import { systemClock } from "setpoint";
+import { LineStream } from "./line-stream.js";
+import { webSocketTexts } from "./websocket-frames.js";
 
 /** An answer that takes longer is a stream; a slow answer is a difference of its own. */
 const LONGEST_ANSWER_MS = 15_000;
@@ -47,18 +51,14 @@ export class Wire implements Disposable {
       const outgoing = this.#start(call, (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        const answer = (): Answer => ({
-          status: incoming.statusCode ?? 0,
-          headers: plainHeaders(incoming),
-          body: Buffer.concat(chunks),
-        });
-        const limit = setTimeout(() => {
+        const answer = (): Answer => ({ ...headOf(incoming), body: Buffer.concat(chunks) });
+        const limit = systemClock.timer(LONGEST_ANSWER_MS, () => {
           resolve(answer());
           outgoing.destroy();
-        }, LONGEST_ANSWER_MS);
+        });
         incoming.on("error", reject);
         incoming.on("end", () => {
-          clearTimeout(limit);
+          limit[Symbol.dispose]();
           resolve(answer());
         });
       });
@@ -70,9 +70,36 @@ export class Wire implements Disposable {
   /** Opens a stream of JSON lines. */
   open(call: Call): Promise<LineStream> {
     return new Promise((resolve, reject) => {
-      const outgoing = this.#start(call, (incoming) => resolve(new LineStream(incoming)));
+      const outgoing = this.#start(call, (incoming) => resolve(new LineStream(incoming, headOf(incoming))));
       outgoing.on("error", reject);
       outgoing.end(bodyOf(call));
+    });
+  }
+
+  /** Asks for a WebSocket; its messages are the lines, or those of the answer of a server that refuses it. */
+  openWebSocket(call: Call): Promise<LineStream> {
+    const headers = {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version": "13",
+      origin: this.#endpoint.url,
+      ...call.headers,
+    };
+    const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ""));
+    return new Promise((resolve, reject) => {
+      const outgoing = this.#start({ ...call, headers: given }, (incoming) =>
+        resolve(new LineStream(incoming, headOf(incoming))),
+      );
+      outgoing.on("upgrade", (incoming, socket, first) => {
+        if (first.length > 0) socket.unshift(first);
+        const texts = socket.pipe(webSocketTexts());
+        texts.on("close", () => socket.destroy());
+        socket.on("error", () => texts.destroy());
+        resolve(new LineStream(texts, headOf(incoming)));
+      });
+      outgoing.on("error", reject);
+      outgoing.end();
     });
   }
 
@@ -81,7 +108,7 @@ export class Wire implements Disposable {
     this.#anonymousAgent.destroy();
   }
 
-  #start(call: Call, onAnswer: (incoming: import("node:http").IncomingMessage) => void) {
+  #start(call: Call, onAnswer: (incoming: IncomingMessage) => void) {
     const isAdmin = call.token === undefined;
     const token = isAdmin ? this.#endpoint.token : call.token;
     const headers: Record<string, string | string[]> = {
@@ -108,62 +135,14 @@ function bodyOf(call: Call): string | Uint8Array | undefined {
   return JSON.stringify(call.body);
 }
 
-function plainHeaders(incoming: import("node:http").IncomingMessage): Record<string, string | readonly string[]> {
+function headOf(incoming: IncomingMessage): Pick<Answer, "status" | "headers"> {
+  return { status: incoming.statusCode ?? 0, headers: plainHeaders(incoming) };
+}
+
+function plainHeaders(incoming: IncomingMessage): Record<string, string | readonly string[]> {
   const headers: Record<string, string | readonly string[]> = {};
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
     if (values) headers[name] = values.length === 1 ? values[0]! : values;
   }
   return headers;
-}
-
-/** The lines of a streamed answer, as they arrive. */
-export class LineStream implements Disposable {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly #incoming: import("node:http").IncomingMessage;
-  readonly #lines: string[] = [];
-  #rest = "";
-  #ended = false;
-  #wake: (() => void) | undefined;
-
-  constructor(incoming: import("node:http").IncomingMessage) {
-    this.#incoming = incoming;
-    this.status = incoming.statusCode ?? 0;
-    this.headers = plainHeaders(incoming);
-    incoming.setEncoding("utf8");
-    incoming.on("data", (text: string) => {
-      const parts = (this.#rest + text).split("\n");
-      this.#rest = parts.pop()!;
-      this.#lines.push(...parts.filter((line) => line !== ""));
-      this.#wake?.();
-    });
-    const end = (): void => {
-      if (this.#rest !== "") this.#lines.push(this.#rest);
-      this.#rest = "";
-      this.#ended = true;
-      this.#wake?.();
-    };
-    incoming.on("end", end);
-    incoming.on("error", end);
-    incoming.on("close", end);
-  }
-
-  /** The next line; undefined at the end of the stream or after `timeoutMs` of silence. */
-  async next(timeoutMs: number): Promise<string | undefined> {
-    const deadline = Date.now() + timeoutMs;
-    while (this.#lines.length === 0 && !this.#ended && Date.now() < deadline) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadline - Date.now());
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    return this.#lines.shift();
-  }
-
-  [Symbol.dispose](): void {
-    this.#incoming.destroy();
-  }
 }

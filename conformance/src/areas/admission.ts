@@ -54,6 +54,28 @@ export const admissionCases = area("admission", {
       imagePullSecrets: [{ name: "other" }],
     });
   },
+  "an account names the secrets that its pods may use": async (s) => {
+    const metadata = { name: "strict", annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } };
+    const account = { metadata, secrets: [{ name: "mine" }], imagePullSecrets: [{ name: "pull" }] };
+    await s.post(inNamespace(s, "serviceaccounts"), account, { silent: true });
+    const variable = { name: "V", valueFrom: { secretKeyRef: { name: "theirs", key: "k" } } };
+    const container = (more: object): object[] => [{ name: "c", image: "i", ...more }];
+    const uses: Readonly<Record<string, object>> = {
+      volume: { volumes: [{ name: "v", secret: { secretName: "theirs" } }] },
+      own: { volumes: [{ name: "v", secret: { secretName: "mine" } }] },
+      projected: { volumes: [{ name: "v", projected: { sources: [{ secret: { name: "theirs" } }] } }] },
+      variable: { containers: container({ env: [variable] }) },
+      init: { initContainers: container({ env: [variable] }), containers: [{ name: "d", image: "i" }] },
+      environment: { containers: container({ envFrom: [{ secretRef: { name: "theirs" } }] }) },
+      pull: { imagePullSecrets: [{ name: "pull" }, { name: "mine" }] },
+    };
+    for (const [name, spec] of Object.entries(uses)) {
+      const reply = await s.post(`${pods(s)}?dryRun=All`, pod(name, { serviceAccountName: "strict", ...spec }), {
+        silent: true,
+      });
+      s.note(name, [reply.status, reply.body.reason, reply.body.message]);
+    }
+  },
   "a pod's priority comes from its class": async (s) => {
     const name = s.namespace;
     await s.post(priorityClasses, { metadata: { name }, value: 7, preemptionPolicy: "Never" });

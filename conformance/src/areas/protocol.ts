@@ -273,6 +273,16 @@ export const negotiationCases = area("content", {
     await s.post(`${path(s)}?dryRun=All`, { Metadata: { name: "a" } });
     await s.post(`${path(s)}?dryRun=All`, { metadata: { Name: "a" } });
   },
+  "an object that is too large": async (s) => {
+    await s.crd(widgets(s, { type: "object", "x-kubernetes-preserve-unknown-fields": true }));
+    await s.post(widgetPath(s), widget(s, "a", { text: "x".repeat(1_650_000) }));
+  },
+  "values that nest too deeply": async (s) => {
+    const deep = (opening: string, closing: string): string =>
+      `{"metadata":{"name":"a"},"unknown":${opening.repeat(20_000)}${closing.repeat(20_000)}}`;
+    await s.post(path(s), deep("[", "]"));
+    await s.post(path(s), deep('{"a":', "}").replace('"a":}', '"a":1}'));
+  },
   "a body that is too large": async (s) => {
     const reply = await s.post(path(s), `{"metadata":{"name":"a"},"data":{"k":"${"x".repeat(3 * 1024 * 1024)}"}}`, {
       silent: true,

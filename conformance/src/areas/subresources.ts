@@ -1,6 +1,7 @@
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import { deployment } from "./update.js";
+import { widget, widgetPath, widgets } from "./widgets.js";
 
 const deployments = (s: Session): string => `/apis/apps/v1/namespaces/${s.namespace}/deployments`;
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
@@ -152,6 +153,28 @@ export const subresourceCases = area("subresources", {
       await s.apply(manager, `${deployments(s)}/a/scale`, wanted(replicas), query);
       await owners();
     }
+  },
+  "applied to the scale of a custom resource": async (s) => {
+    const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
+    const spec = { type: "object", properties: { replicas: { type: "integer" } } };
+    await s.crd(widgets(s, spec, { version: { subresources: { scale } } }));
+    await s.apply("one", `${widgetPath(s)}/a`, widget(s, "a", { replicas: 1 }));
+    const wanted = (replicas: number): object => ({
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: "a" },
+      spec: { replicas },
+    });
+    for (const [name, replicas, query] of [
+      ["a", 3, ""],
+      ["a", 3, "&force=true"],
+      ["a", 1, ""],
+      ["none", 1, "&force=true"],
+    ] as const) {
+      await s.apply("two", `${widgetPath(s)}/${name}/scale`, wanted(replicas), query);
+    }
+    await s.put(`${widgetPath(s)}/a/scale?fieldManager=three`, wanted(5));
+    await s.get(`${widgetPath(s)}/a`);
   },
   "applied to status": async (s) => {
     await s.post(deployments(s), deployment("a"), { silent: true });

@@ -84,6 +84,33 @@ export const updateCases = area("update", {
     });
     await s.put(`${leases}/a`, { metadata: { name: "a" }, spec: { holderIdentity: "you" } });
   },
+  "of a lease takes times with six digits alone": async (s) => {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${s.namespace}/leases`;
+    for (const renewTime of [
+      "2026-01-01T00:00:00Z",
+      "2026-01-01T00:00:00.1Z",
+      "2026-01-01T00:00:00.123456789Z",
+      "2026-01-01T01:00:00.000001+01:00",
+      "2026-01-01T00:00:00,123456Z",
+      "2026-01-01T00:00:00",
+      "2026-01-01 00:00:00.123456Z",
+      "2026-01-01T00:00:00.12345",
+      "2026-01-01T00:00:00.123456",
+      "2026-13-01T00:00:00.123456Z",
+      "",
+    ]) {
+      const { status, body } = await s.post(
+        `${path}?dryRun=All`,
+        { metadata: { name: "a" }, spec: { renewTime } },
+        { silent: true },
+      );
+      s.note(renewTime, [
+        status,
+        body.message,
+        body.spec?.renewTime?.replace(/T.*/, (time: string) => `at ${time.slice(1, -1)}`),
+      ]);
+    }
+  },
   "as a dry run": async (s) => {
     const { body } = await s.post(path(s), { metadata: { name: "a" } });
     await s.put(`${path(s)}/a?dryRun=All`, { ...body, data: { k: "v" } });

@@ -222,6 +222,73 @@ export const webhookCases = area("webhooks", {
       await s.post(configMaps(s), { metadata: { name: "a" } });
     },
   ),
+  ...Object.fromEntries(
+    Object.entries({
+      "in the older one": { versions: ["v1beta1"] },
+      "in the first that is known": { versions: ["v2", "v1beta1", "v1"] },
+      "in the newer one": { versions: ["v1", "v1beta1"] },
+    }).map(([how, { versions }]) => [
+      `is asked in its own version: ${how}`,
+      withHooks(
+        [
+          {
+            type: "mutating",
+            name: "m",
+            extra: { admissionReviewVersions: versions },
+            answer: (r) => ({
+              body: {
+                apiVersion: r.apiVersion,
+                kind: r.kind,
+                response: {
+                  uid: r.request.uid,
+                  allowed: true,
+                  ...(r.apiVersion.endsWith("/v1") && { patchType: "JSONPatch" }),
+                  patch: Buffer.from('[{"op":"add","path":"/metadata/labels","value":{"l":"1"}}]').toString("base64"),
+                },
+              },
+            }),
+          },
+        ],
+        async (s, asked) => {
+          await create(s);
+          s.note(
+            "asked",
+            asked.map(({ request, ...rest }) => ({ ...rest, fields: Object.keys(request).sort() })),
+          );
+        },
+      ),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries({
+      "without a uid": (r: Body): HookAnswer => ({
+        body: { apiVersion: r.apiVersion, kind: r.kind, response: { allowed: true } },
+      }),
+      "without a kind": (r: Body): HookAnswer => ({ body: { response: { uid: r.request.uid, allowed: true } } }),
+      "of the other version": (r: Body): HookAnswer => ({
+        body: {
+          apiVersion: r.apiVersion.endsWith("/v1") ? "admission.k8s.io/v1beta1" : "admission.k8s.io/v1",
+          kind: r.kind,
+          response: { uid: r.request.uid, allowed: true },
+        },
+      }),
+      "without a response": (r: Body): HookAnswer => ({ body: { apiVersion: r.apiVersion, kind: r.kind } }),
+      "of another kind": (): HookAnswer => ({ body: { apiVersion: "v1", kind: "Status", status: "Success" } }),
+      "that denies": (r: Body): HookAnswer => ({
+        body: { apiVersion: r.apiVersion, kind: r.kind, response: { allowed: false, status: { message: "no" } } },
+      }),
+    }).flatMap(([what, answer]) =>
+      ["v1", "v1beta1"].map((version) => [
+        `an answer in ${version} ${what}`,
+        withHooks(
+          [{ type: "validating", name: "v", extra: { admissionReviewVersions: [version] }, answer }],
+          async (s) => {
+            await create(s);
+          },
+        ),
+      ]),
+    ),
+  ),
   "a configuration that is wrong": async (s) => {
     const hook = {
       name: "v.example.com",
@@ -237,7 +304,8 @@ export const webhookCases = area("webhooks", {
       });
     await post([{ ...hook, name: "short" }]);
     await post([{ ...hook, sideEffects: "Some" }]);
-    await post([{ ...hook, admissionReviewVersions: ["v0"] }]);
+    for (const versions of [["v0"], [], ["v1", "v1"], ["v1beta1"], ["v0", "v1beta1"]])
+      await post([{ ...hook, admissionReviewVersions: versions }]);
     await post([{ ...hook, clientConfig: {} }]);
     await post([{ ...hook, clientConfig: { url: "http://127.0.0.1/" } }]);
     await post([{ ...hook, timeoutSeconds: 31 }]);

@@ -6,7 +6,16 @@ import type { AdmissionAttributes } from "../admission.js";
 import { WebhookCallError } from "./webhook-caller.js";
 import { admissionNamespace, type Invocation } from "./webhook-matching.js";
 
+const GROUP = "admission.k8s.io";
 const KIND = "AdmissionReview";
+/** Kinds that are in every scheme. */
+const UNVERSIONED: ReadonlySet<string> = new Set([
+  "Status",
+  "APIVersions",
+  "APIGroup",
+  "APIGroupList",
+  "APIResourceList",
+]);
 
 /** In which version a webhook is asked: the first of its own that is known. */
 export type ReviewVersion = "v1" | "v1beta1";
@@ -34,7 +43,7 @@ export function admissionReview(
   const resourceOf = ({ group, version, plural }: typeof definition) => ({ group, version, resource: plural });
   return {
     kind: KIND,
-    apiVersion: `admission.k8s.io/${version}`,
+    apiVersion: `${GROUP}/${version}`,
     request: {
       uid,
       kind: kindOf(definition),
@@ -86,11 +95,17 @@ export function readVerdict(
 ): AdmissionVerdict {
   const { response } = answer;
   const invalid = (why: string) => new WebhookCallError(`received invalid webhook response: ${why}`);
-  if (version === "v1beta1") return betaVerdict(answer, isMutating, invalid);
-  if (answer.kind !== KIND || answer.apiVersion !== "admission.k8s.io/v1") throw unexpectedKind(answer, "v1");
+  checkKind(answer, version);
   if (!isObject(response)) throw invalid("webhook response was absent");
+  if (version === "v1beta1") return betaVerdict(response, isMutating);
   const given = text(response.uid);
   if (given !== uid) throw invalid(`expected response.uid=${goQuote(uid)}, got ${goQuote(given)}`);
+  if (!answer.kind || !answer.apiVersion) {
+    const [, group = "", name = ""] = /^(.*?)\/?([^/]*)$/.exec(text(answer.apiVersion))!;
+    throw invalid(
+      `expected webhook response of admission.k8s.io/v1, Kind=${KIND}, got ${group}/${name}, Kind=${text(answer.kind)}`,
+    );
+  }
   const patch = Buffer.from(text(response.patch), "base64").toString("utf8");
   const hasType = response.patchType !== undefined && response.patchType !== null;
   if (isMutating) {
@@ -105,15 +120,7 @@ export function readVerdict(
 }
 
 /** The old version was never checked for whose answer it is, and its patches are JSON patches without saying so. */
-function betaVerdict(
-  answer: JsonObject,
-  isMutating: boolean,
-  invalid: (why: string) => WebhookCallError,
-): AdmissionVerdict {
-  const { response } = answer;
-  const isOther = answer.kind !== KIND || answer.apiVersion !== "admission.k8s.io/v1beta1";
-  if (isOther && (answer.kind || answer.apiVersion)) throw unexpectedKind(answer, "v1beta1");
-  if (!isObject(response)) throw invalid("webhook response was absent");
+function betaVerdict(response: JsonObject, isMutating: boolean): AdmissionVerdict {
   const patch = isMutating ? Buffer.from(text(response.patch), "base64").toString("utf8") : "";
   return { ...spoken(response), patch, patchType: patch === "" ? "" : "JSONPatch" };
 }
@@ -126,13 +133,19 @@ function spoken(response: JsonObject): Pick<AdmissionVerdict, "allowed" | "statu
   };
 }
 
-function unexpectedKind({ apiVersion, kind }: JsonObject, wanted: ReviewVersion): WebhookCallError {
-  const [, other = ""] = /^admission\.k8s\.io\/(v1|v1beta1)$/.exec(text(apiVersion)) ?? [];
-  const why =
-    kind === KIND && other !== ""
-      ? `converting (${other}.AdmissionReview) to (${wanted}.AdmissionReview): unknown conversion`
-      : `no kind ${goQuote(text(kind))} is registered for version ${goQuote(text(apiVersion))} in scheme "pkg/runtime/scheme.go:111"`;
-  return new WebhookCallError(`failed to call webhook: ${why}`);
+/** What is left out is taken for what was asked for. */
+function checkKind(answer: JsonObject, wanted: ReviewVersion): void {
+  const kind = text(answer.kind) || KIND;
+  const apiVersion = text(answer.apiVersion) || `${GROUP}/${wanted}`;
+  if (kind === KIND && apiVersion === `${GROUP}/${wanted}`) return;
+  const isKnown =
+    kind === KIND
+      ? /^admission\.k8s\.io\/v1(?:beta1)?$/.test(apiVersion)
+      : apiVersion === "v1" && UNVERSIONED.has(kind);
+  const why = isKnown
+    ? `converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}) to (${wanted}.${KIND}): unknown conversion`
+    : `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  throw new WebhookCallError(`failed to call webhook: ${why}`);
 }
 
 function text(value: Json | undefined): string {

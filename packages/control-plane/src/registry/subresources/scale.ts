@@ -135,8 +135,8 @@ async function applyScale(call: ResourceCall, options: WriteOptions, config: Jso
       const entries = old!.metadata.managedFields as readonly ManagedFieldsEntry[] | undefined;
       const owned = { ...scale, metadata: { ...scale.metadata, managedFields: scaleManagers(entries, replicasPath) } };
       const applied = applyServerSide(context, owned as unknown as JsonObject, config, { force: options.force });
-      if (!definition.isBuiltIn) throw unconvertible(old!);
       const replicas = orRefused(applied, invalidPatch, () => replicasOf(applied, name, definition.isBuiltIn));
+      if (!definition.isBuiltIn && replicas !== (scale.spec.replicas ?? 0)) throw unconvertible(config);
       const changed = withValueAt(old as UntypedObject, specReplicasPath, replicas) as unknown as KubeObject;
       const scaleEntries = (applied.metadata as JsonObject).managedFields as unknown as
         | ManagedFieldsEntry[]
@@ -148,9 +148,10 @@ async function applyScale(call: ResourceCall, options: WriteOptions, config: Jso
   return answer(200, scaleOf(definition, object.object), call.representation);
 }
 
-/** The real server takes an apply to the scale of a custom resource as far as its conflicts, and fails then. */
-function unconvertible({ metadata: { namespace, name } }: KubeObject): StatusError {
-  const object = namespace === undefined ? name : `${namespace}/${name}`;
+/** The real server merges an apply to the scale of a custom resource, and fails where that would change anything. */
+function unconvertible({ metadata }: JsonObject): StatusError {
+  const { namespace = "", name = "" } = isObject(metadata) ? metadata : {};
+  const object = `${namespace}/${name}`;
   const why = "request to convert CR to an invalid group/version: autoscaling/v1";
   return unexpected(`failed to convert new object (${object}; autoscaling/v1, Kind=Scale) to proper version: ${why}`);
 }
