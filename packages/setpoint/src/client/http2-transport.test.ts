@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer as createTcpServer, type Socket, connect as tcpConnect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { createClient } from "./api-client.js";
 import { readBytes } from "./body.js";
 import { type Http2TransportOptions, http2Transport } from "./http2-transport.js";
 import { type Handler, serve, type TestServerOptions } from "./testing/http-server.js";
@@ -88,6 +90,30 @@ describe("sessions of HTTP/2", () => {
     expect(await slow).toBe("slow");
     expect(sessions).toHaveLength(2);
     server.close();
+  });
+
+  it("that refuse a stream, by RST or by GOAWAY, have done nothing: the client sends even a write again", async () => {
+    for (const refuse of [
+      (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM),
+      (stream: ServerHttp2Stream) => stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id! - 2),
+    ]) {
+      let asked = 0;
+      const server = createServer().on("stream", (stream) => {
+        stream.on("error", () => {});
+        if (++asked === 2) return refuse(stream);
+        stream.respond({ ":status": 201, "content-type": "application/json" });
+        stream.end('{"metadata":{"name":"a","namespace":"n"}}');
+      });
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const transport = http2Transport({ server: url, clock: systemClock });
+      await using client = createClient({ transport, server: url });
+      await client.get(ConfigMap, "a", { namespace: "n" });
+      const made = await client.create(ConfigMap, { metadata: { name: "a", namespace: "n" } });
+      expect([made.metadata.name, asked]).toEqual(["a", 3]);
+      server.close();
+    }
   });
 
   it("that are half open are found by a PING after 30 s and given up 15 s later", async () => {
