@@ -66,6 +66,7 @@ for (const folder of folders) {
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     transform: { target: "node20" },
     logLevel: "warn",
+    checks: { bundlerTimings: false },
     output: {
       dir: "dist",
       format: "esm",

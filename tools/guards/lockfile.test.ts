@@ -5,7 +5,17 @@ import { root } from "./sources.js";
 
 interface Lockfile {
   readonly packages: Readonly<
-    Record<string, { resolved?: string; link?: boolean; integrity?: string; hasInstallScript?: boolean; dev?: boolean }>
+    Record<
+      string,
+      {
+        readonly resolved?: string;
+        readonly link?: boolean;
+        readonly integrity?: string;
+        readonly hasInstallScript?: boolean;
+        readonly dev?: boolean;
+        readonly optionalDependencies?: Readonly<Record<string, string>>;
+      }
+    >
   >;
 }
 
@@ -23,4 +33,13 @@ it("the lockfile pins what it locks by its content", () => {
 
 it("nothing that users install has an install script", () => {
   expect(locked.filter(([, entry]) => entry.hasInstallScript && !entry.dev).map(([path]) => path)).toEqual([]);
+});
+
+it("the lockfile holds the binaries of every platform", () => {
+  const missing = locked.flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => !lockfile.packages[`node_modules/${name}`] && !lockfile.packages[`${path}/node_modules/${name}`],
+    ),
+  );
+  expect(missing).toEqual([]);
 });
