@@ -123,7 +123,7 @@ async function resultOf(program, folder, assets, kubectl) {
       .map(({ ContainerHierarchyTexts, LeafNodeText }) => [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" "));
   return {
     code,
-    hasReport: suites.length > 0,
+    hasReport: specs.length > 0,
     passed: named("passed"),
     run: named("passed", "failed", "panicked", "interrupted", "timedout").length,
     seconds: Math.round((performance.now() - started) / 1000),

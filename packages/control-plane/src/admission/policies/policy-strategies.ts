@@ -1,9 +1,12 @@
 import type { KubeObject } from "setpoint";
 import { BOOL, NULL, STRING, type Type } from "../../cel/types/type.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from "../../registry/field-error.js";
-import { dnsSubdomain, pathSegmentName, qualifiedName } from "../../registry/metadata/name-rules.js";
+import { errorsOf } from "../../registry/kinds/validation/rule.js";
+import { labelSelector } from "../../registry/kinds/validation/selector-rules.js";
+import { dns1035Label, dnsSubdomain, pathSegmentName, qualifiedName } from "../../registry/metadata/name-rules.js";
 import type { FieldError } from "../../registry/status-error.js";
 import type { Strategy } from "../../registry/strategy.js";
+import type { JsonObject } from "../../schema/json.js";
 import { type AdmissionScope, admissionExpression } from "../expressions/admission-expression.js";
 import { conditionErrors, expressionErrors } from "../expressions/expression-errors.js";
 import { APPLIED, PATCHES } from "../expressions/patch-types.js";
@@ -12,6 +15,7 @@ import type {
   MatchResources,
   MutatingPolicy,
   NamedRule,
+  ParamKind,
   ParamRef,
   PolicyBinding,
   PolicyMutation,
@@ -56,10 +60,7 @@ function basisErrors(
   if (failurePolicy !== undefined && !["Fail", "Ignore"].includes(failurePolicy)) {
     errors.push(notSupported("spec.failurePolicy", failurePolicy, ["Fail", "Ignore"]));
   }
-  if (paramKind) {
-    if (!paramKind.apiVersion) errors.push(required("spec.paramKind.apiVersion"));
-    if (!paramKind.kind) errors.push(required("spec.paramKind.kind"));
-  }
+  if (paramKind) errors.push(...paramKindErrors(paramKind, "spec.paramKind"));
   if (!matchConstraints) errors.push(required("spec.matchConstraints"));
   else {
     errors.push(...matchErrors(matchConstraints, "spec.matchConstraints"));
@@ -75,6 +76,29 @@ function basisErrors(
     types.set(name, admissionExpression(expression, scope).type);
   }
   return { errors, scope: { ...base, hasPatchTypes, ...(variables?.length && { variables: types }) } };
+}
+
+/** What kind parameters are of, as it would be served. */
+function paramKindErrors({ apiVersion = "", kind = "" }: ParamKind, path: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const at = `${path}.apiVersion`;
+  const parts = apiVersion.split("/");
+  const [group, version] = parts.length === 1 ? ["", apiVersion] : (parts as [string, string]);
+  if (apiVersion === "") errors.push(required(at));
+  else if (parts.length > 2) errors.push(invalidValue(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+  else {
+    const wrong = group === "" ? [] : dnsSubdomain(group);
+    if (wrong.length > 0) errors.push(invalidValue(at, group, wrong.join(",")));
+    if (version === "") errors.push(invalidValue(at, apiVersion, "version must be specified"));
+    else if (dns1035Label(version).length > 0) errors.push(invalidValue(at, version, dns1035Label(version).join(",")));
+  }
+  const complaints = dns1035Label(kind.toLowerCase());
+  if (kind === "") errors.push(required(`${path}.kind`));
+  else if (complaints.length > 0) {
+    const why = `may have mixed case, but should otherwise match: ${complaints.join(",")}`;
+    errors.push(invalidValue(`${path}.kind`, kind, why));
+  }
+  return errors;
 }
 
 function policyErrors(policy: ValidatingPolicy): readonly FieldError[] {
@@ -180,6 +204,9 @@ function matchErrors(match: MatchResources, path: string): readonly FieldError[]
   if (matchPolicy !== undefined && !["Equivalent", "Exact"].includes(matchPolicy)) {
     errors.push(notSupported(`${path}.matchPolicy`, matchPolicy, ["Equivalent", "Exact"]));
   }
+  for (const field of ["namespaceSelector", "objectSelector"] as const) {
+    errors.push(...errorsOf(labelSelector, (match[field] ?? {}) as JsonObject, `${path}.${field}`));
+  }
   for (const field of ["resourceRules", "excludeResourceRules"] as const) {
     for (const [index, rule] of (match[field] ?? []).entries()) {
       errors.push(...namedRuleErrors(rule, `${path}.${field}[${index}]`));
@@ -225,6 +252,7 @@ function paramRefErrors({ name, selector, parameterNotFoundAction }: ParamRef, p
     errors.push(...pathSegmentName(name, false).map((why) => invalidValue(`${path}.name`, name, why)));
     if (selector) errors.push(forbiddenField(`${path}.name`, exclusive), forbiddenField(`${path}.selector`, exclusive));
   } else if (!selector) errors.push(required(path, "one of name or selector must be specified"));
+  if (selector) errors.push(...errorsOf(labelSelector, selector as JsonObject, `${path}.selector`));
   if (!parameterNotFoundAction) errors.push(required(`${path}.parameterNotFoundAction`));
   else if (!["Allow", "Deny"].includes(parameterNotFoundAction)) {
     errors.push(notSupported(`${path}.parameterNotFoundAction`, parameterNotFoundAction, ["Deny", "Allow"]));

@@ -34,10 +34,15 @@ export interface PolicyVariable {
   readonly expression: string;
 }
 
+export interface ParamKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 /** A `ValidatingAdmissionPolicy`. */
 export interface ValidatingPolicy extends KubeObject {
   readonly spec: {
-    readonly paramKind?: { readonly apiVersion: string; readonly kind: string } | null;
+    readonly paramKind?: ParamKind | null;
     readonly matchConstraints?: MatchResources | null;
     readonly validations?: readonly PolicyValidation[] | null;
     readonly failurePolicy?: "Fail" | "Ignore";

@@ -17,9 +17,9 @@ export function builtInShape(
   const component = facts.componentOf(group, version, kind);
   const message = facts.messageOf(apiVersionOf({ group, version }), kind);
   return {
-    prune: (object) => {
+    prune: (object, known) => {
       if (message === undefined) return { object, unknownFields: [] };
-      const decoded = decodeStruct(message, asJson(object));
+      const decoded = decodeStruct(message, asJson(object), known && asJson(known));
       return { object: decoded.object as unknown as KubeObject, unknownFields: decoded.unknown };
     },
     applyDefaults: (object) =>

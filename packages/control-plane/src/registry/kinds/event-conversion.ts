@@ -1,4 +1,5 @@
 import type { KubeObject, UntypedObject } from "setpoint";
+import type { JsonObject } from "../../schema/json.js";
 import type { Conversion } from "../resource-definition.js";
 
 /** The same events under two groups: `events.k8s.io/v1` renames half of the fields of `v1`. */
@@ -12,16 +13,16 @@ const RENAMED: readonly (readonly [core: string, events: string])[] = [
   ["reportingComponent", "reportingController"],
 ];
 
+const BACK = RENAMED.map(([core, events]) => [events, core] as const);
+
+/** An event of either group, under the names of `v1`. */
+export function toCoreEvent(event: JsonObject): JsonObject {
+  return renamed(event as unknown as KubeObject, "v1", BACK) as unknown as JsonObject;
+}
+
 export const eventConversion: Conversion = {
   toServed: async (objects) => objects.map((object) => renamed(object, "events.k8s.io/v1", RENAMED)),
-  toStored: async (objects) =>
-    objects.map((object) =>
-      renamed(
-        object,
-        "v1",
-        RENAMED.map(([core, events]) => [events, core]),
-      ),
-    ),
+  toStored: async (objects) => objects.map((object) => renamed(object, "v1", BACK)),
 };
 
 function renamed(object: KubeObject, apiVersion: string, names: readonly (readonly [string, string])[]): KubeObject {

@@ -63,6 +63,10 @@ const pod = within(
   all(
     ofContainers(requestsFromLimits),
     whereAbsent({ enableServiceLinks: true }),
+    when(
+      ({ terminationGracePeriodSeconds: seconds }) => Number(seconds) < 0,
+      (spec) => ({ ...spec, terminationGracePeriodSeconds: 1 }),
+    ),
     when((spec) => spec.hostNetwork === true, ofContainers(hostPorts)),
   ),
   true,
@@ -173,7 +177,8 @@ export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   SecretVolumeSource: DEFAULT_MODE,
   ConfigMapVolumeSource: DEFAULT_MODE,
   DownwardAPIVolumeSource: DEFAULT_MODE,
-  ProjectedVolumeSource: DEFAULT_MODE,
+  ProjectedVolumeSource: all(DEFAULT_MODE, nullWhereEmpty("sources")),
+  ContainerImage: nullWhereEmpty("names"),
   HostPathVolumeSource: whereAbsent({ type: "" }),
   ServiceAccountTokenProjection: whereAbsent({ expirationSeconds: 3600 }),
   Service: service,
@@ -189,9 +194,12 @@ export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   PersistentVolumeClaimSpec: whereAbsent({ volumeMode: "Filesystem" }),
   EndpointPort: whereEmpty({ protocol: "TCP" }),
   NamespaceStatus: whereEmpty({ phase: "Active" }),
-  NodeStatus: when(
-    (status) => isObject(status.capacity),
-    (status) => whereAbsent({ allocatable: status.capacity ?? {} })(status),
+  NodeStatus: all(
+    without("config"),
+    when(
+      (status) => isObject(status.capacity),
+      (status) => whereAbsent({ allocatable: status.capacity ?? {} })(status),
+    ),
   ),
   NodeSpec: all(without("configSource"), firstOf("podCIDR", "podCIDRs", itself, itself)),
   PodStatus: firstOf("podIP", "podIPs", (ip) => ({ ip }), ipOf),

@@ -86,6 +86,7 @@ const batch: Readonly<Record<string, Defaulter>> = {
     whereEmpty({ concurrencyPolicy: "Allow" }),
     whereAbsent({ suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }),
   ),
+  PodFailurePolicy: nullWhereEmpty("rules"),
   PodFailurePolicyOnPodConditionsPattern: whereEmpty({ status: "True" }),
 };
 
@@ -201,6 +202,7 @@ export const groupDefaults: Readonly<Record<string, Readonly<Record<string, Defa
   "admissionregistration.v1": admission,
   "discovery.v1": {
     EndpointSlice: nullWhereEmpty("endpoints", "ports"),
+    Endpoint: without("deprecatedTopology"),
     EndpointPort: whereAbsent({ name: "", protocol: "TCP" }),
   },
   "scheduling.v1": { PriorityClass: whereAbsent({ preemptionPolicy: "PreemptLowerPriority" }) },

@@ -8,6 +8,7 @@ import { batchRules, jobUpdate } from "./batch-rules.js";
 import { claimUpdate } from "./claim-rules.js";
 import { configRules } from "./config-rules.js";
 import { endpointRules, endpointSliceUpdate } from "./endpoint-rules.js";
+import { changedEventRule, eventRules, eventUpdate } from "./event-rules.js";
 import { jobStatusUpdate } from "./job-status-rules.js";
 import { ingressClassUpdate, networkingRules } from "./networking-rules.js";
 import { nodeRule, nodeUpdate } from "./node-rules.js";
@@ -34,12 +35,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...networkingRules,
   ...policyRules,
   ...endpointRules,
+  ...eventRules,
 };
 
 /** Where a changed object is judged by less than a new one. */
 const CHANGED_RULES: Readonly<Record<string, Rule>> = {
   "apps/statefulsets": statefulSetUpdateRule,
   "scheduling.k8s.io/priorityclasses": () => {},
+  "events.k8s.io/events": changedEventRule,
 };
 
 /** Kinds whose changed objects the real server judges twice over: each cause comes twice. */
@@ -61,6 +64,7 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   "scheduling.k8s.io/priorityclasses": priorityClassUpdate,
   "networking.k8s.io/ingressclasses": ingressClassUpdate,
   "discovery.k8s.io/endpointslices": endpointSliceUpdate,
+  "events.k8s.io/events": eventUpdate,
 };
 
 /** What `/status` is judged by. */

@@ -19,8 +19,7 @@ export function internal(of: string, value: Json | undefined): Printed {
 
 /** Whether two of them are the same to the real server, for which nothing, an empty list and an empty map are one. */
 export function isSameInternal(of: string, one: Json | undefined, other: Json | undefined): boolean {
-  const text = (value: Json | undefined): string => shown(of, value).replace(/:(\[\]|\{\})/g, ":null");
-  return text(one) === text(other);
+  return shown(of, one, true) === shown(of, other, true);
 }
 
 /** How two of them differ, as it stands under some refusals: a unified difference of their JSON. */
@@ -32,31 +31,36 @@ export function internalDiff(of: string, before: Json | undefined, after: Json |
   return unifiedDiff(lines(before), lines(after));
 }
 
-function shown(type: string, value: Json | undefined): string {
+/** `isEqual` makes one text of nothing, empty lists and empty maps. */
+function shown(type: string, value: Json | undefined, isEqual = false): string {
   const [, prefix = "", name = ""] = /^(\*|\[\]|\{\})?(.*)$/.exec(type)!;
   const isAbsent = value === undefined || value === null;
-  if (!(name in TABLE)) return isAbsent ? name : goJson(value);
-  if (prefix === "") return `{${fieldsOf(name, isObject(value) ? value : {}).join(",")}}`;
+  if (!(name in TABLE)) return isAbsent || (isEqual && isEmptyCollection(value)) ? name : goJson(value);
+  if (prefix === "") return `{${fieldsOf(name, isObject(value) ? value : {}, isEqual).join(",")}}`;
   if (isAbsent) return "null";
-  if (prefix === "*") return shown(name, value);
-  if (isArray(value)) return `[${value.map((item) => shown(name, item)).join(",")}]`;
+  if (prefix === "*") return shown(name, value, isEqual);
+  if (isEqual && isEmptyCollection(value)) return "null";
+  if (isArray(value)) return `[${value.map((item) => shown(name, item, isEqual)).join(",")}]`;
   const entries = Object.entries(value as JsonObject).sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${goJson(key)}:${shown(name, item)}`).join(",")}}`;
+  return `{${entries.map(([key, item]) => `${goJson(key)}:${shown(name, item, isEqual)}`).join(",")}}`;
 }
 
-function fieldsOf(struct: string, value: JsonObject): readonly string[] {
+function fieldsOf(struct: string, value: JsonObject, isEqual: boolean): readonly string[] {
   const given = struct === "core.PodSpec" ? withHostFields(value) : value;
   return TABLE[struct]!.flatMap(([name, type, jsonName = `${name.charAt(0).toLowerCase()}${name.slice(1)}`]) => {
     const field = jsonName === "" ? given : given[jsonName];
-    if (name === "") return fieldsOf(type, isObject(field) ? field : {});
-    if (!type.endsWith("?")) return [`${goJson(name)}:${shown(type, field)}`];
-    return isLeftOut(field) ? [] : [`${goJson(name)}:${shown(type.slice(0, -1), field)}`];
+    if (name === "") return fieldsOf(type, isObject(field) ? field : {}, isEqual);
+    if (!type.endsWith("?")) return [`${goJson(name)}:${shown(type, field, isEqual)}`];
+    return isLeftOut(field) ? [] : [`${goJson(name)}:${shown(type.slice(0, -1), field, isEqual)}`];
   });
 }
 
-function isLeftOut(value: Json | undefined): boolean {
-  if (value === undefined || value === null || value === "" || value === 0) return true;
+function isEmptyCollection(value: Json): boolean {
   return isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}
+
+function isLeftOut(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === "" || value === 0 || isEmptyCollection(value);
 }
 
 const HOST_FIELDS = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];

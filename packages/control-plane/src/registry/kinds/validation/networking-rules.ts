@@ -113,10 +113,11 @@ const ingressClass: StructRule = ({ controller, parameters }, path, errors) => {
   const { scope, namespace } = parameters;
   if (scope === undefined) errors.push(required(`${place}.scope`));
   else oneOf("Cluster", "Namespace")(scope, `${place}.scope`, errors);
-  if (namespace !== undefined && namespace !== "" && scope === "Namespace")
-    segment(namespace, `${place}.namespace`, errors);
-  if (scope === "Namespace" && isEmpty(namespace))
-    errors.push(required(`${place}.namespace`, "`parameters.scope` is set to 'Namespace'"));
+  if (scope === "Namespace") {
+    if (namespace === undefined)
+      errors.push(required(`${place}.namespace`, "`parameters.scope` is set to 'Namespace'"));
+    else label(namespace, `${place}.namespace`, errors);
+  }
   if (scope === "Cluster" && namespace !== undefined)
     errors.push(forbiddenField(`${place}.namespace`, "`parameters.scope` is set to 'Cluster'"));
 };

@@ -162,7 +162,7 @@ const dnsConfig =
       }
     }
     for (const [index, option] of list(config.options).entries()) {
-      if (!option.name) errors.push(required(`${path}.options[${index}]`));
+      if (!option.name) errors.push(required(`${path}.options[${index}]`, "must not be empty"));
     }
   };
 

@@ -29,7 +29,7 @@ function addresses(status: JsonObject, before: JsonObject, name: string, struct:
   if (now.length < 2) return;
   const bad = now.findIndex((ip) => !isIp(ip));
   if (bad >= 0) {
-    const why = `invalid IP[${bad}]: <nil> (${now[bad]})`;
+    const why = `invalid IP[${bad}]: ${now[bad]}`;
     errors.push(internalError(at, `failed to check for dual stack with error:${why}`));
   }
   const isPair = now.length === 2 && new Set(now.map((ip) => ip.includes(":"))).size === 2;
@@ -72,7 +72,9 @@ export function podStatusUpdate(pod: JsonObject, old: JsonObject): FieldError[] 
   if (Number(observedGeneration ?? 0) < 0) {
     errors.push(invalidValue("status.observedGeneration", observedGeneration, NOT_NEGATIVE));
   }
-  if (qosClass !== before.qosClass) errors.push(invalidValue("status.qosClass", qosClass ?? "", IMMUTABLE));
+  if (qosClass !== undefined && qosClass !== before.qosClass) {
+    errors.push(invalidValue("status.qosClass", qosClass, IMMUTABLE));
+  }
   errors.push(
     ...revived(pod, old, "containerStatuses", restarts(spec, "containers")),
     ...revived(pod, old, "initContainerStatuses", restarts(spec, "initContainers")),

@@ -142,7 +142,7 @@ const conditions: Rule = (value, path, errors) => {
         invalidValue(`${at}.observedGeneration`, observedGeneration, "must be greater than or equal to zero"),
       );
     }
-    if (isEmpty(lastTransitionTime)) errors.push(required(`${at}.lastTransitionTime`, "must be set"));
+    if (isEmpty(lastTransitionTime)) errors.push(required(`${at}.lastTransitionTime`));
     const text = String(reason);
     if (text === "") errors.push(required(`${at}.reason`));
     else {
@@ -248,6 +248,12 @@ const service: UpdateRule = (changed, old) => {
   return balancer(status, object(old.status), true);
 };
 
+const autoscaler: UpdateRule = (changed) => {
+  const errors: FieldError[] = [];
+  counted(object(changed.status), ["currentReplicas", "desiredReplicas"], errors);
+  return errors;
+};
+
 export const statusRules: Readonly<Record<string, UpdateRule>> = {
   "apps/deployments": deployment,
   "apps/replicasets": replicaSet,
@@ -255,6 +261,7 @@ export const statusRules: Readonly<Record<string, UpdateRule>> = {
   "apps/daemonsets": daemonSet,
   "/replicationcontrollers": replicaSet,
   "policy/poddisruptionbudgets": budget,
+  "autoscaling/horizontalpodautoscalers": autoscaler,
   "/resourcequotas": quota,
   "/persistentvolumeclaims": claim,
   "/services": service,

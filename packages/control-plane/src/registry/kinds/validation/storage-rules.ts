@@ -111,7 +111,8 @@ export function volumeUpdate(volume: JsonObject, old: JsonObject): FieldError[] 
     errors.push(invalidValue("volumeMode", spec.volumeMode ?? null, IMMUTABLE));
   const affinity = "*core.VolumeNodeAffinity";
   if (before.nodeAffinity !== undefined && !isSameInternal(affinity, spec.nodeAffinity, before.nodeAffinity)) {
-    errors.push(invalidValue("nodeAffinity", internal(affinity, spec.nodeAffinity), IMMUTABLE));
+    const why = `${IMMUTABLE}, except for updating from beta label to GA`;
+    errors.push(invalidValue("nodeAffinity", internal(affinity, spec.nodeAffinity), why));
   }
   if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
     errors.push(forbiddenField("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));

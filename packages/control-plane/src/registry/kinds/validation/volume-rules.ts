@@ -252,6 +252,10 @@ export function checkVolumes(
     const found: FieldError[] = [];
     const name = String(volume.name ?? "");
     source(volume, at, found);
+    if (podName !== "" && name !== "" && isObject(volume.ephemeral)) {
+      const made = `${podName}-${name}`;
+      for (const why of dnsSubdomain(made)) found.push(invalidValue(`${at}.name`, name, `PVC name "${made}": ${why}`));
+    }
     needed(label1123)(name, `${at}.name`, found);
     if (names.has(name)) found.push(duplicate(`${at}.name`, name));
     if (found.length === 0) names.add(name);
