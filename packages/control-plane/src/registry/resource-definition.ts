@@ -53,9 +53,12 @@ export interface ResourceDefinition {
 export interface ObjectShape {
   /**
    * Without the fields that the schema does not know, whose paths are reported: `spec.zzz`. Throws `DecodingError` for
-   * what cannot be read as this kind at all.
+   * what cannot be read as this kind at all. Parts that are those of `known`, which was pruned before, may be left alone.
    */
-  prune(object: KubeObject): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
+  prune(
+    object: KubeObject,
+    known?: KubeObject,
+  ): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
   /** With the schema's defaults filled in. */
   applyDefaults(object: KubeObject): KubeObject;
   /**

@@ -1,7 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mergePatch } from "../apply/merge-patch.js";
 import { loadFacts } from "../facts/facts.js";
 import { decodeStruct } from "./go-decoding.js";
 import { canonicalDuration, canonicalTime } from "./go-time.js";
+import type { JsonObject } from "./json.js";
 import { duplicateKeys } from "./json-text.js";
 import { canonicalQuantity } from "./quantity.js";
 
@@ -124,5 +127,64 @@ describe("duplicate keys", () => {
   it("are found below any depth", () => {
     const text = `${"[".repeat(20_000)}{"a":1,"a":2}${"]".repeat(20_000)}`;
     expect(duplicateKeys(text, JSON.parse(text))).toHaveLength(1);
+  });
+});
+
+const podMessage = facts.messageOf("v1", "Pod")!;
+
+const pod: JsonObject = {
+  kind: "Pod",
+  apiVersion: "v1",
+  metadata: { name: "a", namespace: "b", labels: { z: "1", a: "2" }, ownerReferences: [] },
+  spec: {
+    containers: [{ name: "main", image: "web", resources: { limits: { cpu: "0.5", memory: "1024Mi" } } }],
+    volumes: [{ name: "v", emptyDir: {} }],
+    nodeSelector: { a: "b" },
+  },
+  status: { phase: "Pending", conditions: [{ type: "Ready", status: "False", lastTransitionTime: null }] },
+};
+const known = decodeStruct(podMessage, pod).object;
+
+const patch = fc.record(
+  {
+    metadata: fc.record(
+      { labels: fc.constantFrom({ z: null }, { b: "3" }), annotations: fc.constant({ n: "" }), none: fc.constant(1) },
+      { requiredKeys: [] },
+    ),
+    spec: fc.record(
+      {
+        nodeSelector: fc.constantFrom({ a: null }, { c: "d" }),
+        containers: fc.constantFrom([], [{ name: "other", resources: { requests: { cpu: "1000m" } }, zzz: 1 }]),
+        securityContext: fc.constantFrom({}, { runAsUser: 0 }),
+        hostNetwork: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ),
+    status: fc.record(
+      { phase: fc.constantFrom("Running", "", null), conditions: fc.constantFrom([], [{ type: "A", status: "True" }]) },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+describe("an object that was made from one that is known", () => {
+  it("is read as if nothing were known, whatever was changed", () => {
+    fc.assert(
+      fc.property(patch, fc.boolean(), (change, isTwice) => {
+        const patched = mergePatch(known, change as JsonObject);
+        const base = isTwice ? decodeStruct(podMessage, patched, known).object : known;
+        expect(decodeStruct(podMessage, patched, base)).toEqual(decodeStruct(podMessage, patched));
+        expect(JSON.stringify(decodeStruct(podMessage, patched, base).object)).toBe(
+          JSON.stringify(decodeStruct(podMessage, patched).object),
+        );
+      }),
+    );
+  });
+
+  it("shares what was left alone", () => {
+    const patched = mergePatch(known, { status: { phase: "Running" } });
+    const { object } = decodeStruct(podMessage, patched, known);
+    expect(object.spec).toBe(known.spec);
   });
 });

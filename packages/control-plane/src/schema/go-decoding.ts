@@ -16,8 +16,11 @@ export class DecodingError extends Error {}
 /**
  * An object of a built-in kind as the real server would read it and write it again: fields in struct order, unknown ones
  * dropped, empty ones left out where Go leaves them out, quantities, times and durations in canonical form.
+ *
+ * `known` is an object of the kind that was read before. What stands in `value` as the very same part, at the same place,
+ * is taken as it is: an update leaves most of an object alone.
  */
-export function decodeStruct(message: Message, value: Json): Decoded {
+export function decodeStruct(message: Message, value: Json, known?: JsonObject): Decoded {
   if (!isObject(value)) {
     throw new DecodingError(`json: cannot unmarshal ${jsonType(value)} into Go value of type ${structName(message)}`);
   }
@@ -26,7 +29,7 @@ export function decodeStruct(message: Message, value: Json): Decoded {
   const object: MutableJsonObject = {};
   if (typeof kind === "string") object.kind = kind;
   if (typeof apiVersion === "string") object.apiVersion = apiVersion;
-  const { object: fields, unknown } = reader.root(message, value, IDENTITY);
+  const { object: fields, unknown } = reader.root(message, value, IDENTITY, known);
   return { object: Object.assign(object, fields), unknown };
 }
 
@@ -80,17 +83,18 @@ class StructReader {
   #mismatch: DecodingError | undefined;
 
   /** Reads the outermost struct. */
-  root(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE): Decoded {
-    const object = this.#read(message, value, alsoKnown);
+  root(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE, known?: JsonObject): Decoded {
+    const object = this.#read(message, value, alsoKnown, known);
     if (this.#mismatch !== undefined) throw this.#mismatch;
     return { object, unknown: this.unknown };
   }
 
-  #read(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE): JsonObject {
+  #read(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE, known?: Json): JsonObject {
     const outer = this.#struct;
     this.#struct = message;
     const { fields, byName } = planOf(message);
     const read: (Json | undefined)[] = [];
+    const before = isObject(known) ? known : undefined;
     for (const key in value) {
       const planned = byName.get(key);
       if (planned === undefined) {
@@ -98,9 +102,14 @@ class StructReader {
         continue;
       }
       if (value[key] === null) continue;
+      const part = before?.[key];
+      if (part !== undefined && part === value[key]) {
+        read[planned.index] = part;
+        continue;
+      }
       this.#path.push(key);
       this.#names.push(planned.name);
-      read[planned.index] = this.value(planned.field.type, value[key]!, message);
+      read[planned.index] = this.value(planned.field.type, value[key]!, message, part);
       this.#names.pop();
       this.#path.pop();
     }
@@ -114,7 +123,7 @@ class StructReader {
     return result;
   }
 
-  value(type: FieldType, value: Json, owner: Message): Json {
+  value(type: FieldType, value: Json, owner: Message, known?: Json): Json {
     if (value === null) return zeroValue(type);
     switch (type.kind) {
       case "scalar":
@@ -122,10 +131,10 @@ class StructReader {
       case "special":
         return this.#special(type.special, value, owner);
       case "pointer":
-        return this.value(type.to, value, owner);
+        return this.value(type.to, value, owner, known);
       case "message":
         if (!isObject(value)) return this.#reject(type, jsonType(value), structName(type.message));
-        return this.#read(type.message, value);
+        return this.#read(type.message, value, NONE, known);
       case "list":
       case "wrapped-list":
         return this.#list(type, value, owner);

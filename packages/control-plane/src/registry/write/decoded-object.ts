@@ -27,16 +27,17 @@ export function decodedObject(call: ResourceCall, fieldValidation: FieldValidati
 
 /**
  * Prunes and defaults an object, and says what was wrong with it as loudly as the client wants. Throws `DecodingError`
- * for what cannot be read as this kind, or not strictly.
+ * for what cannot be read as this kind, or not strictly. `known` is the complete object that this one was made from.
  */
 export function completed(
   { definition, warn }: Pick<ResourceCall, "definition" | "warn">,
   object: JsonObject,
   fieldValidation: FieldValidation,
   duplicates: readonly FieldFinding[],
+  known?: KubeObject,
 ): KubeObject {
   const typed = { ...object, kind: definition.kind, apiVersion: apiVersionOf(definition) } as unknown as KubeObject;
-  const { object: pruned, unknownFields } = definition.shape.prune(typed);
+  const { object: pruned, unknownFields } = definition.shape.prune(typed, known);
   if (fieldValidation !== "Ignore") {
     // Custom resources are pruned after they were read, and in the order of names.
     const findings = definition.isBuiltIn

@@ -75,7 +75,7 @@ function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions
       isStrategic ? invalidStrategicPatch(patch, why) : invalidPatch(patched, why, original);
     checkPatchedKind(call, patched, refuse);
     try {
-      const object = completed(call, patched, options.fieldValidation, findings);
+      const object = completed(call, patched, options.fieldValidation, findings, old);
       checkIdentity(call, object);
       return tracked(environment, write, old, object);
     } catch (error) {
@@ -172,7 +172,7 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
     const { force } = options;
     const applied = applyServerSide(context, old === undefined ? undefined : asJson(old), value, { force });
     try {
-      const object = completed(call, applied, "Ignore", []);
+      const object = completed(call, applied, "Ignore", [], old);
       checkIdentity(call, object);
       return call.definition.isBuiltIn ? object : withEmptyParts(unpruned(call.definition, applied, object), value);
     } catch (error) {
