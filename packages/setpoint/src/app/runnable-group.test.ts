@@ -66,6 +66,31 @@ describe("RunnableGroup", () => {
     await ended;
   });
 
+  it("one that is removed and does not end in time is named; the others go on", async () => {
+    const clock = new VirtualClock();
+    const a = member("a");
+    const stuck = { name: "stuck", run: () => new Promise<void>(() => {}) };
+    const group = new RunnableGroup({ name: "g", members: [a, stuck], exitWait: "5s", clock });
+    const stop = new AbortController();
+    const running = group.run(stop.signal);
+    const removed = expect(group.remove("stuck")).rejects.toMatchObject({ code: "RUNNABLE_STUCK" });
+    await clock.advance(5000);
+    await removed;
+    expect(a.log).toEqual(["started"]);
+    stop.abort();
+    await running;
+  });
+
+  it("a policy that throws forgives nothing", async () => {
+    const a = member("a");
+    const onError = (): boolean => {
+      throw new Error("the policy's own");
+    };
+    const running = new RunnableGroup({ name: "g", members: [a], onError }).run(new AbortController().signal);
+    a.fail(new Error("oh"));
+    await expect(running).rejects.toThrow("the policy's own");
+  });
+
   it("case 37: one that is added while running starts, one that is removed is stopped alone", async () => {
     const [a, b] = [member("a"), member("b")];
     const stop = new AbortController();

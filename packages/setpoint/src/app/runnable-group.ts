@@ -58,12 +58,12 @@ export class RunnableGroup {
     if (this.#fail) this.#start(live);
   }
 
-  /** Ends one alone and waits for it. One that is not there is as good as removed. */
+  /** Ends one alone, and rejects with `RUNNABLE_STUCK` where it does not. One that is not there is as good as removed. */
   async remove(name: string): Promise<void> {
     const live = this.#members.get(name);
     this.#members.delete(name);
-    live?.stop.abort();
-    await live?.ended;
+    const stuck = await this.#end(live ? [live] : []);
+    if (stuck.length > 0) throw this.#stuck(stuck);
   }
 
   /**
@@ -79,12 +79,11 @@ export class RunnableGroup {
     });
     for (const live of this.#members.values()) this.#start(live);
     const failed = await failure;
-    const stuck = await this.#stop();
+    const lives = [...this.#members.values()];
+    this.#members.clear();
+    const stuck = await this.#end(lives);
     this.#fail = undefined;
-    if (stuck.length > 0) {
-      const message = `group ${this.name}: ${stuck.join(", ")} did not end within ${this.#exitWaitMs} ms`;
-      throw new SetpointError("RUNNABLE_STUCK", message, failed && { cause: failed.error });
-    }
+    if (stuck.length > 0) throw this.#stuck(stuck, failed && { cause: failed.error });
     if (failed) throw failed.error;
   }
 
@@ -94,29 +93,41 @@ export class RunnableGroup {
       try {
         await member.run(stop.signal);
       } catch (error) {
-        if (stop.signal.aborted) return;
-        const endsAll = (await this.#options.onError?.(error, member.name)) ?? true;
-        if (endsAll) this.#fail?.(error);
+        if (!stop.signal.aborted) await this.#onError(error, member.name);
       }
     })();
   }
 
-  /** Ends all and gives the names of those that go on regardless. */
-  async #stop(): Promise<readonly string[]> {
+  async #onError(error: unknown, member: string): Promise<void> {
+    try {
+      const endsAll = (await this.#options.onError?.(error, member)) ?? true;
+      if (endsAll) this.#fail?.(error);
+    } catch (thrown) {
+      // A policy that fails has forgiven nothing.
+      this.#fail?.(thrown);
+    }
+  }
+
+  /** Ends these and gives the names of those that go on regardless. */
+  async #end(lives: readonly Live[]): Promise<readonly string[]> {
     const { clock = systemClock } = this.#options;
     const going = new Set<string>();
-    const ends = [...this.#members.values()].map(async ({ member, stop, ended }) => {
+    const ends = lives.map(async ({ member, stop, ended }) => {
       going.add(member.name);
       stop.abort();
       await ended;
       going.delete(member.name);
     });
-    this.#members.clear();
     const over = new AbortController();
     const waits = this.#exitWaitMs === undefined ? [] : [clock.sleep(this.#exitWaitMs, over.signal).catch(() => {})];
     await Promise.race([Promise.all(ends), ...waits]);
     over.abort();
     return [...going];
+  }
+
+  #stuck(names: readonly string[], options?: { readonly cause: unknown }): SetpointError {
+    const message = `group ${this.name}: ${names.join(", ")} did not end within ${this.#exitWaitMs} ms`;
+    return new SetpointError("RUNNABLE_STUCK", message, options);
   }
 
   #invalid(message: string): SetpointError {

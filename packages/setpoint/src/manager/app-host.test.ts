@@ -152,6 +152,25 @@ describe("runnables of a manager", () => {
   });
 });
 
+it("runnables of a manager end with its lease", async () => {
+  await using env = await TestEnvironment.create({ manager: { leaderElection: here } });
+  const log: string[] = [];
+  const process = await env.start([]);
+  process.manager.addRunnable({
+    name: "feed",
+    run: (signal) =>
+      new Promise((resolve) => {
+        log.push("started");
+        signal.addEventListener("abort", () => resolve(void log.push("ended")), { once: true });
+      }),
+  });
+  await env.idle();
+  const cut = process.cut();
+  await env.advance("16s");
+  expect([process.manager.isLeading, log]).toEqual([false, ["started", "ended"]]);
+  cut[Symbol.dispose]();
+});
+
 describe("run", () => {
   it("makes apps of their providers, with their configuration and manifest", async () => {
     await using env = await TestEnvironment.create();

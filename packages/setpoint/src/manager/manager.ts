@@ -235,7 +235,9 @@ export class Manager implements AsyncDisposable {
     }
     this.#isLeading = true;
     for (const { run } of this.#workloads.values()) this.#startRun(run);
-    this.#running = this.#runnables.run(this.#stopping.signal).catch((error: unknown) => this.#failed.abort(error));
+    const { signal } = this.#stopping;
+    const leading = this.#elector ? AbortSignal.any([signal, this.#elector.lost]) : signal;
+    this.#running = this.#runnables.run(leading).catch((error: unknown) => this.#failed.abort(error));
     for (const app of this.#apps.apps) this.#sweep(app);
   }
 
