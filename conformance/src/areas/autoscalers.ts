@@ -258,6 +258,5 @@ export const autoscalerCases = area("autoscalers", {
       { behavior: { scaleUp: { selectPolicy: "Some" } } },
       { behavior: { scaleUp: { policies: [{ type: "Pods", value: 0, periodSeconds: 0 }] } } },
       { behavior: { scaleUp: { policies: [{ type: "Some", value: 1, periodSeconds: 1801 }] } } },
-      { behavior: { scaleUp: { policies: [] } } },
     ),
 });

@@ -2,7 +2,6 @@ import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import { ownNodes, readyNode } from "./ready-node.js";
 import { apps, change, create, labelled, living, makeReady, place, removePods, settled } from "./settled-workloads.js";
-import { statusesOf } from "./transitions.js";
 
 const path = (s: Session): string => `${apps(s, "daemonsets")}/a`;
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
@@ -57,12 +56,11 @@ const patchNode = (s: Session, name: string, body: object) =>
 export const daemonSetCases = area("daemon sets", {
   "a pod from its creation until it is available": async (s) => {
     await using _ = await readyNode(s);
-    await using seen = await statusesOf(s, apps(s, "daemonsets"), "a");
     await daemons(s);
     const all = await living(s, 1);
-    await seen.until(({ status }) => status?.currentNumberScheduled === 1 && status.updatedNumberScheduled === 1);
+    await settled(s, path(s), "made", ({ status }) => status?.updatedNumberScheduled === 1);
     await makeReady(s, all);
-    await seen.until(({ status }) => status?.numberAvailable === 1);
+    await settled(s, path(s), "available", ({ status }) => status?.numberAvailable === 1);
   },
   "the pod that it makes": async (s) => {
     await using _ = await readyNode(s);

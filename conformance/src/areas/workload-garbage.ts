@@ -146,10 +146,10 @@ export const workloadGarbageCases = area("workloads that go", {
     await gone(s, "namespace", `${NAMESPACES}/${s.namespace}`);
   }),
   "a namespace that waits for a finalizer": early(async (s) => {
-    const { template } = labelled();
-    const metadata = { ...template.metadata, finalizers: ["example.com/kept"] };
-    await create(s, "replicasets", { replicas: 1, template: { ...template, metadata } });
-    const [pod] = await living(s, 1);
+    await create(s, "replicasets", { replicas: 1 });
+    await living(s, 1);
+    const set = `${apps(s, "replicasets")}/a`;
+    await s.patch("merge", set, { metadata: { finalizers: ["example.com/kept"] } }, { silent: true });
     await s.delete(`${NAMESPACES}/${s.namespace}`, undefined, { silent: true });
     const isWaiting = ({ body }: { body: Body }): boolean =>
       body.status?.conditions?.some(
@@ -158,14 +158,9 @@ export const workloadGarbageCases = area("workloads that go", {
     const { body } = await s.until(`${NAMESPACES}/${s.namespace}`, isWaiting);
     s.note(
       "conditions",
-      [...body.status.conditions].sort((a: Body, b: Body) => (a.type < b.type ? -1 : 1)),
+      [...(body.status?.conditions ?? [])].sort((a: Body, b: Body) => (a.type < b.type ? -1 : 1)),
     );
-    await s.patch(
-      "merge",
-      `${core(s, "pods")}/${pod.metadata.name}`,
-      { metadata: { finalizers: null } },
-      { silent: true },
-    );
+    await s.patch("merge", set, { metadata: { finalizers: null } }, { silent: true });
     await gone(s, "namespace", `${NAMESPACES}/${s.namespace}`);
   }),
   "nothing new in a namespace that goes": early(async (s) => {
