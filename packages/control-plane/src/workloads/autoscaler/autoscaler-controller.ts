@@ -4,6 +4,7 @@ import {
   HorizontalPodAutoscaler,
   type HorizontalPodAutoscalerCondition,
   type HorizontalPodAutoscalerStatus,
+  type MetricStatus,
 } from "setpoint/kinds/autoscaling/v2";
 import { wholeStatus } from "../status-change.js";
 import type { WorkloadEnvironment } from "../workloads.js";
@@ -49,22 +50,20 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
         conditions.set("ScalingActive", "False", "ScalingDisabled", message);
         return settle({ currentReplicas: 0, desiredReplicas: 0 });
       }
-      if (current > maxReplicas) return rescale(maxReplicas, "Current number of replicas above Spec.MaxReplicas", []);
-      if (current < minReplicas) return rescale(minReplicas, "Current number of replicas below Spec.MinReplicas", []);
+      if (current > maxReplicas) return rescale(maxReplicas, "Current number of replicas above Spec.MaxReplicas");
+      if (current < minReplicas) return rescale(minReplicas, "Current number of replicas below Spec.MinReplicas");
 
       const results = metrics.map((metric) => propose(hpa, metric, current));
       const proposals = results.filter((each): each is MetricProposal => "replicas" in each);
       const missing = results.find((each) => !("replicas" in each));
+      // Each metric has its place, those without a value an empty one.
+      const shown = results.map((each) => ("replicas" in each ? each.status : { type: "" as const }));
       if (missing && "reason" in missing) {
         ctx.event("Warning", missing.reason, missing.message);
         if (proposals.length === 0 || proposals.every(({ replicas }) => replicas < current)) {
           conditions.set("ScalingActive", "False", missing.reason, missing.message);
-          const currentMetrics = proposals.map(({ status }) => status);
-          return settle({
-            currentReplicas: current,
-            desiredReplicas: hpa.status?.desiredReplicas ?? 0,
-            currentMetrics,
-          });
+          const desiredReplicas = hpa.status?.desiredReplicas ?? 0;
+          return settle({ currentReplicas: current, desiredReplicas, currentMetrics: shown });
         }
       }
       const highest = proposals.reduce((most, each) => (each.replicas > most.replicas ? each : most));
@@ -75,15 +74,15 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
       histories.set(uid, remembered(history, highest.replicas, scaling.replicas - current, nowMs));
       note(scaling);
       const reason = highest.replicas > current ? `${highest.name} above target` : "All metrics below target";
-      return rescale(scaling.replicas, reason, proposals);
+      return rescale(scaling.replicas, reason, shown);
 
       function note({ able, limit }: Scaling): void {
         conditions.set("AbleToScale", "True", able.reason, able.message);
         conditions.set("ScalingLimited", limit.isLimited ? "True" : "False", limit.reason, limit.message);
       }
 
-      async function rescale(replicas: number, reason: string, proposals: readonly MetricProposal[]) {
-        const status = { currentReplicas: current, currentMetrics: proposals.map((each) => each.status) };
+      async function rescale(replicas: number, reason: string, currentMetrics: readonly MetricStatus[] = []) {
+        const status = { currentReplicas: current, currentMetrics };
         if (replicas === current) return settle({ ...status, desiredReplicas: replicas });
         const { name } = target!.metadata;
         await ctx.patch(kind!, name, { type: "merge", body: { spec: { replicas } } }, { subresource: "scale" });

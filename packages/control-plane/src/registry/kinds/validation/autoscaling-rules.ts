@@ -144,13 +144,17 @@ const scalingPolicy = struct({}, ({ type, value, periodSeconds }, path, errors) 
   );
 });
 
-const replicas: StructRule = ({ minReplicas, maxReplicas }, path, errors) => {
+const replicas: StructRule = ({ minReplicas, maxReplicas, metrics: given }, path, errors) => {
   const most = Number(maxReplicas ?? 0);
   if (typeof minReplicas === "number" && minReplicas < 1) {
     errors.push(invalidValue(`${path}.minReplicas`, minReplicas, "must be greater than or equal to 1"));
   }
   if (most === 0) errors.push(required(`${path}.maxReplicas`, "must be set and greater than 0"));
   else if (most < 0) errors.push(invalidValue(`${path}.maxReplicas`, most, "must be greater than or equal to 1"));
+  if (minReplicas === 0 && !list(given).some(({ type }) => type === "Object" || type === "External")) {
+    const why = "must specify at least one Object or External metric to support scaling to zero replicas";
+    errors.push(forbiddenField(`${path}.metrics`, why));
+  }
   if (typeof minReplicas === "number" && most < minReplicas) {
     errors.push(invalidValue(`${path}.maxReplicas`, most, "must be greater than or equal to `minReplicas`"));
   }
