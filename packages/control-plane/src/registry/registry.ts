@@ -18,6 +18,7 @@ import { CrdCleanup } from "./loops/crd-cleanup.js";
 import { CrdNaming } from "./loops/crd-naming.js";
 import { GarbageCollector } from "./loops/garbage-collector.js";
 import { NamespaceDeletion } from "./loops/namespace-deletion.js";
+import { PolicyTypeChecking } from "./loops/policy-type-checking.js";
 import { QuotaStatus } from "./loops/quota-status.js";
 import { StorageProtection } from "./loops/storage-protection.js";
 import type { LoopLog } from "./loops/work-loop.js";
@@ -65,6 +66,7 @@ export class Registry implements AsyncDisposable {
           new NamespaceDeletion(inLoop),
           new StorageProtection(inLoop),
           new QuotaStatus(inLoop),
+          new PolicyTypeChecking(inLoop),
         ]
       : [];
     const loops = [naming, new CrdCleanup(inLoop), new ApiServiceRegistration(inLoop), ...ofControllers];

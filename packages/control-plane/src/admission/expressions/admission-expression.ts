@@ -25,6 +25,8 @@ export interface AdmissionScope {
   readonly hasAuthorizer: boolean;
   /** Whether it may make objects and patches. */
   readonly hasPatchTypes?: boolean;
+  /** Types of the objects and parameters; anything where undefined. */
+  readonly types?: { readonly object: Type; readonly params: Type };
   /** Types of `variables`; undefined where the variable itself is unknown. */
   readonly variables?: ReadonlyMap<string, Type>;
 }
@@ -39,11 +41,11 @@ export function admissionExpression(
   results: readonly Type[] = [],
 ): AdmissionExpression {
   const variables = new Map<string, Type>([
-    ["object", DYN],
-    ["oldObject", DYN],
+    ["object", scope.types?.object ?? DYN],
+    ["oldObject", scope.types?.object ?? DYN],
     ["request", REQUEST],
     ["namespaceObject", NAMESPACE],
-    ...(scope.hasParams ? [["params", DYN] as const] : []),
+    ...(scope.hasParams ? [["params", scope.types?.params ?? DYN] as const] : []),
     ...(scope.hasAuthorizer
       ? [["authorizer", AUTHORIZER] as const, ["authorizer.requestResource", RESOURCE_CHECK] as const]
       : []),
