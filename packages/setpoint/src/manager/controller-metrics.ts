@@ -27,6 +27,11 @@ const PARKED = metric(
 );
 /** Whether this process does the work: 1, or 0 on standby. */
 export const MASTER_STATUS = metric("leader_election_master_status", "gauge", "1 while this process leads.");
+export const EVENTS_DROPPED = metric(
+  "setpoint_events_dropped_total",
+  "counter",
+  "Events that never reached the server: too many alike, or out of reach.",
+);
 const REQUESTS = metric("kubernetes_client_requests_total", "counter", "Requests by verb, kind and status code.");
 const REQUEST_DURATION = metric(
   "kubernetes_client_request_duration_seconds",

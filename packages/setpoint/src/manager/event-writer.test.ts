@@ -43,6 +43,29 @@ describe("event writer", () => {
     });
   });
 
+  it("writes nothing once its lease is lost, and counts what it did not", async () => {
+    await using world = await World.create();
+    const object = await world.createWebsite("a");
+    const lost = new AbortController();
+    const fence = { lost: lost.signal, check: () => lost.signal.throwIfAborted() };
+    const { client } = world.cluster();
+    await using writer = new EventWriter({
+      client,
+      clock: world.clock,
+      random: seededRandom(7),
+      component: "t",
+      fence,
+    });
+    writer.record({ object, type: "Normal", reason: "Held", message: "it leads" });
+    await writer.flush();
+    writer.record({ object, type: "Normal", reason: "Waiting", message: "in line when the lease is lost" });
+    lost.abort();
+    writer.record({ object, type: "Normal", reason: "Late", message: "after that" });
+    await writer.flush();
+    expect((await events(world)).map(({ reason }) => reason)).toEqual(["Held"]);
+    expect(writer.dropped).toBe(2);
+  });
+
   it("case 59: makes a new event where the old one has expired", async () => {
     await using world = await World.create();
     const object = await world.createWebsite("a");

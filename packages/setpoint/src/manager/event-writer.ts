@@ -3,6 +3,7 @@ import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { EventRecorder, ObjectEvent } from "../controller/event-recorder.js";
+import { type Fence, openFence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import { isSetpointError } from "../errors/error.js";
 import { Event } from "../kinds/builtin/v1.js";
@@ -24,6 +25,8 @@ export interface EventWriterOptions {
   /** Who reports: the app's or the manager's name. */
   readonly component: string;
   readonly log?: Logger;
+  /** Nothing is written once it is closed: another process tells of the objects then. Open where left out. */
+  readonly fence?: Fence;
 }
 
 /**
@@ -44,6 +47,7 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   constructor(options: EventWriterOptions) {
     this.#options = options;
     this.#log = options.log ?? silentLogger;
+    options.fence?.lost?.addEventListener("abort", () => this.#stop.abort(), { once: true });
   }
 
   /** Events that never reached the server. */
@@ -95,8 +99,9 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   }
 
   async #send(event: ObjectEvent, correlated: CorrelatedEvent, nowMs: number): Promise<void> {
-    const { client } = this.#options;
+    const { client, fence = openFence } = this.#options;
     const { signal } = this.#stop;
+    fence.check();
     const known = this.#written.get(correlated.series);
     const lastTimestamp = formatTime(nowMs);
     if (known && correlated.count > 1) {

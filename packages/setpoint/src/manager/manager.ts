@@ -17,7 +17,7 @@ import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
 import { AppHost, type AppHosting } from "./app-host.js";
-import { collectState, MASTER_STATUS } from "./controller-metrics.js";
+import { collectState, EVENTS_DROPPED, MASTER_STATUS } from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
 import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
@@ -116,7 +116,9 @@ export class Manager implements AsyncDisposable {
       Object.entries(options.clusters ?? {}).map(([key, each]) => [key, this.#clusterOf(each)]),
     );
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
-    this.#events = new EventWriter({ ...common, component: name });
+    this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
+    const fence = this.#elector?.fence ?? openFence;
+    this.#events = new EventWriter({ ...common, component: name, fence });
     this.#apps = new AppHost({ ...common, ...options.webhooks });
     this.#runnables = new RunnableGroup({
       name,
@@ -127,11 +129,11 @@ export class Manager implements AsyncDisposable {
         return options.onError?.(error, runnable) ?? true;
       },
     });
-    this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     this.#observer = processMetrics(this.metrics);
     collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers, this.#clock);
     const informers = [this.#cluster, ...Object.values(this.#clusters)].map((cluster) => cluster.informers);
     collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run), informers);
+    this.metrics.collect(EVENTS_DROPPED, () => [{ labels: {}, value: this.#events.dropped }]);
     this.metrics.collect(MASTER_STATUS, () => [{ labels: { name }, value: Number(this.isLeading) }]);
   }
 

@@ -52,6 +52,7 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   await manager.start();
   await world.clock.advance(1_000);
   expect(value('leader_election_master_status{name="setpoint"}')).toBe(1);
+  expect(value("setpoint_events_dropped_total")).toBe(0);
   expect(value(`kubernetes_client_watch_events_total{event_type="ADDED",${KIND}}`)).toBe(1);
   expect(value(`kubernetes_client_watch_events_total{event_type="BOOKMARK",${KIND}}`)).toBe(1);
   expect(value(`setpoint_informer_synced{${KIND}}`)).toBe(1);
