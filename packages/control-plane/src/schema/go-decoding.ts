@@ -143,13 +143,8 @@ class StructReader {
     }
   }
 
-  #list(
-    type: FieldType & { kind: "list" | "wrapped-list" },
-    value: Json,
-    owner: Message,
-    name: string = typeName(type),
-  ): Json {
-    if (!isArray(value)) return this.#reject(type, jsonType(value), name);
+  #list(type: FieldType & { kind: "list" | "wrapped-list" }, value: Json, owner: Message, name?: string): Json {
+    if (!isArray(value)) return this.#reject(type, jsonType(value), name ?? typeName(type));
     return value.map((item, index) => {
       this.#path.push(index);
       const read = this.value(type.of, item, owner);

@@ -45,7 +45,7 @@ export async function admit(
   const admitted = attributes.object;
   if (admitted === object || admitted === undefined) return admitted;
   // What plugins add is held against the schema as what clients send.
-  return request.definition.shape.prune(admitted).object;
+  return request.definition.shape.prune(admitted, object).object;
 }
 
 /** Asks the validating plugins; one refusal is enough. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { isObject, type Json, type JsonObject, type MutableJsonObject } from "../../../schema/json.js";
 
 /** Fills in one struct. Gives the same object where nothing was missing. */
 export type Defaulter = (object: JsonObject) => JsonObject;
@@ -16,8 +16,9 @@ export function whereEmpty(defaults: JsonObject): Defaulter {
 function filler(defaults: JsonObject, isMissing: (value: Json | undefined) => boolean): Defaulter {
   const entries = Object.entries(defaults);
   return (object) => {
-    const missing = entries.filter(([key]) => isMissing(object[key]));
-    return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
+    let filled: MutableJsonObject | undefined;
+    for (const [key, value] of entries) if (isMissing(object[key])) (filled ??= { ...object })[key] = value;
+    return filled ?? object;
   };
 }
 
