@@ -86,6 +86,17 @@ describe("an app in a manager", () => {
     expect(seen).toEqual(["corner"]);
   });
 
+  it("is served when adding it resolves, also where the manager is only about to start", async () => {
+    await using env = await TestEnvironment.create();
+    await using manager = managerOf(env, { health: { host: "127.0.0.1", port: 0 } });
+    const started = manager.start();
+    await manager.add(orders);
+    expect(manager.webhookPort).toBeGreaterThan(0);
+    const many = env.client.create(Order, { metadata: { ...here, name: "b" }, spec: { item: "tea", count: 11 } });
+    await expect(many).rejects.toMatchObject({ status: 409 });
+    await started;
+  });
+
   it("lets go of the objects of a kind that it has given up", async () => {
     await using env = await TestEnvironment.create({ kinds: [Shop] });
     const finalizers = ["example.com/old", "example.com/another"];

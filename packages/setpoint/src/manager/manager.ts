@@ -96,6 +96,8 @@ export class Manager implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #failed = new AbortController();
   #hasStarted = false;
+  /** Settles when the apps of the start are served: those that come later are served by themselves. */
+  #hosted: Promise<void> | undefined;
   #isLeading = false;
   #running: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
@@ -227,8 +229,8 @@ export class Manager implements AsyncDisposable {
    */
   async start(): Promise<void> {
     this.#hasStarted = true;
-    await this.#serve();
-    await this.#apps.start();
+    this.#hosted = this.#serve().then(() => this.#apps.start());
+    await this.#hosted;
     if (this.#options.preflight ?? true) void this.#logPreflight();
     if (this.#elector) {
       for (const { run } of this.#workloads.values()) run.warmUp();
@@ -298,6 +300,7 @@ export class Manager implements AsyncDisposable {
   async #addApp(app: App): Promise<void> {
     const taken = app.workloads.map(idOf).find((id) => this.#workloads.has(id));
     if (taken) throw new TypeError(`app ${app.name}: the manager has a ${taken} already`);
+    await this.#hosted?.catch(() => {});
     await this.#apps.add(app);
     this.#collect(app, app.metrics);
     for (const workload of app.workloads) void this.add(workload);
