@@ -80,7 +80,42 @@ export const discoveryCases = area("discovery", {
     s.note("version", [body.major, body.minor, body.gitVersion, Object.keys(body).sort()]);
   },
   health: async (s) => {
-    for (const each of ["/healthz", "/livez", "/readyz", "/livez/ping", "/healthz/none"]) await s.get(each);
+    for (const each of ["/healthz", "/livez", "/readyz"]) {
+      await s.get(each);
+      for (const check of ["ping", "etcd", "none"]) await s.get(`${each}/${check}`);
+      const { text } = await s.get(`${each}?verbose&exclude=none`, { silent: true });
+      s.note(each, [text.startsWith("[+]ping ok\n[+]log ok\n"), text.slice(text.indexOf("warn:"))]);
+    }
+    const { status, headers } = await s.get("/metrics", { silent: true });
+    s.note("metrics", [status, headers["content-type"]]);
+  },
+  "in the type that is asked for": async (s) => {
+    for (const accept of [
+      "application/yaml",
+      "text/html",
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+      "application/json;g=apidiscovery.k8s.io;v=v1;as=APIGroupDiscoveryList,application/json",
+    ]) {
+      await s.get("/api/v1", { headers: { accept } });
+      await s.get("/apis/policy", { headers: { accept } });
+      for (const root of ["/api", "/apis"]) {
+        const reply = await s.get(root, { headers: { accept }, silent: true });
+        const { status, message } = reply.body;
+        s.note(`${root} ${accept}`, [reply.status, reply.headers["content-type"], status, message]);
+      }
+    }
+    const { text } = await s.get("/apis/policy", { headers: { "user-agent": "curl/8.0" }, silent: true });
+    s.note("for people", text);
+  },
+  "by other methods": async (s) => {
+    for (const each of ["/api", "/apis/apps", "/api/v1", "/apis/apps/v1", "/version"]) {
+      await s.post(each, {});
+      await s.delete(each);
+    }
+    for (const each of ["/api", "/version", "/healthz", `${path(s)}`, `${path(s)}/a`, "/api/v1/namespaces/default"]) {
+      const { status, text } = await s.send("HEAD", each, undefined, { silent: true });
+      s.note(`HEAD ${each}`, [status, text]);
+    }
   },
   "paths that lead nowhere": async (s) => {
     for (const each of [

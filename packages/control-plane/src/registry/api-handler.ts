@@ -3,8 +3,9 @@ import type { AccessAttributes, Authorizer, UserInfo } from "../auth/user.js";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../http/api-request.js";
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type RegistryEnvironment, type ResourceCall } from "./endpoint.js";
+import { answerHealth } from "./health.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
-import { answer, answerError, answerProtobufError, pageNotFound, text, withWarnings } from "./negotiation/answer.js";
+import { answer, answerError, answerProtobufError, pageNotFound, withWarnings } from "./negotiation/answer.js";
 import { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
 import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
@@ -66,10 +67,12 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return openApi.answer(request);
     if (path === "/openapi/v2") return openApi.answerV2(request);
     if (path === "/metrics") return metrics.answer();
-    if (path === "/version" || path === "/version/")
+    const health = answerHealth(request);
+    if (health !== undefined) return health;
+    if (path === "/version" || path === "/version/") {
+      if (request.method !== "GET") throw methodNotAllowed();
       return answer(200, versionDocument(facts.version), { ...JSON_ANSWER, isPretty: true });
-    if (/^\/(?:healthz|livez|readyz)(?:\/(?:ping|log|etcd))?$/.test(path))
-      return text(200, "ok", { "content-type": "text/plain; charset=utf-8" });
+    }
     if (path === "/") return answer(200, { paths: rootPaths(environment) }, { ...JSON_ANSWER, isPretty: true });
     return pageNotFound();
   }
@@ -130,6 +133,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       if (info.rest !== "") throw unknownResource();
       return GENERIC[verb];
     }
+    if (method === "HEAD") throw methodNotAllowed();
     const isCollection = info.name === "";
     if (!isCollection && !verbs.some((each) => ITEM_VERBS.includes(each))) throw unknownResource();
     const isPost = method === "POST";

@@ -42,6 +42,8 @@ export class RequestMetrics {
       "# TYPE apiserver_storage_revision gauge",
       `apiserver_storage_revision ${this.#storage.revision}`,
     ];
-    return text(200, `${lines.join("\n")}\n`, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+    return text(200, `${lines.join("\n")}\n`, {
+      "content-type": "text/plain; version=0.0.4; charset=utf-8; escaping=underscores",
+    });
   }
 }

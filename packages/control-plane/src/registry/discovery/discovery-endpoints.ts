@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
 import type { ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
-import { parseAccept } from "../negotiation/accept.js";
-import { COMMON_HEADERS, pageNotFound } from "../negotiation/answer.js";
-import { unknownResource } from "../status-error.js";
+import { asksForProtobuf, JSON_ANSWER, negotiate, parseAccept, wantsPretty } from "../negotiation/accept.js";
+import { answer, COMMON_HEADERS, pageNotFound } from "../negotiation/answer.js";
+import { methodNotAllowed, unknownResource } from "../status-error.js";
 import {
   aggregatedDiscovery,
   legacyGroupDocument,
@@ -14,7 +14,7 @@ import {
 } from "./discovery.js";
 
 interface Document {
-  readonly body: Uint8Array;
+  readonly body: Buffer;
   readonly etag: string;
 }
 
@@ -32,6 +32,9 @@ export class DiscoveryEndpoints {
   answer(request: ApiRequest): ApiResponse | undefined {
     const parts = request.path.split("/").filter((part) => part !== "");
     const [root, group, version] = parts;
+    if ((root === "api" || root === "apis") && !isAggregators(parts) && request.method !== "GET") {
+      throw methodNotAllowed();
+    }
     if (root === "api" && parts.length <= 2) {
       return group === undefined ? this.#root(request, "api") : this.#version(request, "", group);
     }
@@ -41,22 +44,22 @@ export class DiscoveryEndpoints {
   }
 
   #root(request: ApiRequest, root: "api" | "apis"): ApiResponse {
-    const version = aggregatedVersion(headerOf(request, "accept"));
-    if (version === undefined) {
+    if (!wantsAggregated(headerOf(request, "accept"))) {
       const legacy = (): object => (root === "api" ? legacyVersions() : legacyGroupList(this.#catalog));
-      return this.#document(request, `legacy ${root}`, "application/json", legacy);
+      return this.#legacy(request, `legacy ${root}`, legacy);
     }
-    const type = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
-    return this.#document(request, `${version} ${root}`, type, () => {
-      const groups = this.#catalog.groups.filter(({ name }) => (name === "") === (root === "api"));
-      return aggregatedDiscovery(groups, version);
-    });
+    const { body, etag } = this.#document(`aggregated ${root}`, () =>
+      aggregatedDiscovery(this.#catalog.groups.filter(({ name }) => (name === "") === (root === "api"))),
+    );
+    const headers = { "cache-control": "public", etag, vary: "Accept", "content-type": AGGREGATED_TYPE };
+    const isKnown = headerOf(request, "if-none-match") === etag;
+    return isKnown ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
   }
 
   #group(request: ApiRequest, name: string): ApiResponse {
     const group = this.#catalog.groups.find((each) => each.name === name);
     if (group === undefined) return pageNotFound();
-    return this.#document(request, `group ${name}`, "application/json", () => legacyGroupDocument(group));
+    return this.#legacy(request, `group ${name}`, () => legacyGroupDocument(group));
   }
 
   #version(request: ApiRequest, groupName: string, version: string): ApiResponse {
@@ -66,11 +69,21 @@ export class DiscoveryEndpoints {
       if (!this.#catalog.isBuiltInGroup(groupName)) return pageNotFound();
       throw unknownResource();
     }
-    const key = `version ${groupName}/${version}`;
-    return this.#document(request, key, "application/json", () => legacyResourceList(groupName, found));
+    return this.#legacy(request, `version ${groupName}/${version}`, () => legacyResourceList(groupName, found));
   }
 
-  #document(request: ApiRequest, key: string, contentType: string, make: () => object): ApiResponse {
+  /** In the representation that is asked for, as an object would be. */
+  #legacy(request: ApiRequest, key: string, make: () => object): ApiResponse {
+    const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
+    const accept = headerOf(request, "accept");
+    const isOwn = !isAggregators(request.path.split("/").filter((part) => part !== ""));
+    const representation = negotiate(accept, isOwn || asksForProtobuf(accept), false, isPretty);
+    const { body } = this.#document(key, make);
+    if (representation !== JSON_ANSWER) return answer(200, JSON.parse(body.toString()), representation);
+    return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
+  }
+
+  #document(key: string, make: () => object): Document {
     if (this.#generation !== this.#catalog.generation) {
       this.#documents.clear();
       this.#generation = this.#catalog.generation;
@@ -81,27 +94,27 @@ export class DiscoveryEndpoints {
       document = { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
       this.#documents.set(key, document);
     }
-    const isAggregated = contentType !== "application/json";
-    const headers = {
-      ...(isAggregated ? { "cache-control": "public", etag: document.etag, vary: "Accept" } : COMMON_HEADERS),
-      "content-type": contentType,
-    };
-    if (isAggregated && headerOf(request, "if-none-match") === document.etag) {
-      return { status: 304, headers, body: new Uint8Array() };
-    }
-    return { status: 200, headers, body: document.body };
+    return document;
   }
 }
 
-/** The first version of aggregated discovery that the client takes and we speak. */
-function aggregatedVersion(accept: string | undefined): string | undefined {
+/**
+ * The list of groups, and each group, come from another part of the real server than the rest: whatever the method is, and
+ * with another refusal.
+ */
+function isAggregators([root, ...rest]: readonly string[]): boolean {
+  return root === "apis" && rest.length < 2;
+}
+
+const AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/** Whether a client takes aggregated discovery, before it would take another. */
+function wantsAggregated(accept: string | undefined): boolean {
   for (const { type, parameters } of parseAccept(accept ?? "")) {
     if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
-    const version = parameters.get("v");
-    const isAggregated =
-      parameters.get("as") === "APIGroupDiscoveryList" && parameters.get("g") === "apidiscovery.k8s.io";
-    if (!isAggregated && !parameters.has("as")) return undefined;
-    if (isAggregated && (version === "v2" || version === "v2beta1")) return version;
+    if (!parameters.has("as")) return false;
+    const [kind, group, version] = ["as", "g", "v"].map((name) => parameters.get(name));
+    if (kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2") return true;
   }
-  return undefined;
+  return false;
 }

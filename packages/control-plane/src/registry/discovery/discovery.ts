@@ -3,10 +3,10 @@ import { apiVersionOf, type CatalogGroup, type CatalogVersion } from "../catalog
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
 
 /** The aggregated documents: everything that `/api` or `/apis` serve, in one answer. */
-export function aggregatedDiscovery(groups: readonly CatalogGroup[], version: string): object {
+export function aggregatedDiscovery(groups: readonly CatalogGroup[]): object {
   return {
     kind: "APIGroupDiscoveryList",
-    apiVersion: `apidiscovery.k8s.io/${version}`,
+    apiVersion: "apidiscovery.k8s.io/v2",
     metadata: {},
     items: groups.map(({ name, versions }) => ({
       metadata: name === "" ? {} : { name },
