@@ -40,7 +40,7 @@ export { serveWebhooks } from "./app/serve-webhooks.js";
 export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./app/typed-store.js";
 export type { WebAnswer } from "./app/web-message.js";
 export type { WebhookPlace } from "./app/webhook-address.js";
-export type { WebhookServer, WebhookServerOptions } from "./app/webhook-server.js";
+export type { AnsweredRequest, WebhookServer, WebhookServerOptions } from "./app/webhook-server.js";
 export { type ClientOptions, createClient } from "./client/api-client.js";
 export {
   ApiError,
@@ -82,7 +82,7 @@ export type { Transport, TransportRequest, TransportResponse } from "./client/tr
 export type { Clock, Timer } from "./clock/clock.js";
 export { type Duration, parseDuration } from "./clock/duration.js";
 export { type Random, seededRandom, systemRandom } from "./clock/random.js";
-export { systemClock } from "./clock/system-clock.js";
+export { afterInput, systemClock } from "./clock/system-clock.js";
 export { type TimeoutSignal, timeoutSignal } from "./clock/timeout-signal.js";
 export { type Action, type Cause, describeCause } from "./controller/cause.js";
 export type { Cluster } from "./controller/cluster.js";

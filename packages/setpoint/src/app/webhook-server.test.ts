@@ -16,7 +16,7 @@ import { app } from "./app.js";
 import { OldOrder, Order, orders, Shop, webRequest } from "./app.testing.js";
 import { reviewedRoutes } from "./route-access.js";
 import { webhookAddress } from "./webhook-address.js";
-import { WebhookServer } from "./webhook-server.js";
+import { type AnsweredRequest, WebhookServer } from "./webhook-server.js";
 
 const metadata = { namespace: "default", name: "a" };
 const here = { namespace: "default" };
@@ -27,7 +27,11 @@ describe("WebhookServer", () => {
   it("admits, mutates and converts for the embedded control plane on a laptop, and leaves nothing in the way", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
-    const server = await WebhookServer.start({ apps: [orders], client, ...real });
+    const asked = new Map<string, number>();
+    const onAnswered = ({ webhook, status }: AnsweredRequest): void => {
+      asked.set(`${webhook} ${status}`, (asked.get(`${webhook} ${status}`) ?? 0) + 1);
+    };
+    const server = await WebhookServer.start({ apps: [orders], client, ...real, onAnswered });
     const made = await client.create(Order, { metadata, spec: { item: "tea", count: 6 } });
     expect(made.metadata.annotations).toEqual({ by: expect.any(String) });
     const many = client.create(Order, { metadata: { ...metadata, name: "b" }, spec: { item: "tea", count: 11 } });
@@ -41,6 +45,16 @@ describe("WebhookServer", () => {
     expect((await get(`https://127.0.0.1:${server.port}/apis/x/v1/y`, server.caBundle)).status).toBe(404);
     expect((await get(`https://127.0.0.1:${server.port}/orders/validate`, server.caBundle)).status).toBe(405);
 
+    expect((await get(`https://127.0.0.1:${server.port}/made-up?x=1`, server.caBundle)).status).toBe(404);
+    expect([...asked.keys()].sort()).toEqual([
+      "/orders/convert 200",
+      "/orders/mutate 200",
+      "/orders/validate 200",
+      "/orders/validate 405",
+      "routes 200",
+      "routes 404",
+      "unknown 404",
+    ]);
     await server[Symbol.asyncDispose]();
     expect((await client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
     expect((await client.list(MutatingWebhookConfiguration)).items).toEqual([]);

@@ -22,6 +22,8 @@ import { installApp, uninstallWebhooks, webhookPath } from "./webhook-configurat
 /** Reviews hold two objects of at most 1.5 MB each, and some room. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 
+const WEBHOOKS = ["validate", "mutate", "convert"] as const;
+
 /** How long requests in flight may take on a stop. */
 const GRACE_MS = 5_000;
 
@@ -37,6 +39,15 @@ export interface WebhookServerOptions extends WebhookPlace {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
+  /** Told of each request that was answered: for metrics. Must not throw. */
+  readonly onAnswered?: (request: AnsweredRequest) => void;
+}
+
+export interface AnsweredRequest {
+  /** The path of the webhook (`/shop/validate`), `routes` for all custom routes, `unknown` for what nobody serves. */
+  readonly webhook: string;
+  readonly status: number;
+  readonly durationMs: number;
 }
 
 /**
@@ -206,12 +217,23 @@ export class WebhookServer implements AsyncDisposable {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { clock = systemClock, onAnswered } = this.#options;
+    const startedMs = clock.monotonic();
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const answer = await this.#answer(incoming, gone.signal).catch(errorAnswer);
+    const webhook = this.#nameOf(incoming.url ?? "/");
+    onAnswered?.({ webhook, status: answer.status, durationMs: clock.monotonic() - startedMs });
     if (response.destroyed) return;
     response.writeHead(answer.status, { "cache-control": "no-store", ...answer.headers });
     await new Promise<void>((resolve) => response.once("close", resolve).end(answer.body, () => resolve()));
+  }
+
+  #nameOf(url: string): string {
+    const path = url.split("?")[0]!;
+    if (path.startsWith("/apis/")) return "routes";
+    const isKnown = [...this.#apps].some((app) => WEBHOOKS.some((type) => path === webhookPath(app, type)));
+    return isKnown ? path : "unknown";
   }
 
   async #answer(incoming: IncomingMessage, signal: AbortSignal): Promise<WebAnswer> {

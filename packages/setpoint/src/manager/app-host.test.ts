@@ -54,6 +54,12 @@ describe("an app in a manager", () => {
     expect(seen.toSorted()).toEqual(["add a", "feed", "reconcile a"]);
     expect(manager.webhookPort).toBeGreaterThan(0);
     expect(manager.metrics.exposition()).toContain('shop_open{door="front"} 1');
+    expect(manager.metrics.exposition()).toMatch(
+      /controller_runtime_webhook_requests_total\{webhook="\/shop\/validate",code="200"\} [2-9]/,
+    );
+    expect(manager.metrics.exposition()).toContain(
+      'controller_runtime_webhook_latency_seconds_count{webhook="/shop/mutate"}',
+    );
     const ready = await fetch(`${manager.healthUrl}/readyz`);
     expect(await ready.text()).toContain("[-]stock failed: empty shelves");
     await manager.remove(shop);

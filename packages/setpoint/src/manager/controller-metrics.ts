@@ -1,3 +1,4 @@
+import type { AnsweredRequest } from "../app/webhook-server.js";
 import type { ObservedRequest } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { ControllerRun } from "../controller/controller-run.js";
@@ -32,6 +33,12 @@ export const EVENTS_DROPPED = metric(
   "counter",
   "Events that never reached the server: too many alike, or out of reach.",
 );
+const WEBHOOK_REQUESTS = metric(
+  "controller_runtime_webhook_requests_total",
+  "counter",
+  "Requests to webhooks by code.",
+);
+const WEBHOOK_DURATION = metric("controller_runtime_webhook_latency_seconds", "histogram", "How long webhooks took.");
 const REQUESTS = metric("kubernetes_client_requests_total", "counter", "Requests by verb, kind and status code.");
 const REQUEST_DURATION = metric(
   "kubernetes_client_request_duration_seconds",
@@ -118,6 +125,16 @@ export function collectState(
       synced.set(status.kind, status.synced && (synced.get(status.kind) ?? true));
     return [...synced].map(([kind, isSynced]) => ({ labels: { kind }, value: Number(isSynced) }));
   });
+}
+
+/** Counts what webhooks and routes were asked. */
+export function webhookMetrics(registry: MetricRegistry): (request: AnsweredRequest) => void {
+  const requests = registry.counter(WEBHOOK_REQUESTS);
+  const durations = registry.histogram(WEBHOOK_DURATION);
+  return ({ webhook, status, durationMs }) => {
+    requests.add({ webhook, code: String(status) });
+    durations.observe({ webhook }, durationMs / 1000);
+  };
 }
 
 /** Counts a client's requests. */

@@ -17,7 +17,7 @@ import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
 import { AppHost, type AppHosting } from "./app-host.js";
-import { collectState, EVENTS_DROPPED, MASTER_STATUS } from "./controller-metrics.js";
+import { collectState, EVENTS_DROPPED, MASTER_STATUS, webhookMetrics } from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
 import { type EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
@@ -121,7 +121,7 @@ export class Manager implements AsyncDisposable {
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     const fence = this.#elector?.fence ?? openFence;
     this.#events = new EventWriter({ ...common, component: name, fence });
-    this.#apps = new AppHost({ ...common, ...options.webhooks });
+    this.#apps = new AppHost({ ...common, onAnswered: webhookMetrics(this.metrics), ...options.webhooks });
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
