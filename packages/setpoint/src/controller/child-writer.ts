@@ -238,8 +238,8 @@ export class ChildWriter {
       ...(ownerReferences ? { ownerReferences } : {}),
       ...(annotations ? { annotations: { ...(metadata.annotations as JsonObject | undefined), ...annotations } } : {}),
     };
-    const { status: _, ...rest } = stated;
-    const desired = { ...rest, apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked };
+    const { status: _, apiVersion: __, kind: ___, metadata: ____, ...rest } = stated;
+    const desired = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked, ...rest };
     return {
       source,
       key: keyFor(kind, metadata.name, namespace),
