@@ -8,7 +8,7 @@ import { exitStatus, failedStatus } from "./command-status.js";
 import { environmentOf } from "./container-environment.js";
 import { ContainerFiles } from "./container-files.js";
 import { ContainerValues } from "./container-values.js";
-import { type ExecHandler, scriptedAnswer } from "./scripted-answer.js";
+import { type ExecHandler, type ExecResult, scriptedAnswer } from "./scripted-answer.js";
 import { SimulatedContainer } from "./simulated-container.js";
 
 /** A container that somebody wants to talk to. */
@@ -16,6 +16,7 @@ export interface AskedContainer {
   readonly call: ResourceCall;
   readonly pod: Pod;
   readonly container: Container;
+  readonly isTty: boolean;
 }
 
 /** A command that was stopped from outside, as a shell tells it. */
@@ -27,11 +28,18 @@ export async function execute(
   handler: ExecHandler | undefined,
   streams: CommandStreams,
 ): Promise<object> {
-  const { call, pod, container } = asked;
+  const { call, pod, container, isTty } = asked;
   const problem = unreachable(asked);
   if (problem !== undefined) return failedStatus(problem);
   const command = call.request.query.getAll("command");
-  const given = (await handler?.({ pod, container: container.name, command })) ?? scriptedAnswer(pod, command);
+  let given: ExecResult | undefined;
+  try {
+    given = (await handler?.({ pod, container: container.name, command })) ?? scriptedAnswer(pod, command);
+  } catch (error) {
+    return failedStatus(
+      `error executing command in container: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
   if (given !== undefined) {
     if (given.stdout) await streams.stdout(given.stdout);
     if (given.stderr) await streams.stderr(given.stderr);
@@ -43,7 +51,7 @@ export async function execute(
     environment: environmentOf(pod, container, values),
     files: new ContainerFiles(pod, container, values),
     clock,
-    isTty: call.request.query.get("tty") === "true",
+    isTty,
   };
   try {
     const exitCode = await new SimulatedContainer(machine, streams).run(command);

@@ -19,7 +19,10 @@ beforeAll(async () => {
       ["admin", { name: "admin", groups: ["system:masters"] }],
       ["reader", { name: "reader", groups: [] }],
     ]),
-    exec: ({ command }) => (command[0] === "version" ? { stdout: "16.1\n", exitCode: 0 } : undefined),
+    exec: ({ command }) => {
+      if (command[0] === "broken") throw new Error("out of order");
+      return command[0] === "version" ? { stdout: "16.1\n", exitCode: 0 } : undefined;
+    },
   });
   const { client } = plane;
   const metadata = { namespace: "default" };
@@ -129,6 +132,10 @@ describe("exec in a simulated pod", () => {
     expect(failed.stderr).toBe("no such table");
     expect(failed.status.details.causes).toEqual([{ reason: "ExitCode", message: "3" }]);
     expect((await exec("web", "version")).stdout).toBe("16.1\n");
+    expect((await exec("web", "broken")).status).toMatchObject({
+      reason: "InternalError",
+      message: "Internal error occurred: error executing command in container: out of order",
+    });
   });
 
   it("says that a program or a running container is not there", async () => {

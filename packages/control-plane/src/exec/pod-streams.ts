@@ -52,7 +52,10 @@ function connect(
     const wants = (name: string): boolean => /^(?:1|true)$/i.test(request.query.get(name) ?? "");
     const tty = wants("tty");
     const wanted = { stdin: wants("stdin"), stdout: wants("stdout"), stderr: wants("stderr") && !tty, tty };
-    const runIn = (streams: CommandStreams): Promise<object> => run({ call, pod, container }, streams);
+    const runIn = (streams: CommandStreams): Promise<object> => {
+      const signal = AbortSignal.any([streams.signal, request.signal]);
+      return run({ call, pod, container, isTty: tty }, { ...streams, signal });
+    };
     if (isSpdyRequest(request)) return answerSpdyCommand(request, wanted, environment.clock, runIn);
     if (!isWebSocketRequest(request)) throw badRequest("Upgrade request required");
     return answerWebSocket(request, commandOffer(wanted, environment.clock, runIn));

@@ -128,7 +128,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     return 0;
   },
   sleep: async ([seconds = "0"], { machine, streams }) => {
-    await machine.clock.sleep(Number(seconds) * 1_000, streams.signal);
+    await machine.clock.sleep((Number(seconds) || 0) * 1_000, streams.signal);
     return 0;
   },
   cat: async (paths, container) => {

@@ -16,6 +16,8 @@ const HEAD_BYTES = 8;
 /** Of one frame; clients send far less at once. */
 const MAX_FRAME_BYTES = 2 ** 20;
 const STREAM_MASK = 0x7fffffff;
+/** Whoever does not end the connection on its side by then loses it. */
+const CLOSE_GRACE_MS = 2_000;
 
 /** One stream of a connection, as the other side opened it. */
 export interface SpdyStream {
@@ -70,6 +72,8 @@ export class SpdySession {
     if (this.#connection.destroyed) return;
     const payload = Buffer.alloc(8);
     payload.writeUInt32BE(this.#lastStream);
+    const stalled = this.#clock.timer(CLOSE_GRACE_MS, () => this.#connection.destroy()).unref();
+    this.#connection.once("close", () => stalled[Symbol.dispose]());
     this.#connection.end(controlFrame(GOAWAY, payload));
   }
 
