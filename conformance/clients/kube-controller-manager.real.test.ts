@@ -43,13 +43,14 @@ async function call(method: "GET" | "POST" | "DELETE" | "PATCH", path: string, b
   return { status: response.status, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) };
 }
 
-/** Asks again until it is so; the manager's log is shown where it never is. */
+/** Asks again until it is so; the manager's log is shown where it never is, or the manager has ended. */
 async function eventually(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let tries = 0; tries < 900 && manager.exitCode === null; tries++) {
     if (await isSo()) return;
     await pause(100);
   }
-  throw new Error(`${what}: never\n${readFileSync(join(folder, "manager.log"), "utf8").slice(-3000)}`);
+  const log = readFileSync(join(folder, "manager.log"), "utf8").slice(-3000);
+  throw new Error(`${what}: never; the manager has ${manager.exitCode === null ? "not " : ""}ended\n${log}`);
 }
 
 async function namespace(name: string): Promise<string> {
@@ -86,6 +87,27 @@ describe("kube-controller-manager on the embedded API server", () => {
       const { body } = await call("GET", `/apis/apps/v1${within}/deployments/d`);
       return body.status.availableReplicas === 2 && body.status.observedGeneration === body.metadata.generation;
     });
+    const containers = [{ name: "c", image: "i:2" }];
+    await call("PATCH", `/apis/apps/v1${within}/deployments/d`, { spec: { template: { spec: { containers } } } });
+    await eventually("the new image everywhere", async () => {
+      await runPods(within);
+      const { body } = await call("GET", `/apis/apps/v1${within}/deployments/d`);
+      const { observedGeneration, updatedReplicas, replicas, availableReplicas } = body.status;
+      if (observedGeneration !== body.metadata.generation) return false;
+      return updatedReplicas === 2 && replicas === 2 && availableReplicas === 2;
+    });
+    const { body } = await call("GET", `/apis/apps/v1${within}/replicasets`);
+    expect(body.items).toHaveLength(2);
+    await call("DELETE", `/apis/apps/v1${within}/deployments/d?propagationPolicy=Foreground`);
+    await eventually("the Deployment gone, after all that it made", async () => {
+      const { body: pods } = await call("GET", `/api/v1${within}/pods`);
+      // No kubelet runs: pods that are to stop have stopped at once.
+      for (const pod of pods.items.filter((each: Answer["body"]) => each.metadata.deletionTimestamp)) {
+        await call("DELETE", `/api/v1${within}/pods/${pod.metadata.name}?gracePeriodSeconds=0`);
+      }
+      return (await call("GET", `/apis/apps/v1${within}/deployments/d`)).status === 404;
+    });
+    expect((await call("GET", `/apis/apps/v1${within}/replicasets`)).body.items).toEqual([]);
   });
 
   it("brings up a StatefulSet in order", async () => {
