@@ -17,6 +17,7 @@ import { headersOf } from "./request-headers.js";
 import { parseTarget } from "./request-target.js";
 import { type NodeResponse, writeResponse } from "./response-writer.js";
 import type { ErrorLog } from "./safe-handler.js";
+import { Turn } from "./turn.js";
 import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";
 
 export interface ApiServerOptions {
@@ -48,6 +49,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #server: Http2SecureServer;
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #turn = new Turn();
   /** Those whose requests are all plain so far. */
   readonly #plain = new Set<PlainConnection>();
   /** Those whose requests Node reads, while they wait for one, and since when. */
@@ -169,6 +171,7 @@ export class ApiServer implements AsyncDisposable {
   #connect(socket: TLSSocket, toNode: () => void): void {
     const connection = new PlainConnection({
       socket,
+      turn: this.#turn,
       clock: this.#options.clock,
       socketClock: this.#socketClock,
       isLast: () => this.#isStopping,

@@ -4,9 +4,12 @@ import type { Clock } from "setpoint";
 import type { ApiResponse } from "./api-request.js";
 import { type PlainRequest, PlainRequests } from "./plain-request.js";
 import { drained, taken } from "./response-writer.js";
+import type { Turn } from "./turn.js";
 
 export interface PlainConnectionOptions {
   readonly socket: TLSSocket;
+  /** Shared by all connections of a server. */
+  readonly turn: Turn;
   readonly clock: Clock;
   /** How long it idles. */
   readonly socketClock: Clock;
@@ -35,6 +38,7 @@ export class PlainConnection {
   readonly #requests = new PlainRequests();
   /** What came and was not read yet. */
   #waiting: Buffer | undefined;
+  /** A request is answered, or has come and is taken up at the end of the turn. */
   #isBusy = false;
   #idleSinceMs: number;
 
@@ -52,11 +56,14 @@ export class PlainConnection {
 
   readonly #onData = (chunk: Buffer): void => {
     this.#waiting = this.#waiting === undefined ? chunk : Buffer.concat([this.#waiting, chunk]);
-    if (!this.#isBusy) this.#next();
-    else if (this.#waiting.length > MAX_WAITING_BYTES) this.#socket.pause();
+    if (!this.#isBusy) {
+      this.#isBusy = true;
+      this.#options.turn.take(this.#next);
+    } else if (this.#waiting.length > MAX_WAITING_BYTES) this.#socket.pause();
   };
 
-  #next(): void {
+  readonly #next = (): void => {
+    if (this.#socket.destroyed) return;
     const bytes = this.#waiting!;
     const request = this.#requests.parse(bytes);
     if (request === undefined) {
@@ -64,9 +71,8 @@ export class PlainConnection {
       return;
     }
     this.#waiting = request.byteLength === bytes.length ? undefined : bytes.subarray(request.byteLength);
-    this.#isBusy = true;
     void this.#serve(request);
-  }
+  };
 
   #handOver(bytes: Buffer): void {
     const socket = this.#socket;
@@ -96,9 +102,9 @@ export class PlainConnection {
       socket.end();
       return;
     }
-    this.#isBusy = false;
     this.#idleSinceMs = this.#options.socketClock.monotonic();
-    if (socket.destroyed || this.#waiting === undefined) return;
+    this.#isBusy = this.#waiting !== undefined;
+    if (socket.destroyed || !this.#isBusy) return;
     this.#next();
     if (socket.isPaused()) socket.resume();
   }

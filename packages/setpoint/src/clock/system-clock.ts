@@ -39,7 +39,16 @@ export const systemClock: Clock = {
   sleep: (delayMs, signal) => sleepWith(systemClock, delayMs, signal),
 };
 
-/** Calls back when the input that has arrived is read: at the end of this turn of the event loop. */
+/**
+ * Calls back when the input that has arrived is read: at the end of this turn of the event loop. For sockets, which know
+ * no virtual time.
+ *
+ * ```ts
+ * socket.on("data", (chunk) => {
+ *   if (chunks.push(chunk) === 1) afterInput(() => handle(chunks.splice(0)));
+ * });
+ * ```
+ */
 export function afterInput(callback: () => void): void {
   setImmediate(callback);
 }
