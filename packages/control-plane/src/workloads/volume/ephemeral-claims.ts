@@ -10,6 +10,7 @@ export function ephemeralClaimController(): Controller<Pod> {
     uses: [scoped(PersistentVolumeClaim, { writes: ["create"] })],
     fieldManager: "kube-controller-manager",
     retry: { attempts: Number.MAX_SAFE_INTEGER },
+    when: { changed: ["spec"] },
     async reconcile(pod, ctx) {
       if (isPodOver(pod)) return;
       for (const { name: volume, ephemeral } of pod.spec.volumes ?? []) {
