@@ -99,6 +99,8 @@ async function settled(s: Session, what: string, isDone: (status: Body) => boole
 const replicasAre = async (s: Session, count: number): Promise<void> => {
   const { body } = await s.until(`${apps(s, "deployments")}/a`, (reply) => reply.body.spec?.replicas === count);
   s.note("replicas", body.spec.replicas);
+  // A change of the autoscaler has it look again before its time.
+  await s.patch("merge", path(s), { metadata: { annotations: { look: String(count) } } }, { silent: true });
 };
 
 const isActive = (status: Body): boolean => condition(status, "ScalingActive")?.status === "True";
