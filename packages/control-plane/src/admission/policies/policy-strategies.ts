@@ -73,7 +73,8 @@ function basisErrors(
   for (const [index, { name = "", expression = "" }] of (variables ?? []).entries()) {
     const scope = { ...base, variables: new Map(types) };
     errors.push(...variableErrors(name, expression, `spec.variables[${index}]`, scope));
-    types.set(name, admissionExpression(expression, scope).type);
+    // A variable without an expression is none: whoever names it is told so.
+    if (expression.trim() !== "") types.set(name, admissionExpression(expression, scope).type);
   }
   return { errors, scope: { ...base, hasPatchTypes, ...(variables?.length && { variables: types }) } };
 }

@@ -33,7 +33,10 @@ const USAGES = [
 const SHORTEST_SECONDS = 600;
 
 /** What the server refuses of certificate requests. Afterwards nothing of what was asked may change. */
-export const certificateRequestStrategy: Pick<Strategy, "validate"> = { validate: errorsOf };
+export const certificateRequestStrategy: Pick<Strategy, "validate" | "prepareUpdate"> = {
+  validate: errorsOf,
+  prepareUpdate: (request, old) => ({ ...request, spec: (old as CertificateSigningRequest).spec }) as KubeObject,
+};
 
 function errorsOf(object: KubeObject): readonly FieldError[] {
   const { spec } = object as CertificateSigningRequest;

@@ -63,6 +63,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
     gracePeriodSeconds: podGracePeriod,
     prepareCreate: (object, { nowMs }) =>
       ({ ...withGracePeriod(object), status: newPodStatus(object, nowMs) }) as KubeObject,
+    prepareUpdate: withQosKept,
     validate: newPodErrors,
     warnings: nameWarnings("the Pod's hostname"),
   },
@@ -184,13 +185,20 @@ function newPodStatus(pod: KubeObject, nowMs: number): object {
   return { phase: "Pending", ...(isGated && { conditions: [waiting] }), qosClass: qosClassOf(pod) };
 }
 
+/** The class of a pod's resources is found once; a status that does not name it means the same. */
+function withQosKept(pod: KubeObject, old: KubeObject): KubeObject {
+  const [{ status }, { status: before }] = [pod as KubeObject & PodLike, old as KubeObject & PodLike];
+  if (status?.qosClass !== undefined || before?.qosClass === undefined) return pod;
+  return { ...pod, status: { ...status, qosClass: before.qosClass } } as KubeObject;
+}
+
 interface PodLike {
   readonly spec?: {
     readonly nodeName?: string;
     readonly terminationGracePeriodSeconds?: number;
     readonly schedulingGates?: readonly unknown[];
   };
-  readonly status?: { readonly phase?: string };
+  readonly status?: { readonly phase?: string; readonly qosClass?: string };
 }
 
 /** A pod that never ran, or runs no more, needs no grace. */

@@ -19,17 +19,12 @@ function withBothSources(claim: KubeObject, old?: KubeObject): KubeObject {
   const hadSource = isObject(before) && isObject(before.dataSource);
   const { dataSource, dataSourceRef, ...rest } = spec;
   const source = isObject(dataSource) && (hadSource || isCopyable(dataSource)) ? dataSource : undefined;
-  const reference = isObject(dataSourceRef) ? dataSourceRef : undefined;
-  const isAcross = reference !== undefined && Boolean(reference.namespace);
-  const both = {
-    ...((source ?? (isAcross ? undefined : reference)) && { dataSource: source ?? withoutNamespace(reference!) }),
-    ...((reference ?? source) && { dataSourceRef: reference ?? source! }),
-  };
-  return { ...claim, spec: { ...rest, ...both } } as KubeObject;
-}
-
-function withoutNamespace({ namespace: _namespace, ...reference }: JsonObject): JsonObject {
-  return reference;
+  // Sources in other namespaces are a feature that is off: who names one names nothing.
+  const isAcross = isObject(dataSourceRef) && Boolean(dataSourceRef.namespace);
+  const reference = isObject(dataSourceRef) && !isAcross ? dataSourceRef : undefined;
+  const both = source ?? reference;
+  if (both === undefined) return { ...claim, spec: rest } as KubeObject;
+  return { ...claim, spec: { ...rest, dataSource: source ?? both, dataSourceRef: reference ?? both } } as KubeObject;
 }
 
 export const claimPreparation: Pick<Strategy, "prepareCreate" | "prepareUpdate"> = {

@@ -59,13 +59,67 @@ describe("built-in kinds", () => {
     ]);
   });
 
-  it("warn of a field that is taken as it is", async () => {
-    const made = deployment({
-      selector: { matchLabels: { app: "a" } },
-      template: template({ app: "a" }, { os: { name: "linux" } }),
-    });
+  it("warn of each field that is taken as it is", async () => {
+    const spec = {
+      containers: [
+        { name: "a", image: "i" },
+        { name: "b", image: "i", resizePolicy: [{ resourceName: "cpu", restartPolicy: "NotRequired" }] },
+      ],
+      resourceClaims: [{ name: "gpu", resourceClaimName: "c" }],
+    };
+    const made = deployment({ selector: { matchLabels: { app: "a" } }, template: template({ app: "a" }, spec) });
     const { status, headers } = await plane.request("POST", `${APPS}/deployments`, { body: made });
     expect(status).toBe(201);
-    expect(String(headers.warning)).toContain("spec.template.spec.os is not validated");
+    for (const field of ["resourceClaims", "containers[1].resizePolicy"]) {
+      expect(String(headers.warning)).toContain(`spec.template.spec.${field} is not validated`);
+    }
+    expect(String(headers.warning)).not.toContain("containers[0]");
+  });
+
+  it("show structs under the server's own names, with all that is not set", async () => {
+    const strategy = { type: "Sometimes", rollingUpdate: { maxSurge: "25%" } };
+    const made = deployment({ strategy, selector: { matchLabels: { app: "a" } }, template: template({ app: "a" }) });
+    const { body } = await plane.request("POST", `${APPS}/deployments`, { body: made });
+    expect(body.message).toBe(
+      'Deployment.apps "d" is invalid: spec.strategy: Unsupported value: {"Type":"Sometimes","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":"25%"}}: supported values: "Recreate", "RollingUpdate"',
+    );
+  });
+
+  it("show what changed that must not, line by line", async () => {
+    const claim = (storageClassName: string) => ({
+      metadata: { name: "c" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, storageClassName },
+    });
+    const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+    await plane.request("POST", claims, { body: claim("slow") });
+    const { body } = await plane.request("PUT", `${claims}/c`, { body: claim("fast") });
+    expect(body.message).toContain(
+      [
+        "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
+        "@@ -10,7 +10,7 @@",
+        "   }",
+        "  },",
+        '  "VolumeName": "",',
+        '- "StorageClassName": "slow",',
+        '+ "StorageClassName": "fast",',
+        '  "VolumeMode": "Filesystem",',
+        '  "DataSource": null,',
+        '  "DataSourceRef": null,',
+      ].join("\n"),
+    );
+  });
+
+  it("judge a status by what it says, and by what it said", async () => {
+    const made = deployment({ selector: { matchLabels: { app: "a" } }, template: template({ app: "a" }) });
+    await plane.request("POST", `${APPS}/deployments`, { body: made });
+    const status = { replicas: 1, readyReplicas: 2, availableReplicas: -1 };
+    const { body } = await plane.request("PUT", `${APPS}/deployments/d/status`, { body: { ...made, status } });
+    expect(body.details.causes).toMatchObject([
+      { field: "status.availableReplicas", message: expect.stringContaining("must be greater than or equal to 0") },
+      { field: "status.readyReplicas", message: expect.stringContaining("cannot be greater than status.replicas") },
+    ]);
+    await plane.request("PUT", `${APPS}/deployments/d/status`, { body: { ...made, status: { collisionCount: 2 } } });
+    const later = await plane.request("PUT", `${APPS}/deployments/d/status`, { body: { ...made, status: {} } });
+    expect(fieldsOf(later.body)).toEqual(["status.collisionCount"]);
   });
 });
