@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { systemClock } from "setpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Dice } from "../apply/random-writes.js";
+import { type RealAnswer, RealServer, SEED } from "../real-server.testing.js";
 import type { FieldError } from "../registry/status-error.js";
 import { isObject, type Json, type JsonObject } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
@@ -19,34 +18,20 @@ import { validateRules } from "./schema/rule-validation.js";
 const STEPS = Number(process.env.STEPS ?? 8);
 const RULES_PER_STEP = 25;
 const OBJECTS_PER_STEP = 8;
-const SEED = Number(process.env.SEED ?? Math.floor(Date.now() / 1000));
 const GROUP = `rules${SEED}-${process.pid}.example.com`;
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-interface Answer {
-  readonly status: number;
-  readonly body: JsonObject;
-}
-
-let call: (method: string, path: string, body?: Json) => Promise<Answer>;
-let stop: () => Promise<void> = async () => {};
+let real: RealServer;
 const made: string[] = [];
 
 beforeAll(async () => {
-  let kubeconfig = process.env.KUBECONFIG_REAL;
-  if (kubeconfig === undefined) {
-    const { startKubernetes } = await import("../../../../tools/kubernetes/start.mjs");
-    const cluster = await startKubernetes();
-    kubeconfig = cluster.kubeconfig as string;
-    stop = cluster.stop as () => Promise<void>;
-  }
-  call = clientOf(kubeconfig);
+  real = await RealServer.start();
   console.log(`rules: SEED=${SEED} repeats this run`);
 }, 120_000);
 
 afterAll(async () => {
-  for (const name of made) await call("DELETE", `${CRDS}/${name}`);
-  await stop();
+  for (const name of made) await real.call("DELETE", `${CRDS}/${name}`);
+  await real[Symbol.asyncDispose]();
 });
 
 describe("random rules", () => {
@@ -58,22 +43,22 @@ describe("random rules", () => {
       const accepted: string[] = [];
       // One by one: what all of a schema's rules cost together would hide what each costs.
       for (const rule of rules) {
-        const theirs = await call("POST", `${CRDS}?dryRun=All`, crd(plural, [rule]));
+        const theirs = await real.call("POST", `${CRDS}?dryRun=All`, crd(plural, [rule]));
         const ours = ruleIssues(schemaOf([rule]), "spec.validation.openAPIV3Schema");
         expect({ rule, found: sentences(ours) }).toEqual({ rule, found: causes(theirs) });
         if (theirs.status === 201) accepted.push(rule);
       }
       const usable = accepted.slice(0, 20);
       made.push(`${plural}.${GROUP}`);
-      const installed = await call("POST", CRDS, crd(plural, usable));
+      const installed = await real.call("POST", CRDS, crd(plural, usable));
       if (installed.status !== 201) return;
       const path = `/apis/${GROUP}/v1/namespaces/default/${plural}`;
-      while ((await call("GET", path)).status !== 200) await systemClock.sleep(100);
+      while ((await real.call("GET", path)).status !== 200) await systemClock.sleep(100);
       const tree = ruleTree(schemaOf(usable))!;
       for (let count = 0; count < OBJECTS_PER_STEP; count++) {
         const spec = randomSelf(dice);
         const object = { apiVersion: `${GROUP}/v1`, kind: `Thing${step}`, metadata: { name: "a" }, spec };
-        const theirs = await call("POST", `${path}?dryRun=All`, object);
+        const theirs = await real.call("POST", `${path}?dryRun=All`, object);
         const [ours, expected] = withoutCrashes(sentences(validateRules(tree, object)), causes(theirs));
         expect({ spec, found: ours }).toEqual({ spec, found: expected });
       }
@@ -124,40 +109,10 @@ function sentences(errors: readonly FieldError[]): readonly string[] {
   return errors.map(({ type, field, detail }) => comparable(`${type} ${field}: ${detail}`)).sort();
 }
 
-function causes({ body }: Answer): readonly string[] {
+function causes({ body }: RealAnswer): readonly string[] {
   const { details } = body;
   const list = isObject(details) && Array.isArray(details.causes) ? (details.causes as JsonObject[]) : [];
   return list
     .map(({ reason, field, message }) => comparable(`${String(reason)} ${String(field)}: ${String(message)}`))
     .sort();
-}
-
-function clientOf(kubeconfig: string): typeof call {
-  const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
-  const server = new URL(config.clusters[0].cluster.server);
-  const { token } = config.users[0].user;
-  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
-  return (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const text = body === undefined ? "" : JSON.stringify(body);
-      const headers = {
-        authorization: `Bearer ${token}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
-      };
-      const outgoing = request(
-        { agent, method, host: server.hostname, port: server.port, path, headers },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("end", () => {
-            const answer = Buffer.concat(chunks).toString();
-            const parsed = answer.startsWith("{") ? JSON.parse(answer) : { message: answer };
-            resolve({ status: response.statusCode!, body: parsed });
-          });
-        },
-      );
-      outgoing.on("error", reject);
-      outgoing.end(text);
-    });
 }

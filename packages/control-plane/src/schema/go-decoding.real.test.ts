@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Dice } from "../apply/random-writes.js";
 import { loadFacts } from "../facts/facts.js";
 import type { FieldType, Message } from "../facts/message.js";
+import { RealServer, SEED } from "../real-server.testing.js";
 import { DecodingError, decodeStruct } from "./go-decoding.js";
 import type { Json, JsonObject } from "./json.js";
 
@@ -13,23 +12,14 @@ import type { Json, JsonObject } from "./json.js";
  * each kind, `KUBECONFIG_REAL` names a server that is up.
  */
 const STEPS = Number(process.env.STEPS ?? 15);
-const SEED = Number(process.env.SEED ?? Math.floor(Date.now() / 1000));
 
-let call: (method: string, path: string, body: Json) => Promise<{ status: number; body: JsonObject }>;
-let stop: () => Promise<void> = async () => {};
+let real: RealServer;
 
 beforeAll(async () => {
-  let kubeconfig = process.env.KUBECONFIG_REAL;
-  if (kubeconfig === undefined) {
-    const { startKubernetes } = await import("../../../../tools/kubernetes/start.mjs");
-    const cluster = await startKubernetes();
-    kubeconfig = cluster.kubeconfig as string;
-    stop = cluster.stop as () => Promise<void>;
-  }
-  call = clientOf(kubeconfig);
+  real = await RealServer.start();
 }, 600_000);
 
-afterAll(() => stop());
+afterAll(() => real[Symbol.asyncDispose]());
 
 describe(`decoding agrees with a real server (SEED=${SEED})`, () => {
   it("random bodies of built-in kinds", { timeout: 3_600_000 }, async () => {
@@ -47,7 +37,7 @@ describe(`decoding agrees with a real server (SEED=${SEED})`, () => {
           const path = `${base}${namespaced ? "/namespaces/default" : ""}/${plural}?dryRun=All&fieldValidation=Strict`;
           for (let step = 0; step < STEPS; step++) {
             const body = { apiVersion, kind, ...randomStruct(dice, message, 0, { spoilt: dice.oneIn(3) ? 0 : 1 }) };
-            const answer = await call("POST", path, body);
+            const answer = await real.call("POST", path, body);
             const computed = verdict(message, body);
             const where = `SEED=${SEED} ${apiVersion} ${kind} step ${step} ${JSON.stringify(body)}\nreal ${JSON.stringify(answer.body)}\ncomputed ${computed}`;
             sent++;
@@ -154,34 +144,4 @@ function randomSpecial(dice: Dice, special: string): Json {
     default:
       return 1;
   }
-}
-
-function clientOf(kubeconfig: string): typeof call {
-  const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
-  const server = new URL(config.clusters[0].cluster.server);
-  const { token } = config.users[0].user;
-  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
-  return (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const text = JSON.stringify(body);
-      const headers = {
-        authorization: `Bearer ${token}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
-      };
-      const outgoing = request(
-        { agent, method, host: server.hostname, port: server.port, path, headers },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("end", () => {
-            const answer = Buffer.concat(chunks).toString();
-            const parsed = answer.startsWith("{") ? JSON.parse(answer) : { message: answer };
-            resolve({ status: response.statusCode!, body: parsed });
-          });
-        },
-      );
-      outgoing.on("error", reject);
-      outgoing.end(text);
-    });
 }

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Dice, randomValue } from "../apply/random-writes.js";
 import { loadFacts } from "../facts/facts.js";
+import { type RealAnswer, RealServer, SEED } from "../real-server.testing.js";
 import { coerceCustomResource, validateCustomResource } from "./custom-resource.js";
 import { applyDefaults } from "./defaulting.js";
 import { isArray, isObject, type Json, type JsonObject } from "./json.js";
@@ -14,7 +13,6 @@ import { validateStructural } from "./structural.js";
  * the same, word for word. `SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a server that is up.
  */
 const STEPS = Number(process.env.STEPS ?? 500);
-const SEED = Number(process.env.SEED ?? Math.floor(Date.now() / 1000));
 const GROUP = `check${SEED}-${process.pid}.example.com`;
 
 const SPEC: Schema = {
@@ -91,35 +89,22 @@ const SPEC: Schema = {
 
 const SCHEMA: Schema = { type: "object", required: ["spec"], properties: { spec: SPEC } };
 
-interface Answer {
-  readonly status: number;
-  readonly body: JsonObject;
-}
-
-let call: (method: string, path: string, body?: Json) => Promise<Answer>;
-let stop: () => Promise<void> = async () => {};
+let real: RealServer;
 
 beforeAll(async () => {
-  let kubeconfig = process.env.KUBECONFIG_REAL;
-  if (kubeconfig === undefined) {
-    const { startKubernetes } = await import("../../../../tools/kubernetes/start.mjs");
-    const cluster = await startKubernetes();
-    kubeconfig = cluster.kubeconfig as string;
-    stop = cluster.stop as () => Promise<void>;
-  }
-  call = clientOf(kubeconfig);
+  real = await RealServer.start();
 }, 600_000);
 
 afterAll(async () => {
-  await call("DELETE", `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${GROUP}`);
-  await stop();
+  await real.call("DELETE", `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${GROUP}`);
+  await real[Symbol.asyncDispose]();
 });
 
 describe(`validation agrees with a real server (SEED=${SEED})`, () => {
   it("random custom resources", { timeout: 3_600_000 }, async () => {
     const facts = await loadFacts();
     const objectMeta = facts.messageNamed("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")!;
-    const created = await call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd(SCHEMA));
+    const created = await real.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd(SCHEMA));
     expect(created.status, JSON.stringify(created.body)).toBe(201);
     await new Promise((resolve) => setTimeout(resolve, 3000));
     const dice = new Dice(SEED);
@@ -129,13 +114,12 @@ describe(`validation agrees with a real server (SEED=${SEED})`, () => {
       const spec = randomSpec(dice);
       const object: JsonObject = { apiVersion: `${GROUP}/v1`, kind: "Thing", metadata: { name: "x" }, spec };
       const path = `/apis/${GROUP}/v1/namespaces/default/things?dryRun=All&fieldValidation=Ignore`;
-      const answer = await call("POST", path, object);
+      const answer = await real.call("POST", path, object);
       const where = `SEED=${SEED} step ${step} ${JSON.stringify(spec)}\nreal ${JSON.stringify(answer.body)}`;
       const read = applyDefaults(SCHEMA, coerceCustomResource(SCHEMA, object, objectMeta).object);
       const errors = validateCustomResource(SCHEMA, read);
       const causes = errors.map(({ type, field, detail }) => JSON.stringify([type, detail, field])).sort();
-      const real = isObject(answer.body.details) ? ((answer.body.details.causes ?? []) as readonly JsonObject[]) : [];
-      const realCauses = real
+      const realCauses = causesOf(answer)
         .map(({ reason, message, field }) => JSON.stringify([reason, message, field ?? ""]))
         .sort();
       expect(causes, where).toEqual(realCauses);
@@ -154,14 +138,13 @@ describe(`validation agrees with a real server (SEED=${SEED})`, () => {
     let refused = 0;
     for (let step = 0; step < 60; step++) {
       const schema = crooked(dice, SCHEMA) as unknown as Schema;
-      const answer = await call(
+      const answer = await real.call(
         "POST",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All",
         crd(schema, `other${step}`),
       );
       const path = "spec.validation.openAPIV3Schema";
-      const real = isObject(answer.body.details) ? ((answer.body.details.causes ?? []) as readonly JsonObject[]) : [];
-      const realCauses = real
+      const realCauses = causesOf(answer)
         .map(
           ({ message, field }) =>
             `${String(field).replace("spec.versions[0].schema.openAPIV3Schema", path)}: ${message}`,
@@ -283,32 +266,6 @@ function crd(schema: Schema, plural = "things"): Json {
   };
 }
 
-function clientOf(kubeconfig: string): typeof call {
-  const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
-  const server = new URL(config.clusters[0].cluster.server);
-  const { token } = config.users[0].user;
-  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
-  return (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const text = body === undefined ? "" : JSON.stringify(body);
-      const headers = {
-        authorization: `Bearer ${token}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
-      };
-      const outgoing = request(
-        { agent, method, host: server.hostname, port: server.port, path, headers },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("end", () => {
-            const answer = Buffer.concat(chunks).toString();
-            const parsed = answer.startsWith("{") ? JSON.parse(answer) : { message: answer };
-            resolve({ status: response.statusCode!, body: parsed });
-          });
-        },
-      );
-      outgoing.on("error", reject);
-      outgoing.end(text);
-    });
+function causesOf({ body }: RealAnswer): readonly JsonObject[] {
+  return isObject(body.details) ? ((body.details.causes ?? []) as readonly JsonObject[]) : [];
 }

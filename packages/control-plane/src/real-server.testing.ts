@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import type { Json, JsonObject } from "./schema/json.js";
+
+export interface RealAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+/** Repeats a run: what `SEED` says, or a new one. */
+export const SEED = Number(process.env.SEED ?? Math.floor(Date.now() / 1000));
+
+/** A real kube-apiserver to compare with: one of its own, or the one that `KUBECONFIG_REAL` names. */
+export class RealServer implements AsyncDisposable {
+  readonly #server: URL;
+  readonly #token: string;
+  readonly #agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+  readonly #stop: () => Promise<void>;
+
+  private constructor(kubeconfig: string, stop: () => Promise<void>) {
+    const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
+    this.#server = new URL(config.clusters[0].cluster.server);
+    this.#token = config.users[0].user.token;
+    this.#stop = stop;
+  }
+
+  static async start(): Promise<RealServer> {
+    const given = process.env.KUBECONFIG_REAL;
+    if (given !== undefined) return new RealServer(given, async () => {});
+    const { startKubernetes } = await import("../../../tools/kubernetes/start.mjs");
+    const cluster = await startKubernetes();
+    return new RealServer(cluster.kubeconfig as string, cluster.stop as () => Promise<void>);
+  }
+
+  call(method: string, path: string, body?: Json, contentType = "application/json"): Promise<RealAnswer> {
+    return new Promise((resolve, reject) => {
+      const text = body === undefined ? "" : JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${this.#token}`,
+        "content-type": contentType,
+        accept: "application/json",
+        "content-length": Buffer.byteLength(text),
+      };
+      const { hostname: host, port } = this.#server;
+      const outgoing = request({ agent: this.#agent, method, host, port, path, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const answer = Buffer.concat(chunks).toString();
+          const parsed = answer.startsWith("{") ? JSON.parse(answer) : { message: answer };
+          resolve({ status: response.statusCode!, body: parsed });
+        });
+      });
+      outgoing.on("error", reject);
+      outgoing.end(text);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agent.destroy();
+    await this.#stop();
+  }
+}
