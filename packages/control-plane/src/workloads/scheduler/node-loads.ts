@@ -1,14 +1,17 @@
 import { keyOf, quantityToNumber } from "setpoint";
 import type { Node, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
+import { type Neighbours, type PlacedPod, repelledBy } from "./neighbours.js";
 import type { NodeLoad } from "./placement.js";
 
 type Requests = Readonly<Record<string, number>>;
 
 /** Keeps count of what is on each node, pod by pod, so that placing one does not look at all others. */
-export class NodeLoads {
+export class NodeLoads implements Neighbours {
   /** By key: where a pod is counted. */
-  readonly #pods = new Map<string, { readonly node: string; readonly requests: Requests }>();
+  readonly #pods = new Map<string, PlacedPod & { readonly requests: Requests }>();
+  /** The keys of those that do not want everybody beside them. */
+  readonly #repelling = new Set<string>();
   readonly #totals = new Map<string, { podCount: number; readonly requested: Record<string, number> }>();
 
   /** Counts a pod as it now is. */
@@ -22,7 +25,10 @@ export class NodeLoads {
     const key = keyOf(pod);
     this.forget(key);
     const requests = podRequests(pod);
-    this.#pods.set(key, { node, requests });
+    const { namespace = "", labels = {} } = pod.metadata;
+    const repels = repelledBy(pod);
+    this.#pods.set(key, { node, requests, namespace, labels, repels });
+    if (repels.length > 0) this.#repelling.add(key);
     this.#add(node, requests, 1);
   }
 
@@ -30,7 +36,16 @@ export class NodeLoads {
     const known = this.#pods.get(key);
     if (!known) return;
     this.#pods.delete(key);
+    this.#repelling.delete(key);
     this.#add(known.node, known.requests, -1);
+  }
+
+  get placed(): readonly PlacedPod[] {
+    return [...this.#pods.values()];
+  }
+
+  get repelling(): readonly PlacedPod[] {
+    return [...this.#repelling].map((key) => this.#pods.get(key)!);
   }
 
   of(node: Node): NodeLoad {

@@ -2,6 +2,7 @@ import { quantityToNumber } from "setpoint";
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Pod } from "setpoint/kinds/v1";
 import { tolerates } from "../node/eviction.js";
 import { isNodeReady } from "../node/node-state.js";
+import { type Neighbours, neighbourVerdict } from "./neighbours.js";
 import { podRequests } from "./node-loads.js";
 
 /** What is on a node, or on its way there. */
@@ -16,12 +17,14 @@ export type Placement =
   /** The scheduler's own words: `0/2 nodes are available: 2 Insufficient cpu.` */
   | { readonly type: "none"; readonly message: string };
 
-/** The node with the fewest pods among those that can take this one. */
-export function placePod(pod: Pod, loads: readonly NodeLoad[]): Placement {
+/** The node with the fewest pods among those that can take this one, beside the pods that are there. */
+export function placePod(pod: Pod, loads: readonly NodeLoad[], neighbours: Neighbours): Placement {
+  const eligible = loads.map(({ node }) => node).filter((node) => selects(pod, node));
+  const verdict = neighbourVerdict(pod, eligible, neighbours);
   const reasons = new Map<string, number>();
   let best: NodeLoad | undefined;
   for (const load of loads) {
-    const reason = unfitness(pod, load);
+    const reason = unfitness(pod, load) ?? verdict(load.node);
     if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     else if (!best || load.podCount < best.podCount) best = load;
   }

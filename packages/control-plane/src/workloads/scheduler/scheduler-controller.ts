@@ -6,7 +6,10 @@ import { placePod } from "./placement.js";
 
 const NAME = "default-scheduler";
 
-/** Binds pods to nodes that can take them: selectors, required affinity, taints and requests; the emptiest node wins. */
+/**
+ * Binds pods to nodes that can take them: selectors, required affinity to nodes and pods, taints, requests, constraints of
+ * topology; the emptiest node wins.
+ */
 export function schedulerController({ clock }: WorkloadEnvironment): readonly Workload[] {
   const loads = new NodeLoads();
   const counting = watcher(Pod, {
@@ -30,6 +33,7 @@ export function schedulerController({ clock }: WorkloadEnvironment): readonly Wo
       const placement = placePod(
         pod,
         nodes.map((node) => loads.of(node)),
+        loads,
       );
       const { name } = pod.metadata;
       if (placement.type === "none") {

@@ -1,3 +1,4 @@
+import { Deployment } from "setpoint/kinds/apps/v1";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { describe, expect, it } from "vitest";
 import { Simulation } from "../simulation.testing.js";
@@ -52,5 +53,78 @@ describe("the scheduler", () => {
     await simulation.client.delete(Pod, "large", { namespace: "default" });
     await simulation.advance(20);
     expect(await nodeOf(simulation, "too-large")).toBe("node-1");
+  });
+
+  it("keeps pods apart and together as they require, whoever came first", async () => {
+    await using simulation = await Simulation.start();
+    const zone = (name: string) => ({ zone: name, "kubernetes.io/hostname": name });
+    for (const name of ["east", "west"]) await createNode(simulation, name, zone(name));
+    await simulation.change(Node, "node-1", { spec: { unschedulable: true } });
+    await simulation.advance(1);
+    const term = (app: string) => ({ labelSelector: { matchLabels: { app } }, topologyKey: "zone" });
+    const apart = (app: string) => ({
+      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(app)] } },
+    });
+    const beside = (app: string) => ({
+      affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(app)] } },
+    });
+    await simulation.createPod("db", {}, apart("web"));
+    await simulation.advance(1);
+    const east = await nodeOf(simulation, "db");
+    await simulation.createPod("web");
+    await simulation.advance(1);
+    expect(await nodeOf(simulation, "web")).not.toBe(east);
+    await simulation.createPod("cache", {}, beside("db"));
+    await simulation.createPod("peer", {}, beside("peer"));
+    await simulation.createPod("lonely", {}, beside("nobody"));
+    await simulation.createPod(
+      "shy",
+      {},
+      { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term("db"), term("web")] } } },
+    );
+    await simulation.advance(2);
+    expect(await nodeOf(simulation, "cache")).toBe(east);
+    expect(await nodeOf(simulation, "peer")).toBeDefined();
+    const messageOf = async (name: string) => (await simulation.get(Pod, name)).status?.conditions?.[0]?.message;
+    expect(await messageOf("lonely")).toBe(
+      "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod affinity rules.",
+    );
+    expect(await messageOf("shy")).toBe(
+      "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod anti-affinity rules.",
+    );
+  });
+
+  it("spreads the pods of a Deployment over zones as far as it must", async () => {
+    await using simulation = await Simulation.start();
+    await simulation.change(Node, "node-1", { spec: { unschedulable: true } });
+    for (const [name, zone] of [
+      ["a", "east"],
+      ["b", "east"],
+      ["c", "west"],
+    ] as const)
+      await createNode(simulation, name, { zone });
+    await simulation.advance(1);
+    const selector = { matchLabels: { app: "web" } };
+    const template = {
+      metadata: { labels: { app: "web" } },
+      spec: {
+        containers: [{ name: "main", image: "web" }],
+        topologySpreadConstraints: [
+          { topologyKey: "zone", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule", labelSelector: selector } as const,
+        ],
+      },
+    };
+    await simulation.createDeployment("web", { replicas: 6, template });
+    await simulation.advance(5);
+    const places = (await simulation.pods("app=web")).map(({ spec }) => (spec.nodeName === "c" ? "west" : "east"));
+    expect(places.sort()).toEqual(["east", "east", "east", "west", "west", "west"]);
+    await simulation.change(Node, "c", { spec: { unschedulable: true } });
+    await simulation.change(Deployment, "web", { spec: { replicas: 9 } });
+    await simulation.advance(5);
+    const waiting = (await simulation.pods("app=web")).filter(({ spec }) => !spec.nodeName);
+    expect(waiting).toHaveLength(2);
+    expect(waiting[0]?.status?.conditions?.[0]?.message).toContain(
+      "node(s) didn't match pod topology spread constraints",
+    );
   });
 });
