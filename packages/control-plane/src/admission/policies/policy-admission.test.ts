@@ -1,53 +1,13 @@
-import { seededRandom } from "setpoint";
-import { VirtualClock } from "setpoint/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { RbacAuthorizer } from "../../auth/rbac/rbac-authorizer.js";
-import { RoleIndex } from "../../auth/rbac/role-index.js";
-import { loadFacts } from "../../facts/facts.js";
-import { Registry } from "../../registry/registry.js";
-import { MemoryStorage } from "../../storage/memory-storage.js";
-import { DefaultAdmission } from "../default-admission.js";
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind.
-type Any = any;
+import { describe, expect, it } from "vitest";
+import type { TestAnswer } from "../../registry/test-plane.js";
+import { admittedPlane } from "../admitted-plane.testing.js";
 
 const REGISTRATION = "/apis/admissionregistration.k8s.io/v1";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
 async function plane() {
-  const clock = new VirtualClock();
-  const storage = new MemoryStorage({ clock });
-  const random = seededRandom(1);
-  const roles = new RoleIndex(storage);
-  const rbac = new RbacAuthorizer(roles);
-  const catalog = () => registry.environment.catalog;
-  const admission = new DefaultAdmission({ storage, clock, random, roles, rbac, catalog });
-  const registry: Registry = new Registry({
-    storage,
-    clock,
-    random,
-    facts: await loadFacts(),
-    admission: admission.plugins,
-    authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
-    authorizer: rbac,
-  });
-  onTestFinished(() => admission[Symbol.dispose]());
-  const post = async (path: string, body: object): Promise<{ status: number; body: Any; headers: Any }> => {
-    const response = await registry.handler({
-      method: "POST",
-      path,
-      query: new URLSearchParams(),
-      headers: { "content-type": "application/json" },
-      body: Buffer.from(JSON.stringify(body)),
-      isInProcess: true,
-      signal: new AbortController().signal,
-    });
-    return {
-      status: response.status,
-      body: JSON.parse(Buffer.from(response.body as Uint8Array).toString()),
-      headers: response.headers,
-    };
-  };
+  const { request } = await admittedPlane();
+  const post = (path: string, body: object): Promise<TestAnswer> => request("POST", path, body);
   await post("/api/v1/namespaces", { metadata: { name: "default" } });
   return { post };
 }

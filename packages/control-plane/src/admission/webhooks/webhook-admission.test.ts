@@ -1,16 +1,10 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { seededRandom, systemClock, systemRandom } from "setpoint";
-import { VirtualClock } from "setpoint/testing";
+import { systemClock, systemRandom } from "setpoint";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CertificateAuthority } from "../../auth/certificates/certificate-authority.js";
-import { RbacAuthorizer } from "../../auth/rbac/rbac-authorizer.js";
-import { RoleIndex } from "../../auth/rbac/role-index.js";
-import { loadFacts } from "../../facts/facts.js";
-import { Registry } from "../../registry/registry.js";
 import type { JsonObject } from "../../schema/json.js";
-import { MemoryStorage } from "../../storage/memory-storage.js";
-import { DefaultAdmission } from "../default-admission.js";
+import { admittedPlane } from "../admitted-plane.testing.js";
 import type { WebhookHandler } from "./webhook-caller.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into reviews and answers of every kind.
@@ -23,49 +17,9 @@ const NAMES = {
 
 /** A plane whose webhooks are functions: the Service `hooks/<name>` leads to `handlers[name]`. */
 async function plane(handlers: Record<string, WebhookHandler> = {}) {
-  const clock = new VirtualClock();
-  const storage = new MemoryStorage({ clock });
-  const random = seededRandom(1);
-  const roles = new RoleIndex(storage);
-  const rbac = new RbacAuthorizer(roles);
-  const admission = new DefaultAdmission({
-    storage,
-    clock,
-    random,
-    roles,
-    rbac,
-    catalog: () => registry.environment.catalog,
-    services: ({ name }) => (handlers[name] ? { handler: handlers[name] } : undefined),
-  });
-  const registry: Registry = new Registry({
-    storage,
-    clock,
-    random,
-    facts: await loadFacts(),
-    admission: admission.plugins,
-    authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
-    authorizer: rbac,
-  });
-  onTestFinished(() => admission[Symbol.dispose]());
-  const request = async (
-    method: string,
-    target: string,
-    body?: object,
-    contentType = "application/json",
-  ): Promise<Any> => {
-    const url = new URL(target, "http://plane");
-    const response = await registry.handler({
-      method,
-      path: url.pathname,
-      query: url.searchParams,
-      headers: { "user-agent": "test/1", ...(body && { "content-type": contentType }) },
-      body: Buffer.from(body ? JSON.stringify(body) : ""),
-      isInProcess: true,
-      signal: new AbortController().signal,
-    });
-    const text = Buffer.from(response.body as Uint8Array).toString();
-    return { status: response.status, headers: response.headers, body: JSON.parse(text) };
-  };
+  const { clock, request } = await admittedPlane(({ name }) =>
+    handlers[name] ? { handler: handlers[name] } : undefined,
+  );
   await request("POST", "/api/v1/namespaces", { metadata: { name: "team", labels: { q: "1" } } });
   const install = async (kind: keyof typeof NAMES, name: string, webhooks: object[]): Promise<void> => {
     const complete = webhooks.map((webhook) => ({
@@ -105,6 +59,35 @@ const patch = (...operations: object[]) => ({
   allowed: true,
   patchType: "JSONPatch",
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
+});
+
+describe("webhooks of an older version", () => {
+  const beta = (response: object, seen: Any[] = []): WebhookHandler => {
+    return async (body) =>
+      noting(seen, body as Any, { ...(body as object), request: undefined, response }) as JsonObject;
+  };
+
+  it("are asked in it, and need neither a uid nor the type of a patch", async () => {
+    const seen: Any[] = [];
+    const operations = [{ op: "add", path: "/data/added", value: "x" }];
+    const answer = { allowed: true, patch: Buffer.from(JSON.stringify(operations)).toString("base64") };
+    const { install, create } = await plane({ m: beta(answer, seen) });
+    await install("MutatingWebhookConfiguration", "m", [{ admissionReviewVersions: ["v0", "v1beta1", "v1"] }]);
+    const { status, body } = await create();
+    expect([status, body.data.added, seen[0].apiVersion]).toEqual([201, "x", "admission.k8s.io/v1beta1"]);
+  });
+
+  it("are not taken at their word in another version", async () => {
+    const other: WebhookHandler = async () =>
+      ({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { allowed: true } }) as JsonObject;
+    const { install, create } = await plane({ v: other });
+    await install("ValidatingWebhookConfiguration", "v", [{ admissionReviewVersions: ["v1beta1"] }]);
+    const { status, body } = await create();
+    expect([status, body.message]).toEqual([
+      500,
+      expect.stringContaining("converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion"),
+    ]);
+  });
 });
 
 describe("validating webhooks", () => {
