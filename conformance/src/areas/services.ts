@@ -103,7 +103,7 @@ export const serviceCases = area("services", {
     s.note("chosen", kept.spec.ports[0].nodePort !== undefined);
   },
   "ports of nodes of one's own": async (s) => {
-    const ports = [{ port: 80, nodePort: 31_888 }];
+    const ports = [{ port: 80, nodePort: 30_018 }];
     await create(s, "made", { type: "NodePort", ports }, { ports: false });
     await create(s, "taken", { type: "NodePort", ports }, { ports: false }, "other");
     await change(s, "no longer", { type: "ClusterIP", ports: [{ port: 80, nodePort: null }] }, { ports: false });
@@ -111,8 +111,8 @@ export const serviceCases = area("services", {
   },
   "one port of a node for two protocols": async (s) => {
     const ports = [
-      { name: "a", port: 53, protocol: "TCP", nodePort: 31_889 },
-      { name: "b", port: 53, protocol: "UDP", nodePort: 31_889 },
+      { name: "a", port: 53, protocol: "TCP", nodePort: 30_019 },
+      { name: "b", port: 53, protocol: "UDP", nodePort: 30_019 },
     ];
     await create(s, "made", { type: "NodePort", ports }, { ports: false });
   },
@@ -120,13 +120,13 @@ export const serviceCases = area("services", {
     refused(
       s,
       { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] },
-      { type: "ClusterIP", ports: [{ port: 80, nodePort: 31_890 }] },
+      { type: "ClusterIP", ports: [{ port: 80, nodePort: 30_020 }] },
       { type: "NodePort", ports: [{ port: 80, nodePort: -1 }] },
       {
         type: "NodePort",
         ports: [
-          { name: "a", port: 80, nodePort: 31_891 },
-          { name: "b", port: 81, nodePort: 31_891 },
+          { name: "a", port: 80, nodePort: 30_021 },
+          { name: "b", port: 81, nodePort: 30_021 },
         ],
       },
     ),
@@ -164,7 +164,7 @@ export const serviceCases = area("services", {
       { type: "LoadBalancer", externalTrafficPolicy: "Nearby" },
       { externalTrafficPolicy: "Local" },
       { type: "LoadBalancer", loadBalancerClass: "no good" },
-      { type: "LoadBalancer", healthCheckNodePort: 31_999 },
+      { type: "LoadBalancer", healthCheckNodePort: 30_029 },
     ),
   "families of addresses": async (s) => {
     await create(s, "single", { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] });

@@ -5,9 +5,9 @@ import type { Storage } from "../../storage/storage.js";
 import { portsOf, specOf } from "./service-spec.js";
 
 const SERVICES = "/services";
-/** Room for many; the first address is the API server's own. */
-const RANGE = { pattern: /^10\.0\.\d{1,3}\.\d{1,3}$/, first: 2, last: 65_534 };
-const PORTS = { first: 30_000, last: 32_767 };
+/** Room for many; the first address is the API server's own. Those before `chosen` are left to who asks for one by name. */
+const RANGE = { pattern: /^10\.0\.\d{1,3}\.\d{1,3}$/, first: 2, chosen: 257, last: 65_534 };
+const PORTS = { first: 30_000, chosen: 30_086, last: 32_767 };
 /** What was given out a moment ago may not be stored yet. */
 const REMEMBERED = 256;
 
@@ -26,13 +26,13 @@ export class AddressPool {
 
   address(): string {
     const { addresses } = this.#used();
-    const at = this.#free(RANGE.first, RANGE.last, (number) => this.#isTaken(addresses, addressAt(number)));
+    const at = this.#free(RANGE, (number) => this.#isTaken(addresses, addressAt(number)));
     return this.#remember(addressAt(at));
   }
 
   port(): number {
     const { ports } = this.#used();
-    return this.#remember(this.#free(PORTS.first, PORTS.last, (number) => this.#isTaken(ports, number)));
+    return this.#remember(this.#free(PORTS, (number) => this.#isTaken(ports, number)));
   }
 
   refusalOfAddress(address: string): string | undefined {
@@ -51,13 +51,18 @@ export class AddressPool {
     return used.has(value) || this.#recent.includes(value);
   }
 
-  /** From a random place on. */
-  #free(first: number, last: number, isTaken: (number: number) => boolean): number {
-    const size = last - first + 1;
-    const start = Math.floor(this.#random.next() * size);
-    for (let step = 0; step < size; step++) {
-      const number = first + ((start + step) % size);
-      if (!isTaken(number)) return number;
+  /** From a random place on; of those that are asked for by name only when nothing else is left. */
+  #free({ first, chosen, last }: typeof RANGE | typeof PORTS, isTaken: (number: number) => boolean): number {
+    for (const [from, to] of [
+      [chosen, last],
+      [first, chosen - 1],
+    ] as const) {
+      const size = to - from + 1;
+      const start = Math.floor(this.#random.next() * size);
+      for (let step = 0; step < size; step++) {
+        const number = from + ((start + step) % size);
+        if (!isTaken(number)) return number;
+      }
     }
     throw internalError("failed to allocate a serviceIP: range is full");
   }
