@@ -156,13 +156,22 @@ function framed(chunk: Uint8Array): Buffer {
 }
 
 function headText(status: number, headers: ApiResponse["headers"], nowMs: number): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\ndate: ${httpDate(nowMs)}\r\n`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\ndate: ${httpDate(nowMs)}\r\n${headerLines(headers)}`;
+}
+
+/** The headers that were written last: most answers have the same ones. */
+let latestHeaders: { readonly headers: ApiResponse["headers"]; readonly lines: string } | undefined;
+
+function headerLines(headers: ApiResponse["headers"]): string {
+  if (latestHeaders?.headers === headers) return latestHeaders.lines;
+  let lines = "";
   for (const name in headers) {
     const value = headers[name]!;
-    if (typeof value === "string") text += headerLine(name, value);
-    else for (const each of value) text += headerLine(name, each);
+    if (typeof value === "string") lines += headerLine(name, value);
+    else for (const each of value) lines += headerLine(name, each);
   }
-  return text;
+  latestHeaders = { headers, lines };
+  return lines;
 }
 
 /** A value must not break out of its line. */

@@ -28,6 +28,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** The media type of the body, without its parameters. JSON where the client does not say. */
 export function contentTypeOf(request: ApiRequest): string {
   const header = request.headers["content-type"];
+  if (header === "application/json") return header;
   const value = typeof header === "string" ? header : (header?.[0] ?? "");
   return value.split(";", 1)[0]!.trim().toLowerCase();
 }

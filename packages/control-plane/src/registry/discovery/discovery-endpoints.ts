@@ -3,7 +3,7 @@ import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
 import type { ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, parseAccept, wantsPretty } from "../negotiation/accept.js";
-import { answer, COMMON_HEADERS, pageNotFound } from "../negotiation/answer.js";
+import { answer, JSON_HEADERS, pageNotFound } from "../negotiation/answer.js";
 import { methodNotAllowed, unknownResource } from "../status-error.js";
 import {
   aggregatedDiscovery,
@@ -80,7 +80,7 @@ export class DiscoveryEndpoints {
     const representation = negotiate(accept, isOwn || asksForProtobuf(accept), false, isPretty);
     const { body } = this.#document(key, make);
     if (representation !== JSON_ANSWER) return answer(200, JSON.parse(body.toString()), representation);
-    return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
+    return { status: 200, headers: JSON_HEADERS, body };
   }
 
   #document(key: string, make: () => object): Document {

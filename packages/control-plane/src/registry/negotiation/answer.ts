@@ -10,6 +10,12 @@ const NEWLINE = encoder.encode("\n");
 
 export const COMMON_HEADERS: Readonly<Record<string, string>> = { "cache-control": "no-cache, private" };
 
+/** Shared by all answers in JSON, so that these are written out once. */
+export const JSON_HEADERS: Readonly<Record<string, string>> = {
+  ...COMMON_HEADERS,
+  "content-type": "application/json",
+};
+
 /** A value in the representation that was negotiated. */
 export function answer(status: number, value: unknown, representation: Representation = JSON_ANSWER): ApiResponse {
   const { mediaType, isPretty } = representation;
@@ -28,8 +34,7 @@ export function answerBytes(
   if (representation.mediaType !== "application/json" || representation.isPretty) {
     return answer(status, JSON.parse(decoder.decode(json)), representation);
   }
-  const headers = { ...COMMON_HEADERS, "content-type": "application/json" };
-  return { status, headers, body: Buffer.concat([json, NEWLINE]) };
+  return { status, headers: JSON_HEADERS, body: Buffer.concat([json, NEWLINE]) };
 }
 
 /** YAML as the real server writes it: keys in order, quoted only where needed. */

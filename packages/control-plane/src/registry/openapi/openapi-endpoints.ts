@@ -3,7 +3,7 @@ import type { Facts } from "../../facts/facts.js";
 import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
 import type { CatalogVersion, ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
-import { COMMON_HEADERS, text } from "../negotiation/answer.js";
+import { COMMON_HEADERS, JSON_HEADERS, text } from "../negotiation/answer.js";
 import { listDocument, openApiDocument } from "./openapi-document.js";
 
 interface Entry {
@@ -62,7 +62,7 @@ export class OpenApiEndpoints {
       JSON.stringify(this.#facts.components).replaceAll("#/components/schemas/", "#/definitions/"),
     ) as object;
     const body = Buffer.from(JSON.stringify({ swagger: "2.0", info, paths: {}, definitions }));
-    return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
+    return { status: 200, headers: JSON_HEADERS, body };
   }
 
   #index(request: ApiRequest): ApiResponse {

@@ -1,7 +1,7 @@
 import type { ApiResponse } from "../../http/api-request.js";
 import { isWebSocketRequest } from "../../http/websocket/handshake.js";
 import { headerOf, type ResourceCall } from "../endpoint.js";
-import { answerBytes, COMMON_HEADERS } from "../negotiation/answer.js";
+import { answerBytes, JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
 import { plainPresentation } from "../presentation/plain.js";
 import type { Presentation } from "../presentation/presentation.js";
@@ -98,7 +98,7 @@ export function listAnswer(call: ResourceCall, presentation: Presentation, page:
   if (!isPlain || page.items.length < STREAMED_ITEMS) {
     return answerBytes(200, Buffer.concat([...pieces]), representation);
   }
-  return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body: inPieces(pieces) };
+  return { status: 200, headers: JSON_HEADERS, body: inPieces(pieces) };
 }
 
 async function* inPieces(parts: Iterable<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -137,7 +137,7 @@ export async function watchObjects(call: ResourceCall): Promise<ApiResponse> {
     signal: request.signal,
   });
   if (isWebSocketRequest(request)) return answerWebSocketWatch(request, body, environment.clock);
-  return { status: 200, headers: { ...COMMON_HEADERS, "content-type": "application/json" }, body };
+  return { status: 200, headers: JSON_HEADERS, body };
 }
 
 export function userAgentOf(call: ResourceCall): string | undefined {

@@ -37,12 +37,13 @@ const converted = new WeakMap<
 const current = new WeakMap<StoredObject, ResourceDefinition>();
 
 export function markCurrent(stored: StoredObject, definition: ResourceDefinition): void {
-  current.set(stored, definition);
+  // The schema of a built-in kind does not change while the process lives.
+  if (!definition.isBuiltIn) current.set(stored, definition);
 }
 
 /** The object in the definition's version, where that needs no webhook; undefined where it does. */
 export function servedNow(stored: StoredObject, definition: ResourceDefinition): ServedObject | undefined {
-  if (current.get(stored) === definition || (definition.isBuiltIn && isStorageVersion(definition))) return stored;
+  if (definition.isBuiltIn ? isStorageVersion(definition) : current.get(stored) === definition) return stored;
   const known = converted.get(stored);
   if (known?.definition === definition) return known.served;
   // What was stored before the storage version changed is at another one than what is stored now.

@@ -36,8 +36,10 @@ export function completed(
   duplicates: readonly FieldFinding[],
   known?: KubeObject,
 ): KubeObject {
-  const typed = { ...object, kind: definition.kind, apiVersion: apiVersionOf(definition) } as unknown as KubeObject;
-  const { object: pruned, unknownFields } = definition.shape.prune(typed, known);
+  const apiVersion = apiVersionOf(definition);
+  const isTyped = object.kind === definition.kind && object.apiVersion === apiVersion;
+  const typed = isTyped ? object : { ...object, kind: definition.kind, apiVersion };
+  const { object: pruned, unknownFields } = definition.shape.prune(typed as unknown as KubeObject, known);
   if (fieldValidation !== "Ignore") {
     // Custom resources are pruned after they were read, and in the order of names.
     const findings = definition.isBuiltIn
