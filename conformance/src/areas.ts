@@ -27,6 +27,7 @@ import { quotaCases } from "./areas/quotas.js";
 import { replicaSetCases } from "./areas/replica-sets.js";
 import { serviceCases } from "./areas/services.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
+import { storageCases } from "./areas/storage.js";
 import { subresourceCases } from "./areas/subresources.js";
 import { updateCases } from "./areas/update.js";
 import { volumeCases } from "./areas/volumes.js";
@@ -60,6 +61,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...namespaceCases,
   ...listCases,
   ...watchCases,
+  ...storageCases,
   ...webSocketCases,
   ...firstObjectCases,
   ...schemaCases,
