@@ -125,7 +125,7 @@ export const cronJobCases = area("cron jobs", {
     await started(s, 1);
     await status(s, "one", ({ active }) => active?.length === 1);
     await reschedule(s, SECOND_NIGHT);
-    await toldEvents(s, "CronJob", "a", ["JobAlreadyActive"]);
+    await toldEvents(s, "CronJob", "a", ["SuccessfulCreate", "JobAlreadyActive"]);
     s.note("jobs", names(await started(s, 1)));
     await status(s, "still one", ({ active }) => active?.length === 1);
   },
@@ -138,20 +138,20 @@ export const cronJobCases = area("cron jobs", {
     await list(s, (all) => all.length === 1 && all[0].metadata.uid !== first.metadata.uid);
     s.note("jobs", names(await started(s, 1)));
     await status(s, "another", ({ active }) => active?.length === 1 && active[0].uid !== first.metadata.uid);
-    await toldEvents(s, "CronJob", "a", ["SuccessfulDelete"]);
+    await toldEvents(s, "CronJob", "a", ["SuccessfulCreate", "SuccessfulCreate", "SuccessfulDelete"]);
   },
   "a job that completes": async (s) => {
     await create(s, { jobTemplate: { spec: jobSpec(NOTHING) } });
     await sleptSince(s);
     await started(s, 1);
     await status(s, "status", ({ active, lastSuccessfulTime }) => !active && lastSuccessfulTime);
-    await toldEvents(s, "CronJob", "a", ["SawCompletedJob"]);
+    await toldEvents(s, "CronJob", "a", ["SuccessfulCreate", "SawCompletedJob"]);
   },
   "a job that fails": async (s) => {
     await create(s, { jobTemplate: { spec: jobSpec({ activeDeadlineSeconds: 1 }) } });
     await sleptSince(s);
     await started(s, 1);
-    await toldEvents(s, "CronJob", "a", ["SawCompletedJob"]);
+    await toldEvents(s, "CronJob", "a", ["SuccessfulCreate", "SawCompletedJob"]);
     await status(s, "failed", ({ active }) => !active);
   },
   "an active job that is gone": async (s) => {
@@ -161,7 +161,7 @@ export const cronJobCases = area("cron jobs", {
     await status(s, "one", ({ active }) => active?.length === 1);
     await s.delete(`${jobs(s)}/${metadata.name}`, { propagationPolicy: "Background" }, { silent: true });
     await status(s, "none", ({ active }) => !active);
-    await toldEvents(s, "CronJob", "a", ["MissingJob"]);
+    await toldEvents(s, "CronJob", "a", ["SuccessfulCreate", "MissingJob"]);
     s.note("jobs", names(await list(s, (all) => all.length === 0)));
   },
   "jobs beyond its history": async (s) => {
@@ -178,7 +178,7 @@ export const cronJobCases = area("cron jobs", {
     const owner = await create(s, { failedJobsHistoryLimit: 0 });
     await byHand(s, owner, "old-1", { activeDeadlineSeconds: 1 });
     s.note("jobs", names(await list(s, (all) => all.length === 0)));
-    await toldEvents(s, "CronJob", "a", ["SuccessfulDelete"]);
+    await toldEvents(s, "CronJob", "a", ["UnexpectedJob", "SuccessfulDelete"]);
   },
   "a job that is made by hand": async (s) => {
     const owner = await create(s);

@@ -19,6 +19,16 @@ const pod = (name: string, resources: object = {}, spec: object = {}) => ({
   spec: { containers: [{ name: "main", image: "one", resources }], ...spec },
 });
 
+/** Why not, with the complaints in one order: the real server collects them from hash maps. */
+const refusal = ({ message, ...body }: Body): unknown => {
+  const sorted = (list: string): string =>
+    list
+      .split(/, (?=minimum |maximum |\S+ max )/)
+      .sort()
+      .join(", ");
+  return { ...body, message: message.replace(/\[(.*)\]$/, (_: string, list: string) => `[${sorted(list)}]`) };
+};
+
 /** What became of a pod: its resources, or why not. */
 const tryPod = async (s: Session, name: string, resources?: object, spec?: object): Promise<void> => {
   const { status, body } = await s.post(core(s, "pods"), pod(name, resources, spec), { silent: true });
@@ -29,7 +39,7 @@ const tryPod = async (s: Session, name: string, resources?: object, spec?: objec
     init: shown(body.spec.initContainers),
     qosClass: body.status.qosClass,
   });
-  s.note(name, status === 201 ? made() : body);
+  s.note(name, status === 201 ? made() : refusal(body));
 };
 
 const tryClaim = async (s: Session, name: string, storage: string): Promise<void> => {
@@ -39,7 +49,7 @@ const tryClaim = async (s: Session, name: string, storage: string): Promise<void
     { metadata: { name }, spec },
     { silent: true },
   );
-  s.note(name, status === 201 ? status : body);
+  s.note(name, status === 201 ? status : refusal(body));
 };
 
 /** On trial, pods get defaults, or are refused. */

@@ -333,11 +333,9 @@ export const quotaCases = area("quotas", {
   },
   "quotas of quotas": async (s) => {
     await quota(s, { resourcequotas: "2" });
-    tell(
-      s,
-      "another",
-      await s.post(quotas(s), { metadata: { name: "r" }, spec: { hard: { pods: "1" } } }, { silent: true }),
-    );
+    const another = { metadata: { name: "r" }, spec: { hard: { pods: "1" } } };
+    await s.seen(`${quotas(s)}?dryRun=All`, another, (reply) => reply.status === 403);
+    tell(s, "another", await s.post(quotas(s), another, { silent: true }));
     await status(s, "status", ({ resourcequotas }) => resourcequotas === "2");
   },
   "amounts in other words": async (s) => {
