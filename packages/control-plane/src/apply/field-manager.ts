@@ -6,7 +6,7 @@ import { isArray, isObject, type Json, type JsonObject, withField, withoutField 
 import type { Schema } from "../schema/schema.js";
 import { ConflictsError } from "./conflict.js";
 import { createdFields } from "./created-fields.js";
-import { difference, type FieldSet, isEmptySet, setOf, union } from "./field-set.js";
+import { difference, equalSets, type FieldSet, isEmptySet, setOf, union } from "./field-set.js";
 import { allowedByLastApplied, syncLastApplied } from "./last-applied.js";
 import {
   compareTimes,
@@ -194,8 +194,10 @@ function updateManagers(
   if (changed !== undefined) {
     result.delete(operation);
     const previous = result.get(id);
-    const fields = previous === undefined ? changed.fields : union(changed.fields, previous.fields);
-    result.set(id, { ...changed, fields });
+    const fields = previous === undefined ? changed.fields : union(previous.fields, changed.fields);
+    // Mostly it owned all of that before: a set that is known is neither checked nor frozen again.
+    const before = managers.get(id)?.fields;
+    result.set(id, { ...changed, fields: before !== undefined && equalSets(before, fields) ? before : fields });
   }
   return cap(result);
 }
