@@ -227,6 +227,12 @@ export const openApiCases = area("openapi", {
     s.note("components", Object.keys(components.schemas).sort());
     s.note("paths", Object.fromEntries(Object.entries(paths).map(([each, methods]) => [each, operations(methods)])));
   },
+  "in its older form": async (s) => {
+    for (const accept of ["application/json", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "*/*"]) {
+      const { status, headers, body } = await s.get("/openapi/v2", { headers: { accept }, silent: true });
+      s.note(accept, [status, headers["content-type"], headers.vary, headers.etag !== undefined, body.swagger]);
+    }
+  },
   "of a group that is not there": async (s) => {
     await s.get("/openapi/v3/apis/none/v1");
   },

@@ -3,7 +3,7 @@ import type { Facts } from "../../facts/facts.js";
 import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
 import type { CatalogVersion, ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
-import { COMMON_HEADERS, JSON_HEADERS, text } from "../negotiation/answer.js";
+import { COMMON_HEADERS, text } from "../negotiation/answer.js";
 import { listDocument, openApiDocument } from "./openapi-document.js";
 
 interface Entry {
@@ -27,6 +27,8 @@ export class OpenApiEndpoints {
   #entries = new Map<string, Entry>();
   readonly #documents = new Map<string, Uint8Array>();
   #generation = 0;
+  #v2Json: Tagged | undefined;
+  #v2Protobuf: Tagged | undefined;
 
   constructor(catalog: ResourceCatalog, facts: Facts) {
     this.#catalog = catalog;
@@ -53,16 +55,26 @@ export class OpenApiEndpoints {
 
   /** `/openapi/v2`: the same schemas in the older form, without paths. */
   answerV2(request: ApiRequest): ApiResponse {
-    const info = { title: "Kubernetes", version: this.#facts.version.gitVersion };
-    if (headerOf(request, "accept")?.includes(PROTOBUF_V2)) {
-      const headers = { ...COMMON_HEADERS, "content-type": PROTOBUF_V2.replace("@", ".") };
-      return { status: 200, headers, body: documentWithoutModels(info) };
-    }
+    const isProtobuf = headerOf(request, "accept")?.includes(PROTOBUF_V2) ?? false;
+    const { body, etag } = isProtobuf
+      ? (this.#v2Protobuf ??= withEtag(documentWithoutModels(this.#info)))
+      : (this.#v2Json ??= withEtag(this.#v2Document()));
+    const contentType = isProtobuf ? PROTOBUF_V2.replace("@", ".") : "application/json";
+    const headers = { ...COMMON_HEADERS, "content-type": contentType, etag, vary: ["Accept-Encoding", "Accept"] };
+    const isKnown = headerOf(request, "if-none-match") === etag;
+    return isKnown ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
+  }
+
+  get #info(): { readonly title: string; readonly version: string } {
+    return { title: "Kubernetes", version: this.#facts.version.gitVersion };
+  }
+
+  /** Facts never change, so it is made once, at the first question. */
+  #v2Document(): Uint8Array {
     const definitions = JSON.parse(
       JSON.stringify(this.#facts.components).replaceAll("#/components/schemas/", "#/definitions/"),
     ) as object;
-    const body = Buffer.from(JSON.stringify({ swagger: "2.0", info, paths: {}, definitions }));
-    return { status: 200, headers: JSON_HEADERS, body };
+    return Buffer.from(JSON.stringify({ swagger: "2.0", info: this.#info, paths: {}, definitions }));
   }
 
   #index(request: ApiRequest): ApiResponse {
@@ -129,6 +141,15 @@ function documentWithoutModels({ title, version }: { readonly title: string; rea
   };
   const info = Buffer.concat([field(1, title), field(2, version)]);
   return Buffer.concat([field(1, "2.0"), field(2, info)]);
+}
+
+interface Tagged {
+  readonly body: Uint8Array;
+  readonly etag: string;
+}
+
+function withEtag(body: Uint8Array): Tagged {
+  return { body, etag: `"${hashOf(Buffer.from(body).toString("latin1"))}"` };
 }
 
 function hashOf(value: string): string {
