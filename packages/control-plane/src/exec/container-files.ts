@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { Container, Pod } from "setpoint/kinds/v1";
 import type { ContainerValues } from "./container-values.js";
 
@@ -89,5 +90,5 @@ function fields(items: NonNullable<Volume["downwardAPI"]>["items"], values: Cont
 
 /** Absolute, without `.`, `..` and doubled slashes. */
 function normalized(path: string): string {
-  return new URL(path.replaceAll(/\/{2,}/g, "/"), "file:///").pathname.replace(/(?<=.)\/$/, "");
+  return posix.resolve("/", path);
 }

@@ -62,7 +62,7 @@ beforeAll(async () => {
     if (status?.phase === "Running") break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-});
+}, 60_000);
 afterAll(() => plane?.stop());
 
 interface Session {
@@ -112,7 +112,7 @@ describe("exec in a simulated pod", () => {
       ]),
     );
     expect((await exec("web", "cat", "/etc/settings/mode")).stdout).toBe("fast");
-    expect((await exec("web", "ls", "/etc/settings/")).stdout).toBe("mode\nsize\n");
+    expect((await exec("web", "ls", "/etc//x/../settings/")).stdout).toBe("mode\nsize\n");
     expect((await exec("web", "cat", "/etc/none")).stderr).toBe("cat: /etc/none: No such file or directory\n");
   });
 
@@ -143,6 +143,7 @@ describe("exec in a simulated pod", () => {
       "Internal error occurred: error executing command in container: OCI runtime exec failed: exec failed: unable to " +
         'start container process: exec: "psql": executable file not found in $PATH: unknown',
     );
+    expect((await exec("web", "constructor")).status.reason).toBe("InternalError");
     expect((await exec("stuck", "true")).status.message).toBe(
       'Internal error occurred: unable to upgrade connection: container not found ("main")',
     );

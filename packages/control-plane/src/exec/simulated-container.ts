@@ -33,8 +33,8 @@ export class SimulatedContainer {
   /** Its exit code; undefined where there is no such program. */
   async run([name = "", ...args]: readonly string[]): Promise<number | undefined> {
     if (SHELLS.includes(name)) return this.#shell(args);
-    const program = PROGRAMS[name.replace(/^(?:\/usr)?\/bin\//, "")];
-    return program?.(args, this);
+    const program = name.replace(/^(?:\/usr)?\/bin\//, "");
+    return Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program]!(args, this) : undefined;
   }
 
   async #shell(args: readonly string[]): Promise<number> {
