@@ -10,13 +10,12 @@ import {
   oneOf,
   port,
   portNameComplaints,
+  protocol,
   type Rule,
   type StructRule,
   struct,
 } from "./rule.js";
 import { appArmor, securityContext } from "./security-rules.js";
-
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
 const ports: Rule = (value, path, errors) => {
   const names = new Set<string>();
@@ -30,7 +29,7 @@ const ports: Rule = (value, path, errors) => {
     if (!item.containerPort) errors.push(required(`${at}.containerPort`));
     else port(item.containerPort, `${at}.containerPort`, errors);
     if (item.hostPort) port(item.hostPort, `${at}.hostPort`, errors);
-    needed(oneOf(...PROTOCOLS))(item.protocol, `${at}.protocol`, errors);
+    needed(protocol)(item.protocol, `${at}.protocol`, errors);
   }
 };
 

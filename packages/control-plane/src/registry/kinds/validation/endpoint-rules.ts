@@ -15,6 +15,7 @@ import {
   oneOf,
   pointed,
   port,
+  protocol,
   qualified,
   type Rule,
   struct,
@@ -22,8 +23,6 @@ import {
   texts,
 } from "./rule.js";
 import { specialAddress } from "./service-rules.js";
-
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
 function address(type: Json | undefined, value: string, list: string, path: string, errors: FieldError[]): void {
   if (type === "FQDN") subdomain(value, path, errors);
@@ -47,13 +46,13 @@ const hints = struct({}, ({ forZones }, path, errors) => {
 
 const slicePorts: Rule = (value, path, errors) => {
   const names: Json[] = [];
-  for (const [index, { name = "", protocol, appProtocol }] of list(value).entries()) {
+  for (const [index, { name = "", protocol: transport, appProtocol }] of list(value).entries()) {
     const at = `${path}[${index}]`;
     given(label1123)(name, `${at}.name`, errors);
     if (names.includes(name)) errors.push(duplicate(`${at}.name`, name));
     names.push(name);
-    if (protocol === undefined) errors.push(required(`${at}.protocol`));
-    else oneOf(...PROTOCOLS)(protocol, `${at}.protocol`, errors);
+    if (transport === undefined) errors.push(required(`${at}.protocol`));
+    else protocol(transport, `${at}.protocol`, errors);
     pointed(qualified)(appProtocol, `${at}.appProtocol`, errors);
   }
 };
@@ -97,12 +96,12 @@ const endpoints: Rule = (value, _path, errors) => {
     each(endpointAddress)(subset.addresses, `${at}.addresses`, errors);
     each(endpointAddress)(subset.notReadyAddresses, `${at}.notReadyAddresses`, errors);
     const ports = list(subset.ports);
-    for (const [position, { name, port: number, protocol, appProtocol }] of ports.entries()) {
+    for (const [position, { name, port: number, protocol: transport, appProtocol }] of ports.entries()) {
       const place = `${at}.ports[${position}]`;
       if (ports.length > 1 && isEmpty(name)) errors.push(required(`${place}.name`));
       else given(label1123)(name, `${place}.name`, errors);
       port(number ?? 0, `${place}.port`, errors);
-      needed(oneOf(...PROTOCOLS))(protocol, `${place}.protocol`, errors);
+      needed(protocol)(transport, `${place}.protocol`, errors);
       pointed(qualified)(appProtocol, `${place}.appProtocol`, errors);
     }
   }

@@ -2,7 +2,14 @@ import { deepEqual, isArray, type Json, type JsonObject } from "../../../schema/
 import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internal } from "./internal-struct.js";
-import { containerResourceName, quotaResourceName, resourceAmount, resourceName } from "./resource-rules.js";
+import {
+  containerResourceName,
+  QUOTA,
+  QUOTA_OF_PODS,
+  quotaResourceName,
+  resourceAmount,
+  resourceName,
+} from "./resource-rules.js";
 import {
   countOrPercent,
   entriesOf,
@@ -91,37 +98,12 @@ const PAIRS = [
   ["BestEffort", "NotBestEffort"],
   ["Terminating", "NotTerminating"],
 ] as const;
-const OF_PODS = [
-  "pods",
-  "cpu",
-  "memory",
-  "ephemeral-storage",
-  "requests.cpu",
-  "requests.memory",
-  "requests.ephemeral-storage",
-  "limits.cpu",
-  "limits.memory",
-  "limits.ephemeral-storage",
-];
-const STANDARD_QUOTA = [
-  ...OF_PODS,
-  "requests.storage",
-  "services",
-  "replicationcontrollers",
-  "secrets",
-  "persistentvolumeclaims",
-  "configmaps",
-  "resourcequotas",
-  "services.nodeports",
-  "services.loadbalancers",
-];
-
 /** What a scope can be measured by. */
 function suits(scope: string, resource: string): boolean {
-  if (!STANDARD_QUOTA.includes(resource)) return true;
+  if (!QUOTA.includes(resource)) return true;
   if (scope === "BestEffort") return resource === "pods";
   if (scope === "VolumeAttributesClass") return ["persistentvolumeclaims", "requests.storage"].includes(resource);
-  return !SCOPES.includes(scope) || OF_PODS.includes(resource);
+  return !SCOPES.includes(scope) || QUOTA_OF_PODS.includes(resource);
 }
 
 const quota: StructRule = (spec, path, errors) => {

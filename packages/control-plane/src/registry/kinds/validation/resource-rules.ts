@@ -15,15 +15,8 @@ import {
 } from "./rule.js";
 
 const CONTAINER = ["cpu", "ephemeral-storage", "memory"];
-const QUOTA = [
-  ...CONTAINER,
-  "requests.cpu",
-  "requests.memory",
-  "requests.storage",
-  "requests.ephemeral-storage",
-  "limits.cpu",
-  "limits.memory",
-  "limits.ephemeral-storage",
+/** What quotas count; half a one does not exist. */
+const COUNTED = [
   "pods",
   "resourcequotas",
   "services",
@@ -34,18 +27,14 @@ const QUOTA = [
   "services.nodeports",
   "services.loadbalancers",
 ];
+/** What quotas measure of pods. */
+export const QUOTA_OF_PODS = [
+  "pods",
+  ...["", "requests.", "limits."].flatMap((prefix) => CONTAINER.map((name) => `${prefix}${name}`)),
+];
+/** All that the server's own quotas know. */
+export const QUOTA = [...new Set([...QUOTA_OF_PODS, "requests.storage", ...COUNTED])];
 const STANDARD = [...QUOTA, "storage", "attachable-volumes-"];
-const WHOLE = [
-  "pods",
-  "resourcequotas",
-  "services",
-  "replicationcontrollers",
-  "secrets",
-  "persistentvolumeclaims",
-  "configmaps",
-  "services.nodeports",
-  "services.loadbalancers",
-];
 const BILLION = 1_000_000_000n;
 
 const isHugePages = (name: string): boolean => name.startsWith("hugepages-");
@@ -92,7 +81,7 @@ export function quotaResourceName(name: string, path: string, errors: FieldError
 /** An amount that is not negative, and whole where the resource is counted. */
 export function resourceAmount(name: string, value: Json, path: string, errors: FieldError[]): void {
   nonNegativeQuantity(value, path, errors);
-  if ((WHOLE.includes(name) || isExtended(name)) && nanosOf(value) % BILLION !== 0n) {
+  if ((COUNTED.includes(name) || isExtended(name)) && nanosOf(value) % BILLION !== 0n) {
     errors.push(invalidValue(path, quantityText(value), "must be an integer"));
   }
 }

@@ -130,6 +130,7 @@ export function portNameComplaints(name: string): readonly string[] {
 }
 
 export const portName = text(portNameComplaints);
+export const protocol = oneOf("SCTP", "TCP", "UDP");
 
 /** The number or the name of a port. */
 export const portReference: Rule = (value, path, errors) =>

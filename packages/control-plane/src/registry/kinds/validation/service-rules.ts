@@ -1,4 +1,4 @@
-import { isArray, type JsonObject } from "../../../schema/json.js";
+import type { JsonObject } from "../../../schema/json.js";
 import { duplicate, forbiddenField, invalidValue, Printed, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { cidr, ipAddress, isIp } from "./address-rules.js";
@@ -13,17 +13,17 @@ import {
   pointed,
   port,
   portReference,
+  protocol,
   qualified,
   type StructRule,
   subdomain,
+  texts,
 } from "./rule.js";
 
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const ADDRESSED = ["ClusterIP", "LoadBalancer", "NodePort"];
 const LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
-const textsOf = (value: JsonObject[string] | undefined): readonly string[] => (isArray(value) ? value.map(String) : []);
-const isHeadless = (spec: JsonObject): boolean => textsOf(spec.clusterIPs)[0] === "None";
+const isHeadless = (spec: JsonObject): boolean => texts(spec.clusterIPs)[0] === "None";
 
 const typed: StructRule = (spec, path, errors) => {
   const { type } = spec;
@@ -55,7 +55,7 @@ const ports: StructRule = (spec, path, errors) => {
       names.add(name);
     }
     port(each.port ?? 0, `${at}.port`, errors);
-    needed(oneOf(...PROTOCOLS))(each.protocol, `${at}.protocol`, errors);
+    needed(protocol)(each.protocol, `${at}.protocol`, errors);
     portReference(each.targetPort ?? 0, `${at}.targetPort`, errors);
     pointed(qualified)(each.appProtocol, `${at}.appProtocol`, errors);
   }
@@ -78,7 +78,7 @@ const affinity: StructRule = ({ sessionAffinity, sessionAffinityConfig }, path, 
 /** What addresses and families of addresses must agree in; also asked before addresses are given out. */
 export const addressFamilies: StructRule = (spec, path, errors) => {
   if (spec.type === "ExternalName") return;
-  const [addresses, wanted] = [textsOf(spec.clusterIPs), textsOf(spec.ipFamilies)];
+  const [addresses, wanted] = [texts(spec.clusterIPs), texts(spec.ipFamilies)];
   const first = String(spec.clusterIP ?? "");
   if (first !== "" && addresses.length === 0) errors.push(required(`${path}.clusterIPs`));
   else if (first !== "" && addresses[0] !== first) {
@@ -112,7 +112,7 @@ export const addressFamilies: StructRule = (spec, path, errors) => {
 };
 
 const addresses: StructRule = (spec, path, errors) => {
-  for (const [index, address] of textsOf(spec.externalIPs).entries()) {
+  for (const [index, address] of texts(spec.externalIPs).entries()) {
     const at = `${path}.externalIPs[${index}]`;
     if (isIp(address)) specialAddress(address, at, errors);
     else ipAddress(address, at, errors);
@@ -161,7 +161,7 @@ const nodePorts: StructRule = (spec, path, errors) => {
 
 const balancing: StructRule = (spec, path, errors) => {
   const isBalanced = spec.type === "LoadBalancer";
-  const ranges = textsOf(spec.loadBalancerSourceRanges);
+  const ranges = texts(spec.loadBalancerSourceRanges);
   const at = `${path}.LoadBalancerSourceRanges`;
   if (ranges.length > 0 && !isBalanced) errors.push(forbiddenField(at, LOAD_BALANCER));
   for (const [index, range] of ranges.entries()) cidr(range.trim(), `${at}[${index}]`, errors);
@@ -177,7 +177,7 @@ const balancing: StructRule = (spec, path, errors) => {
 const isReachedFromOutside = (spec: JsonObject): boolean =>
   spec.type === "NodePort" ||
   spec.type === "LoadBalancer" ||
-  (spec.type === "ClusterIP" && textsOf(spec.externalIPs).length > 0);
+  (spec.type === "ClusterIP" && texts(spec.externalIPs).length > 0);
 
 const traffic: StructRule = (spec, path, errors) => {
   const { externalTrafficPolicy: outside, healthCheckNodePort: health, internalTrafficPolicy: inside } = spec;
@@ -233,7 +233,7 @@ export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[
   }
   if (isHeadless(spec) && isHeadless(before)) return errors;
   for (const name of ["clusterIPs", "ipFamilies"]) {
-    const [now, was] = [textsOf(spec[name]), textsOf(before[name])];
+    const [now, was] = [texts(spec[name]), texts(before[name])];
     for (const [index, value] of now.entries()) {
       if (was[index] === undefined || was[index] === value) continue;
       errors.push(
