@@ -44,7 +44,9 @@ export class Session {
     this.hooks = hooks;
     this.namespace = id;
     this.group = `${id}.example.com`;
+    // Cases make other names of it, with and without its prefix.
     this.#normaliser.addGenerated(id);
+    this.#normaliser.addGenerated(id.slice(id.indexOf("-") + 1));
   }
 
   get(path: string, options?: CallOptions): Promise<Reply> {

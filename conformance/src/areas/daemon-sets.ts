@@ -248,7 +248,6 @@ export const daemonSetCases = area("daemon sets", {
     await using _ = await readyNode(s);
     await daemons(s, { minReadySeconds: 2 });
     await makeReady(s, await living(s, 1));
-    await settled(s, path(s), "ready", ({ status }) => status?.numberReady === 1);
     await settled(s, path(s), "available", ({ status }) => status?.numberAvailable === 1);
   },
   "a pod that failed is replaced": async (s) => {
