@@ -93,8 +93,7 @@ function programOf(root, name) {
 
 /**
  * Runs a package's tests.
- * @returns the exit code, the names of the specs that passed, and how many were run. Tests without Ginkgo give no report:
- * what counts is whether they pass.
+ * @returns the exit code, the names of the specs that passed, and how many were run. Tests without Ginkgo count as specs.
  */
 async function resultOf(program, folder, assets, kubectl) {
   const scratch = mkdtempSync(join(tmpdir(), "setpoint-suites-"));
@@ -106,12 +105,16 @@ async function resultOf(program, folder, assets, kubectl) {
     TMPDIR: scratch,
   };
   const started = performance.now();
-  const child = spawn("nice", [program, `-ginkgo.json-report=${report}`, "-test.timeout=15m"], {
+  const child = spawn("nice", [program, `-ginkgo.json-report=${report}`, "-test.v", "-test.timeout=15m"], {
     cwd: folder,
     env,
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "ignore"],
   });
-  const code = await new Promise((resolve) => child.once("exit", resolve));
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
   const suites = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : [];
   rmSync(scratch, { recursive: true, force: true });
   const specs = suites
@@ -121,12 +124,17 @@ async function resultOf(program, folder, assets, kubectl) {
     specs
       .filter(({ State }) => states.includes(State))
       .map(({ ContainerHierarchyTexts, LeafNodeText }) => [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" "));
+  const tests = [...output.matchAll(/^ *--- (PASS|FAIL): (\S+)/gm)].map(([, state, name]) => ({ state, name }));
+  const seconds = Math.round((performance.now() - started) / 1000);
+  if (specs.length === 0) {
+    const passed = tests.filter(({ state }) => state === "PASS").map(({ name }) => name);
+    return { code, passed, run: tests.length, seconds };
+  }
   return {
     code,
-    hasReport: specs.length > 0,
     passed: named("passed"),
     run: named("passed", "failed", "panicked", "interrupted", "timedout").length,
-    seconds: Math.round((performance.now() - started) / 1000),
+    seconds,
   };
 }
 
@@ -140,7 +148,7 @@ const sides = {
 };
 
 /** A suite whose server did not start ran no spec, which says nothing of the specs. */
-const isWhole = ({ code, hasReport, run }) => code === 0 || !hasReport || run > 0;
+const isWhole = ({ code, run }) => code === 0 || run > 0;
 
 /** What is kept of a package on a side, or what its run gives; undefined where there is no time left to find out. */
 async function kept(name, side) {
@@ -151,7 +159,7 @@ async function kept(name, side) {
   const program = programOf(root, name);
   const result =
     program === undefined
-      ? { code: 0, hasReport: false, passed: [], run: 0, seconds: 0 }
+      ? { code: 0, passed: [], run: 0, seconds: 0 }
       : await resultOf(program, join(root, "pkg", name), folder, binaries);
   if (!isWhole(result)) return undefined;
   mkdirSync(dirname(file), { recursive: true });
@@ -159,17 +167,12 @@ async function kept(name, side) {
   return result;
 }
 
-const shown = (result) => {
-  if (result === undefined) return "?";
-  if (result.hasReport) return String(result.passed.length);
-  return result.code === 0 ? "ok" : "FAIL";
-};
+const shown = (result) => String(result?.passed.length ?? "?");
 const line = (name, specs, ours, real, seconds = "") =>
   console.log(`${name.padEnd(38)} ${String(specs).padStart(5)} ${ours.padStart(6)} ${real.padStart(6)}  ${seconds}`);
 
-/** The specs that pass on the real server alone; the package itself where it has no specs. */
-function lost(name, ours, real) {
-  if (!real.hasReport) return real.code === 0 && ours.code !== 0 ? [name] : [];
+/** The specs that pass on the real server alone. */
+function lost(ours, real) {
   const mine = new Set(ours.passed);
   return real.passed.filter((spec) => !mine.has(spec));
 }
@@ -184,15 +187,15 @@ line("package", "specs", "here", "real", "seconds here, real");
 for (const name of values.only ?? packagesOf(root)) {
   const ours = await kept(name, "here");
   const real = await kept(name, "real");
-  const specs = (real ?? ours)?.hasReport ? (real ?? ours).run : "-";
+  const specs = (real ?? ours)?.run ?? 0;
   line(name, specs, shown(ours), shown(real), `${ours?.seconds ?? "?"}, ${real?.seconds ?? "?"}`);
   if (ours === undefined || real === undefined) unknown++;
   else {
-    const alone = lost(name, ours, real);
+    const alone = lost(ours, real);
     for (const spec of alone) console.log(`  only on the real server: ${spec}`);
     missing += alone.length;
   }
-  total.specs += specs === "-" ? 0 : specs;
+  total.specs += specs;
   total.here += ours?.passed.length ?? 0;
   total.real += real?.passed.length ?? 0;
 }
