@@ -27,25 +27,24 @@ function uncounted(status: JsonObject, errors: FieldError[]): void {
 
 /** Conditions that exclude each other, or need each other. */
 function contradictions(status: JsonObject, has: (...types: readonly string[]) => boolean): readonly FieldError[] {
-  const [complete, failed, target, met] = ["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"].map((type) =>
-    isTrue(status, type),
-  );
+  const is = (type: string): boolean => isTrue(status, type);
+  const [complete, failed, target, met] = [is("Complete"), is("Failed"), is("FailureTarget"), is("SuccessCriteriaMet")];
   const wrong: readonly (readonly [isWrong: boolean, why: string])[] = [
-    [has("Complete", "Failed") && complete! && failed!, "cannot set Complete=True and Failed=true conditions"],
+    [has("Complete", "Failed") && complete && failed, "cannot set Complete=True and Failed=true conditions"],
     [
-      has("Complete", "FailureTarget") && complete! && target!,
+      has("Complete", "FailureTarget") && complete && target,
       "cannot set Complete=True and FailureTarget=true conditions",
     ],
     [
-      has("Failed", "failedIndexes") && failed! && !target,
+      has("Failed", "failedIndexes") && failed && !target,
       "cannot set Failed=True condition without the FailureTarget=true condition",
     ],
     [
-      has("Complete", "SuccessCriteriaMet") && complete! && !met,
+      has("Complete", "SuccessCriteriaMet") && complete && !met,
       "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
     ],
-    [met! && failed!, "cannot set SuccessCriteriaMet=True and Failed=true conditions"],
-    [met! && target!, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"],
+    [met && failed, "cannot set SuccessCriteriaMet=True and Failed=true conditions"],
+    [met && target, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"],
   ];
   return wrong.filter(([isWrong]) => isWrong).map(([, why]) => invalidWithoutValue(CONDITIONS, why));
 }
@@ -64,7 +63,8 @@ function times(status: JsonObject, has: (...names: readonly string[]) => boolean
       errors.push(required(at, "completionTime is required for Complete jobs"));
     }
   }
-  const isBefore = startTime !== undefined && completionTime !== undefined && completionTime! < startTime!;
+  const isBefore =
+    startTime !== undefined && completionTime !== undefined && String(completionTime) < String(startTime);
   if (has("startTime", "completionTime") && isBefore) {
     errors.push(invalidValue(at, completionTime, "must be equal to or after `startTime`"));
   }

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
+import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
 import { qualifiedName } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
 import { ipAddress, isIp } from "./address-rules.js";
@@ -123,18 +123,12 @@ const REASON_WHY =
 
 /** Conditions of the common form, each type once. */
 const conditions: Rule = (value, path, errors) => {
-  const seen = new Map<Json, number>();
+  const seen = new Set<Json>();
   for (const [index, condition] of list(value).entries()) {
     const { type = "", status = "", reason = "", message = "", observedGeneration, lastTransitionTime } = condition;
     const at = `${path}[${index}]`;
-    if (type !== "" && seen.has(type)) {
-      errors.push({
-        type: "FieldValueDuplicate",
-        field: `${at}.type`,
-        detail: `Duplicate value: ${JSON.stringify(type)}`,
-      });
-    }
-    seen.set(type, index);
+    if (type !== "" && seen.has(type)) errors.push(duplicate(`${at}.type`, type));
+    seen.add(type);
     qualified(type, `${at}.type`, errors);
     oneOf("False", "True", "Unknown")(status, `${at}.status`, errors);
     if (count(observedGeneration) < 0) {
