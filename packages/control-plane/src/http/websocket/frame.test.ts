@@ -88,6 +88,14 @@ describe("frames of a WebSocket", () => {
     ]);
   });
 
+  it("are put together from thousands of tiny fragments, and as many empty ones", () => {
+    const frames = reader();
+    const fragment = (first: number, text: string): Buffer => frameOf(first, Buffer.from(text), MASK);
+    const middle = Array.from({ length: 5000 }, (_, index) => fragment(0x00, index % 2 === 0 ? "" : "x"));
+    const read = readAll(frames, [fragment(0x01, "a"), ...middle, fragment(0x80, "b")]);
+    expect(read).toEqual([{ type: "text", text: `a${"x".repeat(2500)}b` }]);
+  });
+
   it("never break on random bytes other than with a close code", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 5 }), (chunks) => {

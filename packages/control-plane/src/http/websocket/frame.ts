@@ -84,9 +84,9 @@ export class FrameReader {
   /** Those of a head that is not there in whole. */
   #headBytes: Buffer = NOTHING;
   #head: FrameHead | undefined;
-  /** Of the frame that is read. */
-  #payload: Buffer[] = [];
-  #missingBytes = 0;
+  /** Of the frame that is read: as long as its head says, and how much of it is there. */
+  #payload: Buffer = NOTHING;
+  #filledBytes = 0;
   /** Of the message whose last frame has not come. */
   #opcode: number | undefined;
   #fragments: Buffer[] = [];
@@ -105,11 +105,11 @@ export class FrameReader {
         if (taken === undefined) return;
         rest = rest.subarray(taken);
       }
-      const part = rest.subarray(0, this.#missingBytes);
-      if (part.length > 0) this.#payload.push(part);
-      this.#missingBytes -= part.length;
-      rest = rest.subarray(part.length);
-      if (this.#missingBytes > 0) return;
+      // Copied: the bytes that came are not ours to unmask, and many small pieces would take many times their size.
+      const copied = rest.copy(this.#payload, this.#filledBytes);
+      this.#filledBytes += copied;
+      rest = rest.subarray(copied);
+      if (this.#filledBytes < this.#payload.length) return;
       const message = this.#endFrame();
       if (message !== undefined) yield message;
     }
@@ -128,7 +128,8 @@ export class FrameReader {
     this.#check(head);
     this.#headBytes = NOTHING;
     this.#head = head;
-    this.#missingBytes = head.payloadBytes;
+    this.#payload = Buffer.allocUnsafe(head.payloadBytes);
+    this.#filledBytes = 0;
     return headBytes - kept;
   }
 
@@ -150,20 +151,26 @@ export class FrameReader {
     }
   }
 
+  #addFragment(payload: Buffer): void {
+    if (payload.length === 0) return;
+    // Thousands of tiny ones would take many times their size, too.
+    if (this.#fragments.length === MAX_FRAGMENTS) this.#fragments = [Buffer.concat(this.#fragments)];
+    this.#fragments.push(payload);
+    this.#fragmentBytes += payload.length;
+  }
+
   /** The message that the frame at hand completes. */
   #endFrame(): WebSocketMessage | undefined {
     const { opcode, isLast, mask } = this.#head!;
-    // A copy: the bytes that came are not ours to unmask.
-    const payload = Buffer.concat(this.#payload);
+    const payload = this.#payload;
     if (mask !== undefined) applyMask(payload, mask);
     this.#head = undefined;
-    this.#payload = [];
+    this.#payload = NOTHING;
     if (opcode & IS_CONTROL) return controlMessage(opcode, payload);
     this.#opcode ??= opcode;
-    this.#fragments.push(payload);
-    this.#fragmentBytes += payload.length;
+    this.#addFragment(payload);
     if (!isLast) return undefined;
-    const bytes = this.#fragments.length === 1 ? payload : Buffer.concat(this.#fragments);
+    const bytes = this.#fragments.length === 1 ? this.#fragments[0]! : Buffer.concat(this.#fragments);
     const isText = this.#opcode === OPCODES.text;
     this.#opcode = undefined;
     this.#fragments = [];
@@ -172,6 +179,7 @@ export class FrameReader {
   }
 }
 
+const MAX_FRAGMENTS = 1024;
 const MAX_HEAD_BYTES = 2 + 8 + MASK_BYTES;
 const TYPES: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(OPCODES).map(([type, opcode]) => [opcode, type]),
