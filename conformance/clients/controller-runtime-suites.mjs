@@ -54,6 +54,8 @@ function sources() {
     mkdirSync(cache, { recursive: true });
     cpSync(folder, partial, { recursive: true });
     execFileSync("chmod", ["-R", "u+w", partial]);
+    // A module's archive does not say what can be run.
+    execFileSync("find", [partial, "-name", "*.sh", "-exec", "chmod", "u+x", "{}", "+"]);
     renameSync(partial, copy);
   }
   return copy;
