@@ -224,7 +224,13 @@ export const daemonSetCases = area("daemon sets", {
     await revisions(s, 2);
     await change(s, "daemonsets", { spec: { template: template(s, "one") } });
     await makeReady(s, await living(s, 1, ofImage("one")));
-    await settled(s, path(s), "status", (object) => isObserved(object) && object.status.numberAvailable === 1);
+    await settled(
+      s,
+      path(s),
+      "status",
+      (object) =>
+        isObserved(object) && object.status.numberAvailable === 1 && object.status.updatedNumberScheduled === 1,
+    );
     const { body } = await s.until(apps(s, "controllerrevisions"), (reply) =>
       reply.body.items?.some(({ revision }: Body) => revision === 3),
     );
