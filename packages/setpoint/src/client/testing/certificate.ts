@@ -25,7 +25,8 @@ export function makeCertificate(options: CertificateOptions): CertificatePair {
   const body = tbsCertificate(options, publicKey);
   const signature = sign("sha256", body, issuerKey);
   const der = sequence(body, ECDSA_SHA256, bitString(signature));
-  const cert = `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/(.{64})/g, "$1\n")}\n-----END CERTIFICATE-----\n`;
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+  const cert = `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
   return { cert, key };
 }
 
