@@ -316,6 +316,11 @@ export const transitionCases = area("cel transitions", {
     await merge(s, "a", { metadata: { labels: { x: "y" } } });
     await merge(s, "a", { spec: { b: { c: 0 } } });
     await merge(s, "a", { spec: { a: "good" } });
+    // A patch is tried on the cached object first, and what that try warns of is told as well.
+    await s.until(
+      `${widgetPath(s)}/a?resourceVersion=0`,
+      ({ body }) => (body as { spec: { a: string } }).spec.a === "good",
+    );
     await merge(s, "a", { spec: { a: "bad" } });
   },
   "old values in an atomic list are refused": refused(
