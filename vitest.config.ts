@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { SkippedReporter } from "./tools/vitest/skipped-reporter.js";
@@ -24,6 +25,8 @@ export default defineConfig({
     globalSetup: [at("tools/vitest/seed.ts")],
     reporters: ["default", new SkippedReporter()],
     pool: "forks",
+    // One fewer than processors is the default, which leaves half of a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
   },
 });
