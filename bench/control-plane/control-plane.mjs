@@ -1,6 +1,7 @@
 // The embedded control plane beside kube-apiserver + etcd, both with fsync, both over HTTPS, both freshly started for
 // each of five interleaved rounds; medians. `ratio` is our cost over theirs: below one is better than the peer.
-import { median } from "../report.mjs";
+import { compare, compareRates, median } from "../report.mjs";
+import { interleaved, onFresh } from "../rounds.mjs";
 import { Connection, load, once, requestBytes, watch } from "./loader.mjs";
 import { residentMb, startPeer, startSetpoint } from "./targets.mjs";
 
@@ -107,30 +108,10 @@ async function check(target) {
 }
 
 export async function measure() {
-  const ours = [];
-  const theirs = [];
-  for (let at = 0; at < ROUNDS; at++) {
-    for (const [results, start] of at % 2 === 0
-      ? [
-          [ours, startSetpoint],
-          [theirs, startPeer],
-        ]
-      : [
-          [theirs, startPeer],
-          [ours, startSetpoint],
-        ]) {
-      const server = await start();
-      try {
-        results.push(await round(server));
-      } finally {
-        await server.stop();
-      }
-    }
-  }
+  const [ours, theirs] = await interleaved(ROUNDS, [onFresh(startSetpoint, round), onFresh(startPeer, round)]);
   const row = (metric, unit, key, isRate) => {
-    const [our, their] = [median(ours.map((each) => each[key])), median(theirs.map((each) => each[key]))];
-    const ratio = isRate ? their / our : our / their;
-    return { metric, unit, ours: rounded(our), peer: PEER, theirs: rounded(their), ratio: rounded(ratio) };
+    const all = (results) => results.map((each) => each[key]);
+    return (isRate ? compareRates : compare)(metric, unit, all(ours), PEER, all(theirs));
   };
   return [
     row("process start to first answer", "ms", "startMs", false),
@@ -144,8 +125,4 @@ export async function measure() {
     row("watch latency, 1 watcher", "ms", "oneWatcher", false),
     row("watch latency, the last of 1,000", "ms", "thousandWatchers", false),
   ];
-}
-
-function rounded(value) {
-  return Number(value.toPrecision(4));
 }

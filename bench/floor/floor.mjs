@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { load, once } from "../control-plane/loader.mjs";
 import { processorSeconds, startSetpoint } from "../control-plane/targets.mjs";
 import { compare, compareRates } from "../report.mjs";
+import { interleaved, onFresh } from "../rounds.mjs";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const CONNECTIONS = 32;
@@ -59,22 +60,7 @@ async function round({ target, pids }) {
 }
 
 export async function measure() {
-  const ours = [];
-  const theirs = [];
-  for (let at = 0; at < ROUNDS; at++) {
-    const sides = [
-      [ours, startSetpoint],
-      [theirs, startBare],
-    ];
-    for (const [results, start] of at % 2 === 0 ? sides : sides.reverse()) {
-      const server = await start();
-      try {
-        results.push(await round(server));
-      } finally {
-        await server.stop();
-      }
-    }
-  }
+  const [ours, theirs] = await interleaved(ROUNDS, [onFresh(startSetpoint, round), onFresh(startBare, round)]);
   const all = (results, key) => results.map((each) => each[key]);
   return [
     compareRates("creates, 32 connections", "1/s", all(ours, "rate"), PEER, all(theirs, "rate")),

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { load, once } from "../control-plane/loader.mjs";
 import { processorSeconds, residentMb, startPeer, startSetpoint } from "../control-plane/targets.mjs";
 import { compare } from "../report.mjs";
+import { interleaved, onFresh } from "../rounds.mjs";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const DEPLOYMENTS = Number(process.env.BENCH_DEPLOYMENTS ?? 500);
@@ -112,22 +113,11 @@ async function simulate() {
 }
 
 export async function measure() {
-  const [ours, theirs, simulated] = [[], [], []];
-  const sides = [
-    [ours, () => startSetpoint({ workloads: CONTROLLERS })],
-    [theirs, () => startPeer({ controllerManager: true, controllerManagerFlags: UNLIMITED })],
-  ];
-  for (let at = 0; at < ROUNDS; at++) {
-    for (const [results, start] of at % 2 === 0 ? sides : sides.toReversed()) {
-      const server = await start();
-      try {
-        results.push(await round(server));
-      } finally {
-        await server.stop();
-      }
-    }
-    simulated.push(await simulate());
-  }
+  const [ours, theirs, simulated] = await interleaved(ROUNDS, [
+    onFresh(() => startSetpoint({ workloads: CONTROLLERS }), round),
+    onFresh(() => startPeer({ controllerManager: true, controllerManagerFlags: UNLIMITED }), round),
+    simulate,
+  ]);
   const what = `${DEPLOYMENTS} Deployments, ${STATEFUL_SETS} StatefulSets`;
   const row = (metric, unit, key, rounds = ours) =>
     compare(
