@@ -7,8 +7,10 @@ export interface RealAnswer {
   readonly body: JsonObject;
 }
 
-/** Repeats a run: what `SEED` says, or a new one. */
-export const SEED = Number(process.env.SEED ?? Math.floor(Date.now() / 1000));
+export type NamedObject = JsonObject & { readonly metadata: { readonly name: string } };
+
+/** Of this run, as of every random test: new each time unless `SETPOINT_SEED` repeats one. */
+export const SEED = Number(process.env.SETPOINT_SEED);
 
 /** A real kube-apiserver to compare with: one of its own, or the one that `KUBECONFIG_REAL` names. */
 export class RealServer implements AsyncDisposable {
@@ -16,6 +18,8 @@ export class RealServer implements AsyncDisposable {
   readonly #token: string;
   readonly #agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
   readonly #stop: () => Promise<void>;
+  /** What was made for one file of tests, to be deleted after it. */
+  readonly #made: string[] = [];
 
   private constructor(kubeconfig: string, stop: () => Promise<void>) {
     const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
@@ -30,6 +34,13 @@ export class RealServer implements AsyncDisposable {
     const { startKubernetes } = await import("../../../tools/kubernetes/start.mjs");
     const cluster = await startKubernetes();
     return new RealServer(cluster.kubeconfig as string, cluster.stop as () => Promise<void>);
+  }
+
+  /** Creates an object that goes when the tests are over. */
+  async make(collection: string, object: NamedObject): Promise<void> {
+    const { status, body } = await this.call("POST", collection, object);
+    if (status !== 201) throw new Error(`${status} for ${collection}: ${JSON.stringify(body)}`);
+    this.#made.push(`${collection}/${object.metadata.name}`);
   }
 
   call(method: string, path: string, body?: Json, contentType = "application/json"): Promise<RealAnswer> {
@@ -57,6 +68,7 @@ export class RealServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const path of this.#made) await this.call("DELETE", path);
     this.#agent.destroy();
     await this.#stop();
   }

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import type { RealAnswer, RealServer } from "../real-server.testing.js";
-import { SEED } from "../real-server.testing.js";
+import { type RealAnswer, type RealServer, SEED } from "../real-server.testing.js";
 import type { StatusError } from "../registry/status-error.js";
 import { isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
@@ -37,7 +36,8 @@ export interface Subject {
 
 /**
  * A random sequence of writes by three managers, sent to a real server and computed here from the same live object; the
- * object, its managed fields and the errors must agree after every step. `STEPS` and `SEED` make longer or repeated runs.
+ * object, its managed fields and the errors must agree after every step. `STEPS` and `SETPOINT_SEED` make longer or repeated
+ * runs.
  */
 export async function expectAgreement(real: RealServer, subject: Subject): Promise<void> {
   const dice = new Dice(SEED);
@@ -53,7 +53,7 @@ export async function expectAgreement(real: RealServer, subject: Subject): Promi
     const write = randomWrite(dice, subject, live);
     const answer = await send(real, subject, live, write, name);
     const predicted = predict(subject, live, write, name, answer);
-    const where = `SEED=${SEED} step ${step} ${subject.identity.kind} ${JSON.stringify(write)}\nlive ${JSON.stringify(live)}\n`;
+    const where = `SETPOINT_SEED=${SEED} step ${step} ${subject.identity.kind} ${JSON.stringify(write)}\nlive ${JSON.stringify(live)}\n`;
     if (answer.status >= 400) {
       errors++;
       expectSameError(subject, live, write, answer, predicted, where);

@@ -12,7 +12,7 @@ import { validateRules } from "./schema/rule-validation.js";
 
 /**
  * Random rules on random values, on a real server and here: the same rules are refused, with the same words and cost
- * estimates, and the same values break the others. `SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a
+ * estimates, and the same values break the others. `SETPOINT_SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a
  * server that is up.
  */
 const STEPS = Number(process.env.STEPS ?? 8);
@@ -26,7 +26,6 @@ const made: string[] = [];
 
 beforeAll(async () => {
   real = await RealServer.start();
-  console.log(`rules: SEED=${SEED} repeats this run`);
 }, 120_000);
 
 afterAll(async () => {

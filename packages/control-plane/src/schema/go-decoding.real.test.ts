@@ -8,8 +8,8 @@ import type { Json, JsonObject } from "./json.js";
 
 /**
  * Random bodies for every built-in kind, with values that do not fit and fields that are not there, sent to a real server
- * and decoded here: both must refuse the same ones with the same words. `SEED` repeats a run, `STEPS` sets the bodies of
- * each kind, `KUBECONFIG_REAL` names a server that is up.
+ * and decoded here: both must refuse the same ones with the same words. `SETPOINT_SEED` repeats a run,
+ * `STEPS` sets the bodies of each kind, `KUBECONFIG_REAL` names a server that is up.
  */
 const STEPS = Number(process.env.STEPS ?? 15);
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => real[Symbol.asyncDispose]());
 
-describe(`decoding agrees with a real server (SEED=${SEED})`, () => {
+describe(`decoding agrees with a real server (SETPOINT_SEED=${SEED})`, () => {
   it("random bodies of built-in kinds", { timeout: 3_600_000 }, async () => {
     const facts = await loadFacts();
     const dice = new Dice(SEED);
@@ -39,7 +39,7 @@ describe(`decoding agrees with a real server (SEED=${SEED})`, () => {
             const body = { apiVersion, kind, ...randomStruct(dice, message, 0, { spoilt: dice.oneIn(3) ? 0 : 1 }) };
             const answer = await real.call("POST", path, body);
             const computed = verdict(message, body);
-            const where = `SEED=${SEED} ${apiVersion} ${kind} step ${step} ${JSON.stringify(body)}\nreal ${JSON.stringify(answer.body)}\ncomputed ${computed}`;
+            const where = `SETPOINT_SEED=${SEED} ${apiVersion} ${kind} step ${step} ${JSON.stringify(body)}\nreal ${JSON.stringify(answer.body)}\ncomputed ${computed}`;
             sent++;
             const prefix = `${kind} in version "${version}" cannot be handled as a ${kind}: `;
             const said = String(answer.body.message);

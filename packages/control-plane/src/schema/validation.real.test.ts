@@ -1,7 +1,8 @@
+import { systemClock } from "setpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Dice, randomValue } from "../apply/random-writes.js";
 import { loadFacts } from "../facts/facts.js";
-import { type RealAnswer, RealServer, SEED } from "../real-server.testing.js";
+import { type NamedObject, type RealAnswer, RealServer, SEED } from "../real-server.testing.js";
 import { coerceCustomResource, validateCustomResource } from "./custom-resource.js";
 import { applyDefaults } from "./defaulting.js";
 import { isArray, isObject, type Json, type JsonObject } from "./json.js";
@@ -10,7 +11,8 @@ import { validateStructural } from "./structural.js";
 
 /**
  * Random custom resources, right and wrong, created in a dry run on a real server and checked here: the findings must be
- * the same, word for word. `SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a server that is up.
+ * the same, word for word. `SETPOINT_SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a server that
+ * is up.
  */
 const STEPS = Number(process.env.STEPS ?? 500);
 const GROUP = `check${SEED}-${process.pid}.example.com`;
@@ -95,18 +97,14 @@ beforeAll(async () => {
   real = await RealServer.start();
 }, 600_000);
 
-afterAll(async () => {
-  await real.call("DELETE", `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${GROUP}`);
-  await real[Symbol.asyncDispose]();
-});
+afterAll(() => real[Symbol.asyncDispose]());
 
-describe(`validation agrees with a real server (SEED=${SEED})`, () => {
+describe(`validation agrees with a real server (SETPOINT_SEED=${SEED})`, () => {
   it("random custom resources", { timeout: 3_600_000 }, async () => {
     const facts = await loadFacts();
     const objectMeta = facts.messageNamed("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")!;
-    const created = await real.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd(SCHEMA));
-    expect(created.status, JSON.stringify(created.body)).toBe(201);
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await real.make("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd(SCHEMA));
+    await systemClock.sleep(3000);
     const dice = new Dice(SEED);
     let refused = 0;
     let findings = 0;
@@ -115,7 +113,7 @@ describe(`validation agrees with a real server (SEED=${SEED})`, () => {
       const object: JsonObject = { apiVersion: `${GROUP}/v1`, kind: "Thing", metadata: { name: "x" }, spec };
       const path = `/apis/${GROUP}/v1/namespaces/default/things?dryRun=All&fieldValidation=Ignore`;
       const answer = await real.call("POST", path, object);
-      const where = `SEED=${SEED} step ${step} ${JSON.stringify(spec)}\nreal ${JSON.stringify(answer.body)}`;
+      const where = `SETPOINT_SEED=${SEED} step ${step} ${JSON.stringify(spec)}\nreal ${JSON.stringify(answer.body)}`;
       const read = applyDefaults(SCHEMA, coerceCustomResource(SCHEMA, object, objectMeta).object);
       const errors = validateCustomResource(SCHEMA, read);
       const causes = errors.map(({ type, field, detail }) => JSON.stringify([type, detail, field])).sort();
@@ -152,7 +150,7 @@ describe(`validation agrees with a real server (SEED=${SEED})`, () => {
         .filter((text) => text.includes(path))
         .sort();
       const causes = validateStructural(schema, path).map(({ field, detail }) => `${field}: ${detail}`);
-      const where = `SEED=${SEED} step ${step} ${JSON.stringify(schema)}\nreal ${JSON.stringify(answer.body)}`;
+      const where = `SETPOINT_SEED=${SEED} step ${step} ${JSON.stringify(schema)}\nreal ${JSON.stringify(answer.body)}`;
       for (const cause of causes) expect(realCauses, where).toContain(cause);
       if (causes.length > 0) refused++;
     }
@@ -251,7 +249,7 @@ function crooked(dice: Dice, schema: Schema): Json {
   return copy as unknown as Json;
 }
 
-function crd(schema: Schema, plural = "things"): Json {
+function crd(schema: Schema, plural = "things"): NamedObject {
   const kind = `${plural[0]!.toUpperCase()}${plural.slice(1, -1)}`;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
