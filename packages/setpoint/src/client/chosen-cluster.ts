@@ -6,7 +6,7 @@ import type { ConnectOptions } from "./connect.js";
 import type { Credentials } from "./credentials.js";
 import type { TlsSource } from "./dialer.js";
 import type { HttpTransportOptions } from "./http1-transport.js";
-import { inClusterAccess, isInCluster } from "./in-cluster.js";
+import { connectsAsPod, inClusterAccess } from "./in-cluster.js";
 import { loadKubeconfig } from "./kubeconfig.js";
 import { proxyFromEnvironment } from "./proxy.js";
 import { rotatingTls, withClientCertificate } from "./tls-source.js";
@@ -43,7 +43,7 @@ async function chosenAccess(options: ConnectOptions, clock: Clock): Promise<Clus
     const files = typeof options.kubeconfig === "string" ? [options.kubeconfig] : options.kubeconfig;
     return clusterAccess(await loadKubeconfig(files, { skipMissing: files.length > 1 }), options.context, clock, env);
   }
-  if (options.context === undefined && isInCluster(env)) return inClusterAccess(env, clock);
+  if (connectsAsPod(options, env)) return inClusterAccess(env, clock);
   const files = (env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== "");
   if (files.length > 0) {
     return clusterAccess(await loadKubeconfig(files, { skipMissing: true }), options.context, clock, env);

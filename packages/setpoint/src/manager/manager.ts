@@ -8,7 +8,7 @@ import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
-import { openFence } from "../controller/fence.js";
+import { type Fence, openFence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
 import { SecretMask } from "../controller/secret-mask.js";
@@ -119,8 +119,7 @@ export class Manager implements AsyncDisposable {
     );
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
-    const fence = this.#elector?.fence ?? openFence;
-    this.#events = new EventWriter({ ...common, component: name, fence });
+    this.#events = new EventWriter({ ...common, component: name, fence: this.#fence() });
     this.#apps = new AppHost({ ...common, onAnswered: webhookMetrics(this.metrics), ...options.webhooks });
     this.#runnables = new RunnableGroup({
       name,
@@ -239,9 +238,7 @@ export class Manager implements AsyncDisposable {
     }
     this.#isLeading = true;
     for (const { run } of this.#workloads.values()) this.#startRun(run);
-    const { signal } = this.#stopping;
-    const leading = this.#elector ? AbortSignal.any([signal, this.#elector.lost]) : signal;
-    this.#running = this.#runnables.run(leading).catch((error: unknown) => this.#failed.abort(error));
+    this.#running = this.#runnables.run(this.#whileLeading()).catch((error: unknown) => this.#failed.abort(error));
     for (const app of this.#apps.apps) this.#sweep(app);
   }
 
@@ -325,14 +322,21 @@ export class Manager implements AsyncDisposable {
     };
   }
 
+  /** Ends with the manager, and with its lease. */
+  #whileLeading(): AbortSignal {
+    const { signal } = this.#stopping;
+    return this.#elector ? AbortSignal.any([signal, this.#elector.lost]) : signal;
+  }
+
+  #fence(): Fence {
+    return this.#elector?.fence ?? openFence;
+  }
+
   /** Lets go of the objects of kinds that an app has given up. */
   #sweep(app: App): void {
-    const { signal } = this.#stopping;
-    const sweeping = this.#elector
-      ? { signal: AbortSignal.any([signal, this.#elector.lost]), fence: this.#elector.fence }
-      : { signal };
-    void this.#apps.sweep(app, sweeping).catch((error: unknown) => {
-      if (!sweeping.signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
+    const signal = this.#whileLeading();
+    void this.#apps.sweep(app, { signal, fence: this.#fence() }).catch((error: unknown) => {
+      if (!signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
     });
   }
 
@@ -369,7 +373,7 @@ export class Manager implements AsyncDisposable {
       random: this.#random,
       log: this.#log,
       recorder: this.#events,
-      fence: this.#elector?.fence ?? openFence,
+      fence: this.#fence(),
       timeline: this.timeline,
       observer: this.#observer,
       mask: this.#mask,
