@@ -35,6 +35,19 @@ describe("merge patches", () => {
     );
   });
 
+  it.each(["constructor", "valueOf", "__proto__"])("take %s for a word like any other", (word) => {
+    const named = JSON.parse(`{"${word}":"mine"}`);
+    expect(isEqual(named, {})).toBe(false);
+    expect(isEqual({}, named)).toBe(false);
+    expect(changedPaths({}, named)).toEqual([word]);
+    expect(diffToMergePatch({}, named)).toEqual(named);
+    expect(Object.entries(mergePatch({}, named) as object)).toEqual([[word, "mine"]]);
+    expect(mergePatch(named, diffToMergePatch(named, {}))).toEqual({});
+    expect(valueAt({}, [word])).toBeUndefined();
+    expect(valueAt(named, [word])).toBe("mine");
+    expect(withoutPath(named, [word])).toEqual({});
+  });
+
   it("leave alone what is undefined and take away what is null", () => {
     expect(mergePatch({ a: 1, b: 2, c: { d: 1, e: 2 } }, { a: undefined, b: null, c: { e: 3 } })).toEqual({
       a: 1,

@@ -9,8 +9,8 @@ export function isEqual(left: Json, right: Json): boolean {
     return left.every((item, at) => isEqual(item, right[at]));
   }
   const [a, b] = [left as Record<string, Json>, right as Record<string, Json>];
-  for (const field in a) if (a[field] !== undefined && !isEqual(a[field], b[field])) return false;
-  for (const field in b) if (b[field] !== undefined && a[field] === undefined) return false;
+  for (const field in a) if (a[field] !== undefined && !isEqual(a[field], own(b, field))) return false;
+  for (const field in b) if (b[field] !== undefined && own(a, field) === undefined) return false;
   return true;
 }
 
@@ -25,7 +25,7 @@ function collect(left: Json, right: Json, path: string, paths: string[], limit: 
   if (paths.length >= limit || isEqual(left, right)) return;
   if (isRecord(left) && isRecord(right)) {
     for (const field of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      collect(left[field], right[field], joinPath(path, field), paths, limit);
+      collect(own(left, field), own(right, field), joinPath(path, field), paths, limit);
     }
   } else if (Array.isArray(left) && Array.isArray(right) && left.length === right.length) {
     left.forEach((item, at) => {
@@ -50,7 +50,7 @@ export function valueAt(value: Json, steps: readonly string[]): Json {
   let current = value;
   for (const step of steps) {
     if (typeof current !== "object" || current === null) return undefined;
-    current = (current as Record<string, Json>)[step];
+    current = own(current as Record<string, Json>, step);
   }
   return current;
 }
@@ -58,7 +58,7 @@ export function valueAt(value: Json, steps: readonly string[]): Json {
 /** A copy without the value at the path; the value itself where there is none. */
 export function withoutPath(value: Json, steps: readonly string[]): Json {
   const [step, ...rest] = steps;
-  if (step === undefined || !isRecord(value) || !(step in value)) return value;
+  if (step === undefined || !isRecord(value) || !Object.hasOwn(value, step)) return value;
   const { [step]: inner, ...others } = value;
   return rest.length === 0 ? others : { ...others, [step]: withoutPath(inner, rest) };
 }
@@ -66,26 +66,32 @@ export function withoutPath(value: Json, steps: readonly string[]): Json {
 /** RFC 7396, for a draft of a status: what is undefined stays as it was, null takes away. */
 export function mergePatch(target: Json, patch: Json): Json {
   if (!isRecord(patch)) return patch;
-  const merged: Record<string, Json> = isRecord(target) ? { ...target } : {};
+  const merged = new Map(isRecord(target) ? Object.entries(target) : []);
   for (const [field, value] of Object.entries(patch)) {
     if (value === undefined) continue;
-    if (value === null) delete merged[field];
-    else merged[field] = mergePatch(merged[field], value);
+    if (value === null) merged.delete(field);
+    else merged.set(field, mergePatch(merged.get(field), value));
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /** The merge patch that makes `target` of `source`. Lists are replaced whole. */
 export function diffToMergePatch(source: Json, target: Json): Json {
   if (!isRecord(source) || !isRecord(target)) return target;
-  const patch: Record<string, Json> = {};
-  for (const field of Object.keys(source)) {
-    if (source[field] !== undefined && target[field] === undefined) patch[field] = null;
+  const patch = new Map<string, Json>();
+  for (const [field, value] of Object.entries(source)) {
+    if (value !== undefined && own(target, field) === undefined) patch.set(field, null);
   }
   for (const [field, value] of Object.entries(target)) {
-    if (value !== undefined && !isEqual(source[field], value)) patch[field] = diffToMergePatch(source[field], value);
+    const before = own(source, field);
+    if (value !== undefined && !isEqual(before, value)) patch.set(field, diffToMergePatch(before, value));
   }
-  return patch;
+  return Object.fromEntries(patch);
+}
+
+/** Keys are users' words: a label may be called `constructor` or `__proto__`, which every object seems to have. */
+function own(record: Record<string, Json>, field: string): Json {
+  return Object.hasOwn(record, field) ? record[field] : undefined;
 }
 
 export function isRecord(value: Json): value is Record<string, Json> {
