@@ -110,16 +110,16 @@ function isKind(id: string, word: string): boolean {
   const kind = parts.at(-1)!;
   const group = parts.length > 2 ? parts[0]! : "";
   const [name = "", ...rest] = word.toLowerCase().split(".");
-  const names = [kind.toLowerCase(), pluralOf(kind), ...(SHORT_NAMES[kind] ?? [])];
+  const names = [kind.toLowerCase(), pluralOf(kind), ...(SHORT_NAMES.get(kind) ?? [])];
   return names.includes(name) && (rest.length === 0 || rest.join(".") === group);
 }
 
-const SHORT_NAMES: Readonly<Record<string, readonly string[]>> = {
-  Namespace: ["ns"],
-  Deployment: ["deploy"],
-  StatefulSet: ["sts"],
-  DaemonSet: ["ds"],
-  ConfigMap: ["cm"],
-  Service: ["svc"],
-  Pod: ["po"],
-};
+const SHORT_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ["Namespace", ["ns"]],
+  ["Deployment", ["deploy"]],
+  ["StatefulSet", ["sts"]],
+  ["DaemonSet", ["ds"]],
+  ["ConfigMap", ["cm"]],
+  ["Service", ["svc"]],
+  ["Pod", ["po"]],
+]);

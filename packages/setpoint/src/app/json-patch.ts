@@ -1,4 +1,5 @@
 import type { JsonPatchOperation } from "../client/client.js";
+import { ownField } from "../kinds/own-field.js";
 
 /**
  * The operations (RFC 6902) that turn `from` into `to`; none where they are equal. Fields that are undefined count as
@@ -16,12 +17,12 @@ type JsonRecord = Readonly<Record<string, unknown>>;
 function recordPatch(from: JsonRecord, to: JsonRecord, path: string): readonly JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = [];
   for (const name of Object.keys(from)) {
-    if (from[name] !== undefined && field(to, name) === undefined)
+    if (from[name] !== undefined && ownField(to, name) === undefined)
       operations.push({ op: "remove", path: step(path, name) });
   }
   for (const [name, value] of Object.entries(to)) {
     if (value === undefined) continue;
-    const before = field(from, name);
+    const before = ownField(from, name);
     if (before === undefined) operations.push({ op: "add", path: step(path, name), value });
     else operations.push(...jsonPatch(before, value, step(path, name)));
   }
@@ -40,10 +41,6 @@ function listPatch(from: readonly unknown[], to: readonly unknown[], path: strin
 
 function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function field(record: JsonRecord, name: string): unknown {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function step(path: string, name: string): string {

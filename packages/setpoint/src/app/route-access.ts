@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.js";
+import { ownField } from "../kinds/own-field.js";
 import { callerOf } from "./caller.js";
 import { RefusedError } from "./refused-error.js";
 import { findRoute, type Route } from "./route.js";
@@ -32,7 +33,7 @@ export function reviewedRoutes(client: Client): RouteGuard {
     const resourceAttributes = {
       group,
       version,
-      verb: VERBS[method] ?? method.toLowerCase(),
+      verb: ownField(VERBS, method) ?? method.toLowerCase(),
       ...(plural ? { resource: plural, subresource: path } : { resource: path }),
       ...(found.request.namespace ? { namespace: found.request.namespace } : {}),
       ...(found.request.name ? { name: found.request.name } : {}),

@@ -1,4 +1,5 @@
 import { SetpointError } from "../errors/error.js";
+import { ownField } from "../kinds/own-field.js";
 import { readBytes, startOf } from "./body.js";
 import { isStatus, type Status, type StatusCause, type StatusDetails } from "./status.js";
 import type { TransportResponse } from "./transport.js";
@@ -146,7 +147,7 @@ const CODE_BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
 };
 
 function codeOf({ status, body }: ErrorAnswer): ApiErrorCode {
-  const code = CODE_BY_REASON[body?.reason ?? ""] ?? CODE_BY_STATUS[status] ?? "API_FAILED";
+  const code = ownField(CODE_BY_REASON, body?.reason ?? "") ?? CODE_BY_STATUS[status] ?? "API_FAILED";
   // A 404 that names no object says that the path is not served: the kind is not installed, or not in this version.
   return code === "API_NOT_FOUND" && !body?.details?.name ? "API_NOT_SERVED" : code;
 }

@@ -1,4 +1,5 @@
 import { SetpointError } from "../errors/error.js";
+import { ownField } from "../kinds/own-field.js";
 
 /** A value of a configuration file, and where it stands: so that every complaint can name the file and the field. */
 export class ConfigNode {
@@ -15,7 +16,7 @@ export class ConfigNode {
 
   /** The value of a field; its `value` is undefined where the field is absent, null or the empty string, as kubectl sees it. */
   field(name: string): ConfigNode {
-    const value = this.record()[name];
+    const value = ownField(this.record(), name);
     const isAbsent = value === undefined || value === null || value === "";
     return new ConfigNode(isAbsent ? undefined : value, this.file, this.path ? `${this.path}.${name}` : name);
   }

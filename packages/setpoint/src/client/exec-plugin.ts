@@ -45,14 +45,13 @@ export function execConfig(node: ConfigNode, cluster: ConfigNode): ExecConfig {
       .field("interactiveMode")
       .invalid(`must be one of ${INTERACTIVE_MODES.join(", ")}, but is ${mode ?? "missing"}`);
   }
-  const env: Record<string, string> = {};
-  for (const item of node.list("env")) env[required(item, "name")] = item.string("value") ?? "";
+  const env = node.list("env").map((item) => [required(item, "name"), item.string("value") ?? ""] as const);
   return {
     node,
     apiVersion,
     command: command.includes("/") ? resolvePath(node, command) : command,
     args: node.strings("args"),
-    env,
+    env: Object.fromEntries(env),
     interactiveMode,
     installHint: node.string("installHint")?.replaceAll(/\p{Cc}/gu, " "),
     cluster: node.boolean("provideClusterInfo") ? () => clusterInfo(cluster) : undefined,

@@ -95,6 +95,12 @@ describe("the HTTP/1.1 reader", () => {
     expect(readText(text).heads).toHaveLength(1);
   });
 
+  it("takes words that every object has for names of headers", () => {
+    const head =
+      "HTTP/1.1 204 No Content\r\nconstructor: one\r\nConstructor: two\r\nvalueof: x\r\n__proto__: y\r\n\r\n";
+    expect(readText(head).heads[0]?.headers).toEqual({ constructor: ["one", "two"], valueof: "x" });
+  });
+
   it("keeps repeated headers apart and lower-cases their names", () => {
     const { headers } = readText("HTTP/1.1 200 OK\r\nWarning: a\r\nWARNING: b\r\nContent-Length: 0\r\n\r\n").heads[0]!;
     expect(headers).toEqual({ warning: ["a", "b"], "content-length": "0" });

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { ownField } from "../kinds/own-field.js";
 import { transportError } from "./transport-error.js";
 
 export interface ResponseHead {
@@ -247,7 +248,7 @@ function parseHead(text: string): Pick<ResponseHead, "status" | "headers"> & { v
     if (colon <= 0) throw malformed(`bad header line "${printable(line)}"`);
     const name = line.slice(0, colon).toLowerCase();
     const value = line.slice(colon + 1).trim();
-    const before = headers[name];
+    const before = ownField(headers, name);
     if (before === undefined) headers[name] = value;
     else if (typeof before === "string") headers[name] = [before, value];
     else before.push(value);

@@ -2,6 +2,7 @@ import type { Buffer } from "node:buffer";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import type { Clock, Timer } from "../clock/clock.js";
 import { SetpointError } from "../errors/error.js";
+import { ownField } from "../kinds/own-field.js";
 import { BodyQueue } from "./body-queue.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
@@ -213,7 +214,7 @@ function headersOf(raw: readonly string[]): Record<string, string | readonly str
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]!;
     const value = raw[index + 1]!;
-    const before = headers[name];
+    const before = ownField(headers, name);
     if (name.startsWith(":")) continue;
     if (before === undefined) headers[name] = value;
     else if (typeof before === "string") headers[name] = [before, value];

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
+import { ownField } from "../kinds/own-field.js";
 import type { TransportRequest } from "./transport.js";
 
 /** What may stand in a request's line or a header: anything else could smuggle in a second request. */
@@ -50,7 +51,7 @@ export function encodeHead(request: TransportRequest, path: string, host: string
 export function http2Headers(request: TransportRequest, path: string): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of wireHeaders(request, path)) {
-    const before = headers[name];
+    const before = ownField(headers, name);
     if (before === undefined) headers[name] = value;
     else headers[name] = typeof before === "string" ? [before, value] : [...before, value];
   }

@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../kinds/object.js";
 import { differingPaths, digestOfApplied, isApplied, withoutApplied } from "./applied-fields.js";
+import { joinPath } from "./field-paths.js";
 
 /** As a real server answers the apply of a deployment: lists by their keys, atomic ones as leaves. */
 const applied: JsonObject = {
@@ -123,6 +125,40 @@ describe("differingPaths", () => {
     ]);
     const unlabelled = { ...desired, metadata: { ...desired.metadata, labels: {} } };
     expect(differingPaths(applied, unlabelled, current)).toEqual(["metadata.labels.app"]);
+  });
+
+  it("holds for whatever words are the keys: each change is found, and nothing else", () => {
+    const word = fc.oneof(fc.constantFrom("constructor", "toString", "valueOf", "__proto__"), fc.string());
+    const data = fc.dictionary(word, fc.string(), { noNullPrototype: true });
+    fc.assert(
+      fc.property(
+        data.filter((mine) => Object.keys(mine).length > 0),
+        data,
+        (mine, theirs) => {
+          const set = Object.fromEntries(Object.keys(mine).map((key) => [`f:${key}`, {}]));
+          const owned = { "f:data": { ".": {}, ...set } };
+          expect(differingPaths(owned, { data: mine }, { data: { ...theirs, ...mine } })).toEqual([]);
+          const drifted = Object.entries(mine).filter(
+            ([key, value]) => !Object.hasOwn(theirs, key) || theirs[key] !== value,
+          );
+          const found = differingPaths(owned, { data: mine }, { data: theirs });
+          expect(found).toEqual(drifted.map(([key]) => joinPath("data", key)));
+          const dropped = differingPaths(owned, { data: {} }, { data: mine });
+          expect(dropped).toEqual(Object.keys(mine).map((key) => joinPath("data", key)));
+          const others = Object.entries(theirs).filter(([key]) => !Object.hasOwn(mine, key));
+          const left = withoutApplied(owned, { data: { ...theirs, ...mine }, kept: 1 }) as { data?: object };
+          expect(Object.entries(left.data ?? {})).toEqual(others);
+        },
+      ),
+    );
+  });
+
+  it.each(["constructor", "__proto__"])("tells items by a key field called %s", (field) => {
+    const set = { "f:items": { [`k:{"${field}":"a"}`]: { ".": {}, [`f:${field}`]: {} } } };
+    const item = (value: string): JsonObject => JSON.parse(`{"${field}":"${value}"}`);
+    expect(differingPaths(set, { items: [item("a")] }, { items: [{}, item("a")] })).toEqual([]);
+    expect(differingPaths(set, { items: [item("b")] }, { items: [item("a")] })).toContain("items[0]");
+    expect(differingPaths(set, { items: [{}] }, { items: [item("a")] })).toContain("items[0]");
   });
 
   it("does not take other texts for quantities", () => {

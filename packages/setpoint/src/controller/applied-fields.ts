@@ -1,4 +1,5 @@
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
+import { ownField } from "../kinds/own-field.js";
 import { compareQuantities, quantityPattern } from "../kinds/quantity.js";
 import { isEqual, isRecord, joinPath } from "./field-paths.js";
 
@@ -74,14 +75,14 @@ function compareFields(
   for (const [field, value] of Object.entries(desired)) {
     const inner = applied[`f:${field}`];
     const innerPath = joinPath(path, field);
-    const existing = isRecord(current) ? current[field] : undefined;
+    const existing = isRecord(current) ? ownField(current, field) : undefined;
     if (isRecord(inner)) compareNode(inner, value, existing, innerPath, paths);
     else if (!isEmpty(value)) nameUnowned(value, existing, innerPath, paths);
   }
   for (const name of Object.keys(applied)) {
     if (!name.startsWith("f:")) continue;
     const field = name.slice(2);
-    if (desired[field] === undefined || desired[field] === null) paths.push(joinPath(path, field));
+    if ((ownField(desired, field) ?? null) === null) paths.push(joinPath(path, field));
   }
 }
 
@@ -92,7 +93,7 @@ function nameUnowned(desired: unknown, current: unknown, path: string, paths: st
     return;
   }
   for (const [field, value] of Object.entries(desired))
-    nameUnowned(value, current[field], joinPath(path, field), paths);
+    nameUnowned(value, ownField(current, field), joinPath(path, field), paths);
 }
 
 function compareItems(
@@ -133,17 +134,19 @@ function itemMatcher(name: string): (item: unknown) => boolean {
   if (name.startsWith("v:")) return (item) => isEqual(value, item);
   if (!name.startsWith("k:") || !isRecord(value)) return () => false;
   const fields = Object.entries(value);
-  return (item) =>
-    isRecord(item) &&
-    fields.some(([field]) => item[field] !== undefined) &&
-    fields.every(([field, wanted]) => item[field] === undefined || isEqual(item[field], wanted));
+  return (item) => {
+    if (!isRecord(item)) return false;
+    const stated = fields.filter(([field]) => ownField(item, field) !== undefined);
+    return stated.length > 0 && stated.every(([field, wanted]) => isEqual(item[field], wanted));
+  };
 }
 
 function extract(applied: Fields, current: unknown): unknown {
   if (isLeaf(applied)) return current ?? null;
   return Object.entries(applied).map(([name, inner]) => {
     if (name === ".") return null;
-    if (name.startsWith("f:")) return extract(inner as Fields, isRecord(current) ? current[name.slice(2)] : undefined);
+    if (name.startsWith("f:"))
+      return extract(inner as Fields, isRecord(current) ? ownField(current, name.slice(2)) : undefined);
     const items: readonly unknown[] = Array.isArray(current) ? current : [];
     const item = items.find(itemMatcher(name));
     return item === undefined ? null : extract(inner as Fields, item);
@@ -161,13 +164,11 @@ export function withoutApplied(applied: Fields, value: unknown): unknown {
     });
   }
   if (!isRecord(value)) return value;
-  const rest: Record<string, unknown> = {};
-  for (const [field, inner] of Object.entries(value)) {
+  const rest = Object.entries(value).map(([field, inner]) => {
     const owned = applied[`f:${field}`];
-    const left = isRecord(owned) ? withoutApplied(owned, inner) : inner;
-    if (!isEmpty(left)) rest[field] = left;
-  }
-  return rest;
+    return [field, isRecord(owned) ? withoutApplied(owned, inner) : inner] as const;
+  });
+  return Object.fromEntries(rest.filter(([, left]) => !isEmpty(left)));
 }
 
 function isLeaf(applied: Fields): boolean {
@@ -188,7 +189,9 @@ function isEquivalent(desired: unknown, current: unknown, path: string): boolean
   if (isEqual(desired, current) || (isEmpty(desired) && isEmpty(current))) return true;
   if (isRecord(desired) && isRecord(current)) {
     const fields = new Set([...Object.keys(desired), ...Object.keys(current)]);
-    return [...fields].every((field) => isEquivalent(desired[field], current[field], joinPath(path, field)));
+    return [...fields].every((field) =>
+      isEquivalent(ownField(desired, field), ownField(current, field), joinPath(path, field)),
+    );
   }
   return (
     QUANTITY_PATH.test(path) && isQuantity(desired) && isQuantity(current) && compareQuantities(desired, current) === 0

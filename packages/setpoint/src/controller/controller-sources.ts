@@ -2,6 +2,7 @@ import { SetpointError } from "../errors/error.js";
 import type { InformerEvent, InformerScope, InformerStatus } from "../informer/informer.js";
 import { type Kind, kindId, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
+import { ownField } from "../kinds/own-field.js";
 import type { Cluster } from "./cluster.js";
 import type { Controller, ScopedKind, WatchDeclaration } from "./controller.js";
 import type { ControllerEnvironment } from "./environment.js";
@@ -120,7 +121,7 @@ export class ControllerSources implements Disposable {
 
   #clusterOf(use: ScopedKind): Cluster {
     if (use.cluster === undefined) return this.#environment.cluster;
-    const cluster = this.#environment.clusters?.[use.cluster];
+    const cluster = ownField(this.#environment.clusters, use.cluster);
     if (cluster) return cluster;
     const message = `controller ${this.#controller.name}: ${kindId(use.kind)} is in the cluster "${use.cluster}", which is not known`;
     throw new SetpointError("CLUSTER_UNKNOWN", message);

@@ -1,3 +1,5 @@
+import { ownField } from "../kinds/own-field.js";
+
 type Json = unknown;
 
 /** Equal as JSON: a property that is undefined is as good as absent. */
@@ -9,8 +11,8 @@ export function isEqual(left: Json, right: Json): boolean {
     return left.every((item, at) => isEqual(item, right[at]));
   }
   const [a, b] = [left as Record<string, Json>, right as Record<string, Json>];
-  for (const field in a) if (a[field] !== undefined && !isEqual(a[field], own(b, field))) return false;
-  for (const field in b) if (b[field] !== undefined && own(a, field) === undefined) return false;
+  for (const field in a) if (a[field] !== undefined && !isEqual(a[field], ownField(b, field))) return false;
+  for (const field in b) if (b[field] !== undefined && ownField(a, field) === undefined) return false;
   return true;
 }
 
@@ -25,7 +27,7 @@ function collect(left: Json, right: Json, path: string, paths: string[], limit: 
   if (paths.length >= limit || isEqual(left, right)) return;
   if (isRecord(left) && isRecord(right)) {
     for (const field of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      collect(own(left, field), own(right, field), joinPath(path, field), paths, limit);
+      collect(ownField(left, field), ownField(right, field), joinPath(path, field), paths, limit);
     }
   } else if (Array.isArray(left) && Array.isArray(right) && left.length === right.length) {
     left.forEach((item, at) => {
@@ -50,7 +52,7 @@ export function valueAt(value: Json, steps: readonly string[]): Json {
   let current = value;
   for (const step of steps) {
     if (typeof current !== "object" || current === null) return undefined;
-    current = own(current as Record<string, Json>, step);
+    current = ownField(current as Record<string, Json>, step);
   }
   return current;
 }
@@ -80,18 +82,13 @@ export function diffToMergePatch(source: Json, target: Json): Json {
   if (!isRecord(source) || !isRecord(target)) return target;
   const patch = new Map<string, Json>();
   for (const [field, value] of Object.entries(source)) {
-    if (value !== undefined && own(target, field) === undefined) patch.set(field, null);
+    if (value !== undefined && ownField(target, field) === undefined) patch.set(field, null);
   }
   for (const [field, value] of Object.entries(target)) {
-    const before = own(source, field);
+    const before = ownField(source, field);
     if (value !== undefined && !isEqual(before, value)) patch.set(field, diffToMergePatch(before, value));
   }
   return Object.fromEntries(patch);
-}
-
-/** Keys are users' words: a label may be called `constructor` or `__proto__`, which every object seems to have. */
-function own(record: Record<string, Json>, field: string): Json {
-  return Object.hasOwn(record, field) ? record[field] : undefined;
 }
 
 export function isRecord(value: Json): value is Record<string, Json> {

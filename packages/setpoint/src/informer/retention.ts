@@ -1,4 +1,5 @@
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
+import { ownField } from "../kinds/own-field.js";
 
 /**
  * What of an object the store keeps. All but `managedFields` unless one of these is given.
@@ -56,13 +57,8 @@ function reshapeFor(projection: Projection | undefined): ((object: KubeObject) =
     case "fields": {
       const paths = projection.fields.map((field) => field.split("."));
       return (object) => {
-        const kept: Record<string, unknown> = {
-          apiVersion: object.apiVersion,
-          kind: object.kind,
-          metadata: object.metadata,
-        };
-        for (const path of paths) copyPath(object, kept, path);
-        return kept;
+        const { apiVersion, kind, metadata } = object;
+        return paths.reduce((kept, path) => withPath(kept, object, path), { apiVersion, kind, metadata });
       };
     }
     case "transform":
@@ -70,20 +66,14 @@ function reshapeFor(projection: Projection | undefined): ((object: KubeObject) =
   }
 }
 
-function copyPath(source: object, target: Record<string, unknown>, path: readonly string[]): void {
-  let from: unknown = source;
-  for (const field of path) {
-    if (typeof from !== "object" || from === null) return;
-    from = (from as Record<string, unknown>)[field];
-  }
-  if (from === undefined || path[0] === "metadata") return;
-  let into = target;
-  for (const field of path.slice(0, -1)) {
-    const next = into[field];
-    into[field] = typeof next === "object" && next !== null ? next : {};
-    into = into[field] as Record<string, unknown>;
-  }
-  into[path.at(-1)!] = from;
+/** The target with what the source has at the path, as far as it does not have it yet. */
+function withPath<T extends object>(target: T, source: object, [field = "", ...rest]: readonly string[]): T {
+  const [value, before] = [source, target].map((record) => ownField(record as Record<string, unknown>, field));
+  if (value === undefined || value === before) return target;
+  if (rest.length === 0) return { ...target, [field]: value };
+  if (typeof value !== "object" || value === null) return target;
+  const inner = withPath((before ?? {}) as object, value, rest);
+  return inner === before || Object.keys(inner).length === 0 ? target : { ...target, [field]: inner };
 }
 
 /** The store finds objects by these, so a transform cannot take them away. */

@@ -1,6 +1,7 @@
 import { matchesFields } from "../kinds/field-selector.js";
 import { matchesLabels } from "../kinds/label-selector.js";
 import type { KubeObject } from "../kinds/object.js";
+import { ownField } from "../kinds/own-field.js";
 import type { InformerScope } from "./informer.js";
 
 /** Whether the server would show this object to an informer of that scope; namespaces are not looked at. */
@@ -14,7 +15,7 @@ function textAt(object: KubeObject, path: string): string {
   let value: unknown = object;
   for (const field of path.split(".")) {
     if (typeof value !== "object" || value === null) return "";
-    value = (value as Record<string, unknown>)[field];
+    value = ownField(value as Record<string, unknown>, field);
   }
   return value === undefined || value === null ? "" : String(value);
 }

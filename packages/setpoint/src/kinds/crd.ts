@@ -12,6 +12,7 @@ import {
   type ResourceDeclaration,
   type ScaleOptions,
 } from "./declaration.js";
+import { ownField } from "./own-field.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
 export interface CrdOptions {
@@ -143,9 +144,9 @@ function fieldAt(declaration: ResourceDeclaration, path: string, option: string)
   if (!isPlainPath(path)) throw invalidKind(where, `"${path}" is no path such as .spec.replicas`);
   let schema = declaration.schema;
   for (const name of path.split(".").slice(1)) {
-    if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties?.[name]) return {};
+    if (schema["x-kubernetes-preserve-unknown-fields"] && !ownField(schema.properties, name)) return {};
     const map = typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
-    const next = schema.properties?.[name] ?? map;
+    const next = ownField(schema.properties, name) ?? map;
     if (!next) throw invalidKind(where, `the schema has no field ${path}`);
     schema = next;
   }

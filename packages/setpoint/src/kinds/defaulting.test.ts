@@ -31,6 +31,18 @@ describe("defaulting", () => {
     expect(withDefaults({ size: null, maybe: null }, schema)).toMatchObject({ size: 1, maybe: null });
   });
 
+  it.each(["constructor", "toString", "__proto__"])("takes %s for a name like any other", (name) => {
+    const named = JSON.parse(`{"${name}":"given"}`);
+    const field = { type: "string", default: "filled" };
+    const declared = { type: "object", properties: { [name]: field } };
+    expect(Object.entries(withDefaults({}, declared) as object)).toEqual([[name, "filled"]]);
+    expect(withDefaults(named, declared)).toBe(named);
+    const map = { type: "object", additionalProperties: { type: "object", properties: { n: { default: 0 } } } };
+    const filled = withDefaults(JSON.parse(`{"${name}":{}}`), map) as object;
+    expect(Object.entries(filled)).toEqual([[name, { n: 0 }]]);
+    expect(withDefaults({}, { type: "object", properties: {} })).toEqual({});
+  });
+
   it("drops a null that is neither allowed nor replaced, but for the items of lists", () => {
     const nulls = { optional: null, list: [null], map: { a: null, b: {} }, unknown: null };
     expect(withDefaults(nulls, schema)).toEqual({

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from "./builtin/apiextensions.k8s.io/v1.js";
+import { ownField } from "./own-field.js";
 
 /**
  * The value with the schema's defaults filled in, as an API server does it: a field that is null although it may not be
@@ -14,19 +15,19 @@ export function withDefaults(value: unknown, schema: JSONSchemaProps): unknown {
   }
   if (typeof value !== "object" || value === null) return value;
   const given = value as Readonly<Record<string, unknown>>;
-  const filled: Record<string, unknown> = { ...given };
+  const filled = new Map(Object.entries(given));
   const others = typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
   for (const name of new Set([...Object.keys(given), ...Object.keys(schema.properties ?? {})])) {
-    const field = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : others;
+    const field = ownField(schema.properties, name) ?? others;
     if (!field) continue;
-    const present = Object.hasOwn(given, name) ? given[name] : undefined;
+    const present = ownField(given, name);
     const next = withDefaults(isGap(present, field) ? defaultOf(field) : present, field);
-    if (next === undefined) delete filled[name];
-    else filled[name] = next;
+    if (next === undefined) filled.delete(name);
+    else filled.set(name, next);
   }
-  const names = Object.keys(filled);
-  const isSame = names.length === Object.keys(given).length && names.every((name) => filled[name] === given[name]);
-  return isSame ? value : filled;
+  const isSame =
+    filled.size === Object.keys(given).length && [...filled].every(([name, next]) => next === ownField(given, name));
+  return isSame ? value : Object.fromEntries(filled);
 }
 
 const isGap = (value: unknown, schema: JSONSchemaProps): boolean =>

@@ -7,6 +7,7 @@ import type { CrdManifest } from "./crd.js";
 import { type CrdChange, compareCrds } from "./crd-changes.js";
 import type { Kind } from "./kind.js";
 import type { KubeObject, NewObject } from "./object.js";
+import { ownField } from "./own-field.js";
 import { isSameJson } from "./same-json.js";
 
 /** What {@link installCrd} needs of a client. */
@@ -70,7 +71,7 @@ async function write(client: CrdClient, crd: CrdManifest, options: InstallCrdOpt
 
 function isInstalled(installed: CustomResourceDefinition, crd: CrdManifest): boolean {
   const has = (labels: Readonly<Record<string, string>> | undefined, wanted: Readonly<Record<string, string>> = {}) =>
-    Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
+    Object.entries(wanted).every(([key, value]) => ownField(labels, key) === value);
   const { labels, annotations } = installed.metadata;
   const sameMetadata = has(labels, crd.metadata.labels) && has(annotations, crd.metadata.annotations);
   return sameMetadata && isSameJson(installed.spec, JSON.parse(JSON.stringify(crd.spec)));

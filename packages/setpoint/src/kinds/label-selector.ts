@@ -1,5 +1,6 @@
 import { SetpointError } from "../errors/error.js";
 import { labelKeyProblem, labelValueProblem } from "./label.js";
+import { ownField } from "./own-field.js";
 
 /** A selector as objects hold it. The empty one selects everything. */
 export interface LabelSelector {
@@ -78,9 +79,7 @@ function formatTerm({ key, operator, values }: LabelRequirement): string {
 
 /** Whether all terms hold for these labels. An absent label satisfies `NotIn` and `DoesNotExist` alone. */
 export function matchesLabels(selector: LabelSelectorLike, labels: Labels | undefined): boolean {
-  return parseLabelSelector(selector).every((term) =>
-    holds(term, labels && Object.hasOwn(labels, term.key) ? labels[term.key] : undefined),
-  );
+  return parseLabelSelector(selector).every((term) => holds(term, ownField(labels, term.key)));
 }
 
 function holds({ operator, values }: LabelRequirement, value: string | undefined): boolean {

@@ -1,6 +1,7 @@
 import { invalidKind, type ResourceOptions } from "./declaration.js";
 import { withDefaults } from "./defaulting.js";
 import { inexpressible, jsonSchemaOf, type Schema } from "./json-schema.js";
+import { ownField } from "./own-field.js";
 import { fieldStep } from "./schema-place.js";
 import { type StructuralSchema, toStructural } from "./structural-schema.js";
 import { validateValue } from "./validation.js";
@@ -50,7 +51,7 @@ function checkStored(input: StructuralSchema, output: StructuralSchema, path: st
     throw inexpressible(path, `it turns ${from} into ${to}, but objects hold what was written; validate only`);
   }
   for (const [name, field] of Object.entries(input.properties ?? {})) {
-    const read = output.properties?.[name];
+    const read = ownField(output.properties, name);
     const isPromised =
       output.required?.includes(name) && !input.required?.includes(name) && field.default === undefined;
     if (isPromised) {

@@ -4,7 +4,7 @@ import type { JsonValue } from "./object.js";
 
 const small = fc.integer({ min: -2, max: 4 });
 const letters = fc.constantFrom("", "a", "b", "ab", "abc", "é", "A-1");
-const names = fc.constantFrom("a", "b", "c", "with-dash", "namespace");
+const names = fc.constantFrom("a", "b", "c", "with-dash", "namespace", "constructor", "__proto__");
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 
@@ -75,7 +75,10 @@ export const randomSchema: fc.Arbitrary<JsonSchema> = fc.letrec<{ any: JsonSchem
     },
     {
       arbitrary: fc
-        .tuple(fc.dictionary(names, tie("any"), { minKeys: 1, maxKeys: 3 }), fc.subarray(["a", "b", "c"]))
+        .tuple(
+          fc.dictionary(names, tie("any"), { minKeys: 1, maxKeys: 3 }),
+          fc.subarray(["a", "b", "c", "constructor"]),
+        )
         .map(([properties, required]) => ({ type: "object", properties, required })),
       weight: 3,
     },

@@ -1,3 +1,4 @@
+import { ownField } from "./own-field.js";
 import { isSameJson } from "./same-json.js";
 import { fieldStep } from "./schema-place.js";
 import type { StructuralSchema } from "./structural-schema.js";
@@ -98,15 +99,16 @@ function compareOwnership(before: StructuralSchema, after: StructuralSchema, pat
 function compareFields(before: StructuralSchema, after: StructuralSchema, path: string, report: Report): void {
   const keepsUnknown = after["x-kubernetes-preserve-unknown-fields"] || typeof after.additionalProperties === "object";
   for (const [name, field] of Object.entries(before.properties ?? {})) {
-    const now = after.properties?.[name];
+    const now = ownField(after.properties, name);
     if (now) compare(field, now, `${path}${fieldStep(name)}`, report);
     else if (!keepsUnknown) report(`${path}${fieldStep(name)}`, "it was removed; servers drop it from stored objects");
   }
   for (const name of after.required ?? []) {
-    const hasDefault = after.properties?.[name]?.default !== undefined;
+    const hasDefault = ownField(after.properties, name)?.default !== undefined;
     if (hasDefault) continue;
     const at = `${path}${fieldStep(name)}`;
     if (!before.required?.includes(name)) report(at, "it is required now");
-    else if (before.properties?.[name]?.default !== undefined) report(at, "it is required and lost its default");
+    else if (ownField(before.properties, name)?.default !== undefined)
+      report(at, "it is required and lost its default");
   }
 }

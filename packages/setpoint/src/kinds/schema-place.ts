@@ -1,5 +1,6 @@
 import { inexpressible, type JsonSchema } from "./json-schema.js";
 import type { Marker } from "./k8s.js";
+import { ownField } from "./own-field.js";
 
 /** Where in a schema we are, and what is known on the way there. */
 export interface Place {
@@ -28,7 +29,7 @@ export const isOpaque = (schema: JsonSchema): boolean => schema["x-kubernetes-pr
 export function resolve(given: unknown, place: Place): { schema: JsonSchema; place: Place } {
   if (given === false) throw inexpressible(place.path, "nothing is allowed here; leave the field out of the schema");
   let schema: JsonSchema = given === true || given === undefined ? {} : (given as JsonSchema);
-  const marker = place.isBranch ? undefined : place.markers[place.path];
+  const marker = place.isBranch ? undefined : ownField(place.markers, place.path);
   if (marker) place.markersMet.add(place.path);
   let refs = place.refs;
   while (typeof schema.$ref === "string") {
@@ -48,7 +49,7 @@ function lookUp({ root, path }: Place, ref: string): JsonSchema {
   let found: unknown = root;
   for (const part of pointer) {
     const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = (found as JsonSchema | undefined)?.[key];
+    found = ownField((found ?? {}) as JsonSchema, key);
   }
   if (typeof found !== "object" || found === null) throw inexpressible(path, `there is nothing at ${ref}`);
   return found as JsonSchema;

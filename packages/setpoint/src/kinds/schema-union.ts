@@ -2,6 +2,7 @@ import type { ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
 import { celField, celFieldPath, celOneOf } from "./cel.js";
 import { inexpressible } from "./json-schema.js";
 import type { JsonValue } from "./object.js";
+import { ownField } from "./own-field.js";
 import { isSameJson } from "./same-json.js";
 import type { Draft } from "./schema-keywords.js";
 import type { StructuralSchema } from "./structural-schema.js";
@@ -85,7 +86,7 @@ function objectUnion(branches: readonly StructuralSchema[], path: string, isExcl
 function discriminatorOf(branches: readonly StructuralSchema[]): string | undefined {
   return Object.keys(branches[0]!.properties ?? {}).find((name) => {
     const choices = branches.map((branch) =>
-      branch.required?.includes(name) ? branch.properties?.[name]?.enum : undefined,
+      branch.required?.includes(name) ? ownField(branch.properties, name)?.enum : undefined,
     );
     const all = choices.flatMap((values) => values ?? []);
     return choices.every((values) => values !== undefined) && new Set(all).size === all.length;
@@ -98,7 +99,7 @@ function mergeField(
   isDiscriminator: boolean,
   path: string,
 ): StructuralSchema {
-  const fields = branches.flatMap((branch) => branch.properties?.[name] ?? []);
+  const fields = branches.flatMap((branch) => ownField(branch.properties, name) ?? []);
   const first = fields[0]!;
   if (fields.length < branches.length && first.default !== undefined) {
     throw inexpressible(path, "a default inside one branch of a union would be given to the others too");
@@ -120,14 +121,14 @@ function discriminatedRules(
 ): ValidationRule[] {
   const subject = celField(discriminator, path);
   const valuesOf = (some: readonly StructuralSchema[]) =>
-    some.flatMap((branch) => branch.properties?.[discriminator]?.enum ?? []);
+    some.flatMap((branch) => ownField(branch.properties, discriminator)?.enum ?? []);
   const when = (values: readonly unknown[]) =>
     `${discriminator} is ${values.map((value) => JSON.stringify(value)).join(" or ")}`;
   const rules: ValidationRule[] = [];
   for (const name of names) {
     if (name === discriminator) continue;
     const field = celField(name, path);
-    const having = branches.filter((branch) => branch.properties?.[name]);
+    const having = branches.filter((branch) => ownField(branch.properties, name));
     const requiring = branches.filter((branch) => branch.required?.includes(name));
     if (requiring.length > 0 && requiring.length < branches.length) {
       const values = valuesOf(requiring);
@@ -158,7 +159,7 @@ function discriminatedRules(
 
   /** Where branches allow different choices for one field, each its own. */
   function narrowedRules(name: string, field: string, having: readonly StructuralSchema[]): ValidationRule[] {
-    const choices = having.map((branch) => branch.properties?.[name]?.enum);
+    const choices = having.map((branch) => ownField(branch.properties, name)?.enum);
     if (choices.every((values) => isSameJson(values, choices[0]))) return [];
     return having.map((branch, at) => ({
       rule: `!(${celOneOf(subject, valuesOf([branch]))}) || !has(${field}) || ${celOneOf(field, choices[at]!)}`,
@@ -177,7 +178,7 @@ function choiceRules(branches: readonly StructuralSchema[], path: string, isExcl
   const common = [...names].filter((name) => branches.every((branch) => branch.required?.includes(name)));
   const conditions = branches.map((branch) => {
     const present = (branch.required ?? []).filter((name) => !common.includes(name));
-    const absent = isExclusive ? [...names].filter((name) => !branch.properties?.[name]) : [];
+    const absent = isExclusive ? [...names].filter((name) => !ownField(branch.properties, name)) : [];
     const parts = [
       ...present.map((name) => `has(${celField(name, path)})`),
       ...absent.map((name) => `!has(${celField(name, path)})`),

@@ -165,6 +165,34 @@ describe("the structural form of a schema", () => {
     });
   });
 
+  it.each(["constructor", "toString", "__proto__"])("takes %s for a name like any other", (name) => {
+    const object = (type: string, ...others: string[]) => {
+      const fields = [name, ...others].map((field) => [field, { type }]);
+      return { type: "object", properties: Object.fromEntries(fields), required: [name, ...others] };
+    };
+    const spec = (field: Schema) =>
+      resource("test.example.com/v1/Test", { spec: { type: "object", properties: { field } } });
+    const plain = spec(object("string"));
+    expect(plain.crd().spec.versions[0]?.schema?.openAPIV3Schema?.properties?.spec).toMatchObject({
+      properties: { field: { properties: { [name]: { type: "string" } }, required: [name] } },
+    });
+    const problems = (field: unknown) => plain.validate({ metadata: { name: "a" }, spec: { field } } as never);
+    expect(problems(JSON.parse(`{"${name}":"text"}`))).toEqual([]);
+    expect(problems(JSON.parse(`{"${name}":1}`))).toHaveLength(1);
+    expect(problems({})).toEqual([{ path: `spec.field.${name}`, message: "is required" }]);
+    // A field that no part has is no field, although every object seems to have one of that name.
+    expect(structural({ type: "object", properties: { a: { type: "string" } }, required: [name] })).not.toHaveProperty(
+      "required",
+    );
+    expect(structural({ allOf: [object("string"), object("string", "more")] })).toMatchObject(object("string", "more"));
+    expect(() => structural({ allOf: [object("string"), object("integer")] })).toThrow("disagree");
+    const choice = {
+      anyOf: [{ ...object("string", "a") }, { type: "object", properties: { b: { type: "string" } }, required: ["b"] }],
+    };
+    const union = structural(choice) as { properties: object };
+    expect(Object.keys(union.properties)).toEqual([name, "a", "b"]);
+  });
+
   it("of other unions of objects asks for all of one branch", () => {
     const either = z.union([z.object({ a: z.string() }), z.object({ b: z.string(), "c-d": z.string() })]);
     expect(structural(either)).toMatchObject({

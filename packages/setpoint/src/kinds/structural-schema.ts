@@ -1,6 +1,7 @@
 import { isSetpointError } from "../errors/error.js";
 import type { JSONSchemaProps, ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
 import { inexpressible, type JsonSchema } from "./json-schema.js";
+import { ownField } from "./own-field.js";
 import {
   annotationsOf,
   checkExpressible,
@@ -175,14 +176,15 @@ function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Pl
 const isConstraint = (part: JsonSchema): boolean => part.properties === undefined && part.items === undefined;
 
 function mergeFields(into: unknown, from: unknown, place: Place): Record<string, unknown> {
-  const fields = { ...((into as Record<string, unknown> | undefined) ?? {}) };
+  const fields = new Map(Object.entries((into as JsonSchema | undefined) ?? {}));
   for (const [name, field] of Object.entries(from as JsonSchema)) {
-    if (fields[name] !== undefined && JSON.stringify(fields[name]) !== JSON.stringify(field)) {
+    const known = fields.get(name);
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(field)) {
       throw inexpressible(`${place.path}${fieldStep(name)}`, "the parts of an intersection disagree about it");
     }
-    fields[name] = field;
+    fields.set(name, field);
   }
-  return fields;
+  return Object.fromEntries(fields);
 }
 
 function listOf(schema: JsonSchema, place: Place): Draft {
@@ -223,7 +225,9 @@ function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): Draft {
     const inside = { ...place, path: `${place.path}${fieldStep(name)}`, isBranch: false };
     return [name, toStructural(field, inside)] as const;
   });
-  const required = new Set((schema.required as readonly string[] | undefined)?.filter((name) => name in fields));
+  const required = new Set(
+    (schema.required as readonly string[] | undefined)?.filter((name) => Object.hasOwn(fields, name)),
+  );
   return {
     ...(properties.length > 0 ? { properties: Object.fromEntries(properties) } : {}),
     ...(required.size > 0 ? { required: [...required] } : {}),
@@ -259,7 +263,7 @@ function checkListType(draft: Draft, place: Place): void {
   }
   if (type !== "map") return;
   for (const key of draft["x-kubernetes-list-map-keys"] ?? []) {
-    const field = items.properties?.[key];
+    const field = ownField(items.properties, key);
     if (!field) throw inexpressible(`${place.path}[]`, `it has no field "${key}", which is to tell the items apart`);
     if (field.default === undefined && !items.required?.includes(key)) {
       throw inexpressible(

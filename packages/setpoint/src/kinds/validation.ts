@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from "./builtin/apiextensions.k8s.io/v1.js";
+import { ownField } from "./own-field.js";
 import { isSameJson } from "./same-json.js";
 import { fieldStep } from "./schema-place.js";
 
@@ -133,7 +134,7 @@ function identityOf(schema: JSONSchemaProps): ((item: unknown) => string) | unde
   if (schema["x-kubernetes-list-type"] === "set") return (item) => JSON.stringify(item);
   if (schema["x-kubernetes-list-type"] !== "map") return undefined;
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
-  return (item) => JSON.stringify(keys.map((key) => (item as Record<string, unknown> | null)?.[key] ?? null));
+  return (item) => JSON.stringify(keys.map((key) => ownField((item ?? {}) as Record<string, unknown>, key) ?? null));
 }
 
 function validateObject(
@@ -155,7 +156,7 @@ function validateObject(
   }
   const others = typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
   for (const name of present) {
-    const declared = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : others;
+    const declared = ownField(schema.properties, name) ?? others;
     if (declared) validate(object[name], declared, `${path}${fieldStep(name)}`, problems);
   }
 }

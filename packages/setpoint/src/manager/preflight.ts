@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.js";
 import { SelfSubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
 import type { Kind } from "../kinds/kind.js";
+import { ownField } from "../kinds/own-field.js";
 import type { Part } from "./part.js";
 import { declaredKinds, type RbacOptions, type RbacRule, rbacRules } from "./rbac.js";
 
@@ -38,7 +39,7 @@ export async function preflight(
   const names = new Set<string | undefined>([undefined, ...rules.map(({ cluster }) => cluster)]);
   const findings = await Promise.all(
     [...names].map(async (cluster) => {
-      const client = cluster === undefined ? options.client : options.clusters?.[cluster];
+      const client = cluster === undefined ? options.client : ownField(options.clusters, cluster);
       if (!client) return [];
       try {
         const own = rules.filter((rule) => rule.cluster === cluster);

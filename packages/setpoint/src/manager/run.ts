@@ -4,6 +4,7 @@ import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Logger } from "../controller/logger.js";
 import { describePlan } from "../controller/planned-run.js";
+import { ownField } from "../kinds/own-field.js";
 import { type ConfigurationSources, readConfiguration } from "./configuration.js";
 import { requestMetrics } from "./controller-metrics.js";
 import { jsonLogger } from "./json-logger.js";
@@ -117,7 +118,7 @@ async function partsOf(
   configurations: Readonly<Record<string, unknown>>,
 ): Promise<readonly Part[]> {
   const all = (Array.isArray(runs) ? runs : [runs]) as readonly Runs[];
-  return Promise.all(all.map((one) => ("create" in one ? provideApp(one, configurations[one.name]) : one)));
+  return Promise.all(all.map((one) => ("create" in one ? provideApp(one, ownField(configurations, one.name)) : one)));
 }
 
 /** When a process is told to end, and what would otherwise end it without a word. */
