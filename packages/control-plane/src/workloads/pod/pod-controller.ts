@@ -26,7 +26,10 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
     fieldManager: "kubelet",
     concurrency: 8,
     retry: { attempts: Number.MAX_SAFE_INTEGER },
-    when: { changed: ["spec", "status", "metadata.annotations", "metadata.deletionTimestamp"] },
+    when: {
+      changed: ["spec", "status", "metadata.annotations", "metadata.deletionTimestamp"],
+      matches: ({ spec }) => Boolean(spec.nodeName),
+    },
     async reconcile(pod, ctx) {
       const { nodeName } = pod.spec;
       if (!nodeName) return;

@@ -10,7 +10,7 @@ export function ephemeralClaimController(): Controller<Pod> {
     uses: [scoped(PersistentVolumeClaim, { writes: ["create"] })],
     fieldManager: "kube-controller-manager",
     retry: { attempts: Number.MAX_SAFE_INTEGER },
-    when: { changed: ["spec"] },
+    when: { changed: ["spec"], matches: hasEphemeralVolume },
     async reconcile(pod, ctx) {
       if (isPodOver(pod)) return;
       for (const { name: volume, ephemeral } of pod.spec.volumes ?? []) {
@@ -37,4 +37,8 @@ export function ephemeralClaimController(): Controller<Pod> {
       }
     },
   });
+}
+
+function hasEphemeralVolume({ spec }: Pod): boolean {
+  return spec.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
 }
