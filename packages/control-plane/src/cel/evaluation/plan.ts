@@ -157,6 +157,8 @@ export class Plan {
     const isMembership = declaration.name === "@in" && resolved.overloads.every(({ id }) => id === "in_list");
     if (isMembership && isPrimitiveList(steps[1]!.constant)) {
       const list = steps[1]!.constant as ListValue;
+      // Known without a look at the item, even where that has no value.
+      if (list.items.length === 0) return constant(false);
       return {
         run: (frame) => {
           const item = first!.run(frame);

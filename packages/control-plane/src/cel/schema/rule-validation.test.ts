@@ -131,6 +131,22 @@ describe("rules of a schema", () => {
     expect(findings(thing("x", { "some-name": "v", namespace: "n" }), undefined, dashed)).toEqual([]);
   });
 
+  it("find nothing in an empty list, not even what has no value", () => {
+    const empty: Schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          "x-kubernetes-validations": [{ rule: "!(size(self.name) in [])" }, { rule: "size(self.name) in [1]" }],
+          properties: { name: { type: "string" } },
+        },
+      },
+    };
+    expect(findings(thing("x", {}), undefined, empty)).toEqual([
+      'FieldValueInvalid spec: Invalid value: "object": no such key: name evaluating rule: size(self.name) in [1]',
+    ]);
+  });
+
   it("stop when they cost too much", () => {
     const costly: Schema = {
       type: "object",
