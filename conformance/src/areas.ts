@@ -16,6 +16,7 @@ import { deploymentCases } from "./areas/deployments.js";
 import { disruptionBudgetCases } from "./areas/disruption-budgets.js";
 import { endpointCases } from "./areas/endpoints.js";
 import { firstObjectCases } from "./areas/first-objects.js";
+import { inheritedNameCases } from "./areas/inherited-names.js";
 import { jobCases } from "./areas/jobs.js";
 import { limitRangeCases } from "./areas/limit-ranges.js";
 import { listCases } from "./areas/list.js";
@@ -62,6 +63,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...listCases,
   ...watchCases,
   ...storageCases,
+  ...inheritedNameCases,
   ...webSocketCases,
   ...firstObjectCases,
   ...schemaCases,

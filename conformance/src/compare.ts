@@ -36,12 +36,16 @@ function compareValues(ours: unknown, theirs: unknown, path: string, report: Rep
     }
   } else if (isRecord(ours) && isRecord(theirs)) {
     for (const key of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-      compareValues(ours[key], theirs[key], `${path}.${key}`, report);
+      compareValues(own(ours, key), own(theirs, key), `${path}.${key}`, report);
     }
   } else {
     report(path, ours, theirs);
   }
 }
+
+/** A key may be a word that every object knows. */
+const own = (record: Record<string, unknown>, key: string): unknown =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

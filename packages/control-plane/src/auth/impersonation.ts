@@ -23,13 +23,14 @@ export function impersonatedUser(headers: ApiRequest["headers"]): UserInfo | und
   const name = valuesOf(headers["impersonate-user"])[0] ?? "";
   const uid = valuesOf(headers["impersonate-uid"])[0] ?? "";
   const groups = valuesOf(headers["impersonate-group"]);
-  const extra: Record<string, string[]> = {};
+  const extras = new Map<string, readonly string[]>();
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(EXTRA_PREFIX)) continue;
     const key = unescaped(header.slice(EXTRA_PREFIX.length));
-    (extra[key] ??= []).push(...valuesOf(value));
+    extras.set(key, [...(extras.get(key) ?? []), ...valuesOf(value)]);
   }
-  const hasExtra = Object.keys(extra).length > 0;
+  const extra = Object.fromEntries(extras);
+  const hasExtra = extras.size > 0;
   if (name !== "") return { name, groups, ...(uid && { uid }), ...(hasExtra && { extra }) };
   if (uid === "" && groups.length === 0 && !hasExtra) return undefined;
   throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`);

@@ -31,7 +31,7 @@ export class ContainerValues {
     const map = /^metadata\.(labels|annotations)(?:\['(.+)'\])?$/.exec(path);
     if (map) {
       const entries = this.#pod.metadata[map[1] as "labels" | "annotations"] ?? {};
-      if (map[2] !== undefined) return entries[map[2]] ?? "";
+      if (map[2] !== undefined) return Object.hasOwn(entries, map[2]) ? entries[map[2]] : "";
       return Object.entries(entries)
         .sort(([left], [right]) => (left < right ? -1 : 1))
         .map(([key, value]) => `${key}=${JSON.stringify(value)}`)

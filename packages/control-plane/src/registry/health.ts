@@ -2,16 +2,16 @@ import type { ApiRequest, ApiResponse } from "../http/api-request.js";
 import { COMMON_HEADERS, text } from "./negotiation/answer.js";
 
 /** What the real server calls the checks that mean something here: all of them are met once it answers. */
-const CHECKS: Readonly<Record<string, readonly string[]>> = {
-  healthz: ["ping", "log", "etcd"],
-  livez: ["ping", "log", "etcd"],
-  readyz: ["ping", "log", "etcd", "etcd-readiness"],
-};
+const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["healthz", ["ping", "log", "etcd"]],
+  ["livez", ["ping", "log", "etcd"]],
+  ["readyz", ["ping", "log", "etcd", "etcd-readiness"]],
+]);
 
 /** The answer to a question for its health; undefined where the path asks for something else. */
 export function answerHealth({ path, query }: ApiRequest): ApiResponse | undefined {
   const [, name = "", check, ...rest] = path.split("/");
-  const checks = CHECKS[name];
+  const checks = CHECKS.get(name);
   if (checks === undefined || rest.length > 0) return undefined;
   if (check !== undefined) {
     if (!checks.includes(check)) return undefined;

@@ -1,6 +1,6 @@
 import { duplicate, invalidValue } from "../registry/field-error.js";
 import type { FieldError } from "../registry/status-error.js";
-import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject } from "./json.js";
+import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
 import type { Schema } from "./schema.js";
 
 /** Checks that sets hold each value and list maps each key once, at every depth. */
@@ -47,7 +47,7 @@ function keyOf(item: JsonObject, names: readonly string[]): JsonObject {
   const key: MutableJsonObject = {};
   for (const name of names) {
     const value = field(item, name);
-    if (value !== undefined) key[name] = value;
+    if (value !== undefined) setField(key, name, value);
   }
   return key;
 }

@@ -9,7 +9,7 @@ import { duplicateKeys } from "../../schema/json-text.js";
 import { yaml } from "../../yaml.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
 import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
-import { duplicateField, type FieldFinding } from "./field-findings.js";
+import { duplicateField, duplicateLines, type FieldFinding } from "./field-findings.js";
 import { goSyntaxError } from "./json-syntax.js";
 
 /** A request body as data. */
@@ -111,7 +111,7 @@ function readYaml(text: string, refuse: (why: string) => StatusError): RequestDo
   const [problem] = document.errors;
   if (problem !== undefined)
     throw refuse(`yaml: line ${problem.linePos?.[0].line ?? 1}: ${yamlProblem(problem.message, text)}`);
-  const duplicates: FieldFinding[] = [];
+  const duplicates: string[] = [];
   let nodes = 0;
   visit(document, {
     Node: () => {
@@ -122,15 +122,14 @@ function readYaml(text: string, refuse: (why: string) => StatusError): RequestDo
       for (const { key } of map.items) {
         const name = String(key);
         const line = lines.linePos(isNode(key) ? (key.range?.[0] ?? 0) : 0).line;
-        if (seen.has(name))
-          duplicates.push({ path: "", text: `line ${line}: key ${goQuote(name)} already set in map` });
+        if (seen.has(name)) duplicates.push(`line ${line}: key ${goQuote(name)} already set in map`);
         seen.add(name);
       }
     },
   });
   // Aliases are bounded: a few bytes must not become gigabytes.
   const value = document.toJS({ maxAliasCount: 100, mapAsMap: false }) as Json;
-  return { value: plain(value), duplicates };
+  return { value: plain(value), duplicates: duplicateLines(duplicates) };
 }
 
 /** Go's YAML is 1.1 but for times: neither `1:30` nor `2026-01-01` is anything but text. */

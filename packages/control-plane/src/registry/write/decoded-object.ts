@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
 import { DecodingError } from "../../schema/go-decoding.js";
 import { isArray, isObject, type JsonObject } from "../../schema/json.js";
-import { type FieldFinding, inDocumentOrder, unknownField } from "../body/field-findings.js";
-import { readObject } from "../body/request-document.js";
+import { type FieldFinding, inDocumentOrder, unknownField, warningsOf } from "../body/field-findings.js";
+import { contentTypeOf, readObject } from "../body/request-document.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
 import { invalidValue } from "../field-error.js";
@@ -18,11 +18,18 @@ export function decodedObject(call: ResourceCall, fieldValidation: FieldValidati
   const { object, duplicates } = readObject(request, environment.facts, expected);
   checkKind(call, object);
   try {
-    return completed(call, object, fieldValidation, duplicates);
+    const isSorted = contentTypeOf(request) === "application/yaml";
+    return completed(call, object, fieldValidation, { duplicates, isSorted });
   } catch (error) {
     if (!(error instanceof DecodingError)) throw error;
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
   }
+}
+
+/** How an object was read: which fields its text named twice, and whether others came in the order of their names. */
+export interface Reading {
+  readonly duplicates: readonly FieldFinding[];
+  readonly isSorted: boolean;
 }
 
 /**
@@ -33,7 +40,7 @@ export function completed(
   { definition, warn }: Pick<ResourceCall, "definition" | "warn">,
   object: JsonObject,
   fieldValidation: FieldValidation,
-  duplicates: readonly FieldFinding[],
+  { duplicates, isSorted }: Reading,
   known?: KubeObject,
 ): KubeObject {
   const apiVersion = apiVersionOf(definition);
@@ -43,12 +50,12 @@ export function completed(
   if (fieldValidation !== "Ignore") {
     // Custom resources are pruned after they were read, and in the order of names.
     const findings = definition.isBuiltIn
-      ? inDocumentOrder(object, [...duplicates, ...unknownFields.map(unknownField)])
+      ? inDocumentOrder(object, duplicates, unknownFields.map(unknownField), isSorted)
       : [...duplicates, ...[...unknownFields].sort().map(unknownField)].map(({ text }) => text);
     if (fieldValidation === "Strict" && findings.length > 0) {
       throw new DecodingError(`strict decoding error: ${findings.join(", ")}`);
     }
-    for (const finding of findings) warn(finding);
+    for (const warning of findings.flatMap(warningsOf)) warn(warning);
   }
   return defaulted(definition, withManagedFieldsReset(pruned, object));
 }

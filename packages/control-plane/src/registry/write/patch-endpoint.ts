@@ -15,7 +15,7 @@ import { parseWriteOptions, type WriteOptions } from "../query/write-options.js"
 import { presentObject } from "../read/read-endpoints.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, invalid, StatusError, unsupportedMediaType } from "../status-error.js";
-import { completed, defaulted, unknownConversion } from "./decoded-object.js";
+import { completed, defaulted, type Reading, unknownConversion } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
 import { asJson, ownershipContext, tracked } from "./field-ownership.js";
 import { laidOut } from "./object-layout.js";
@@ -67,7 +67,9 @@ function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions
   const { value: patch, duplicates } = readDocument(request.body, false, (why) =>
     badRequest(`${isStrategic ? "" : "error decoding patch: "}${withoutContext(why)}`),
   );
-  const findings = [...duplicates, ...jsonPatchFindings(type, patch)];
+  // What is wrong with the patch itself is told before what is wrong with the object that it makes.
+  const findings = [...duplicates.map(({ text }) => text), ...jsonPatchFindings(type, patch)];
+  const reading = { duplicates: findings.map((text) => ({ path: "", text })), isSorted: true };
   return (old) => {
     const original = asJson(laidOut(old!, apiVersionOf(definition), definition.kind));
     const patched = applyPatch(call, type, original, patch);
@@ -75,7 +77,7 @@ function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions
       isStrategic ? invalidStrategicPatch(patch, why) : invalidPatch(patched, why, original);
     checkPatchedKind(call, patched, refuse);
     try {
-      const object = completed(call, patched, options.fieldValidation, findings, old);
+      const object = completed(call, patched, options.fieldValidation, reading, old);
       checkIdentity(call, object);
       return tracked(environment, write, old, object);
     } catch (error) {
@@ -85,9 +87,8 @@ function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions
   };
 }
 
-function jsonPatchFindings(type: string, patch: Json): readonly FieldFinding[] {
-  if (type !== JSON_PATCH) return [];
-  return jsonPatchStrictErrors(patch).map((text) => ({ path: "", text }));
+function jsonPatchFindings(type: string, patch: Json): readonly string[] {
+  return type === JSON_PATCH ? jsonPatchStrictErrors(patch) : [];
 }
 
 function applyPatch({ definition }: ResourceCall, type: string, object: JsonObject, patch: Json): JsonObject {
@@ -156,6 +157,9 @@ function checkIdentity({ name, namespace, definition }: ResourceCall, { metadata
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
+/** An applied object is no document that was read. */
+const NOTHING_READ: Reading = { duplicates: [], isSorted: true };
+
 /** Server-side apply: the client's whole intent, merged by ownership of fields. */
 function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions): Transform {
   const { environment, request } = call;
@@ -172,7 +176,7 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
     const { force } = options;
     const applied = applyServerSide(context, old === undefined ? undefined : asJson(old), value, { force });
     try {
-      const object = completed(call, applied, "Ignore", [], old);
+      const object = completed(call, applied, "Ignore", NOTHING_READ, old);
       checkIdentity(call, object);
       return call.definition.isBuiltIn ? object : withEmptyParts(unpruned(call.definition, applied, object), value);
     } catch (error) {
@@ -189,7 +193,7 @@ function unpruned(definition: ResourceDefinition, applied: JsonObject, { metadat
 
 /** The real server means to warn too, but its text has two lines, which no header carries. */
 function refuseDuplicates({ fieldValidation }: WriteOptions, duplicates: readonly FieldFinding[]): void {
-  if (fieldValidation !== "Strict" || duplicates.length === 0) return;
-  const lines = duplicates.map(({ text }) => `\n  ${text}`).join("");
-  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`);
+  const [lines] = duplicates;
+  if (fieldValidation !== "Strict" || lines === undefined) return;
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${lines.text}`);
 }

@@ -132,7 +132,7 @@ function labelsOf({ metadata, spec }: Service): Readonly<Record<string, string>>
 
 /** As a merge patch: what the service no longer has is taken away. */
 function labelChange({ metadata }: EndpointSlice, labels: Readonly<Record<string, string>>) {
-  const gone = Object.keys(metadata.labels ?? {}).filter((key) => !(key in labels));
+  const gone = Object.keys(metadata.labels ?? {}).filter((key) => !Object.hasOwn(labels, key));
   return { ...labels, ...Object.fromEntries(gone.map((key) => [key, null])) };
 }
 

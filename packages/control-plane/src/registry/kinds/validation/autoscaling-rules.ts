@@ -94,19 +94,21 @@ const SOURCES: Readonly<Record<string, Rule>> = {
     utilization,
   ),
 };
-const TYPES: Readonly<Record<string, string>> = {
-  ContainerResource: "containerResource",
-  External: "external",
-  Object: "object",
-  Pods: "pods",
-  Resource: "resource",
-};
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ContainerResource: "containerResource",
+    External: "external",
+    Object: "object",
+    Pods: "pods",
+    Resource: "resource",
+  }),
+);
 
 const metricSpec = struct({}, (spec, path, errors) => {
   const type = String(spec.type ?? "");
   if (type === "") errors.push(required(`${path}.type`, "must specify a metric source type"));
-  const unknown = notSupported(`${path}.type`, type, Object.keys(TYPES));
-  const expected = TYPES[type];
+  const unknown = notSupported(`${path}.type`, type, [...TYPES.keys()]);
+  const expected = TYPES.get(type);
   if (expected === undefined) errors.push(unknown);
   const present = Object.keys(SOURCES).filter((name) => isObject(spec[name]));
   const [first] = present;

@@ -41,12 +41,14 @@ function configMapErrors(value: JsonObject, errors: FieldError[]): void {
 }
 
 /** What a secret of a known type holds. */
-const CONTENTS: Readonly<Record<string, readonly string[]>> = {
-  "kubernetes.io/dockercfg": [".dockercfg"],
-  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
-  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
-  "kubernetes.io/tls": ["tls.crt", "tls.key"],
-};
+const CONTENTS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    "kubernetes.io/dockercfg": [".dockercfg"],
+    "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+    "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+    "kubernetes.io/tls": ["tls.crt", "tls.key"],
+  }),
+);
 const SERVICE_ACCOUNT = "kubernetes.io/service-account.name";
 
 function secretErrors(value: JsonObject, errors: FieldError[]): void {
@@ -61,7 +63,7 @@ function secretErrors(value: JsonObject, errors: FieldError[]): void {
   if (type === "kubernetes.io/basic-auth" && data.username === undefined && data.password === undefined) {
     errors.push(required("data[username]"), required("data[password]"));
   }
-  for (const key of CONTENTS[type] ?? []) {
+  for (const key of CONTENTS.get(type) ?? []) {
     const isEmptyKey = type === "kubernetes.io/ssh-auth" && bytesOf(data[key]) === 0;
     if (data[key] === undefined || isEmptyKey) errors.push(required(`data[${key}]`));
     else if (key.startsWith(".docker")) jsonErrors(data[key]!, `data[${key}]`, errors);

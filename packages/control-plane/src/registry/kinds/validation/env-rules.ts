@@ -79,7 +79,7 @@ export function resourceSelector(supported: readonly string[], isInVolume: boole
     if (/^(limits|requests)\.cpu$/.test(name)) {
       if (!["1", "1m"].includes(unit)) refuse("1m and 1 are supported with the cpu");
     } else if (!SIZES.includes(unit)) {
-      const kind = HUGE_PAGES.test(name) ? "hugepages" : SIZED[name.replace(/^(limits|requests)\./, "")];
+      const kind = HUGE_PAGES.test(name) ? "hugepages" : SIZED.get(name.replace(/^(limits|requests)\./, ""));
       if (kind) refuse(`1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${kind}`);
     }
   });
@@ -87,7 +87,10 @@ export function resourceSelector(supported: readonly string[], isInVolume: boole
 
 const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 /** Resources that are measured in bytes, as the real server calls them. */
-const SIZED: Readonly<Record<string, string>> = { memory: "memory", "ephemeral-storage": "local ephemeral storage" };
+const SIZED: ReadonlyMap<string, string> = new Map([
+  ["memory", "memory"],
+  ["ephemeral-storage", "local ephemeral storage"],
+]);
 const SIZES = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 export const CONTAINER_RESOURCES = [
   "limits.cpu",

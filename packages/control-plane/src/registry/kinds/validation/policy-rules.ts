@@ -1,4 +1,4 @@
-import { deepEqual, isArray, type Json, type JsonObject } from "../../../schema/json.js";
+import { deepEqual, field, isArray, type Json, type JsonObject } from "../../../schema/json.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internal } from "./internal-struct.js";
@@ -180,7 +180,7 @@ const LIMIT_TYPES = ["Pod", "Container", "PersistentVolumeClaim"];
 
 /** The bounds of one resource agree with each other. */
 function boundErrors(item: JsonObject, name: string, path: string, errors: FieldError[]): void {
-  const of = (list: string): Json | undefined => object(item[list])[name];
+  const of = (list: string): Json | undefined => field(object(item[list]), name);
   const [min, max, limit, request, ratio] = ["min", "max", "default", "defaultRequest", "maxLimitRequestRatio"].map(of);
   const isAbove = (one: Json | undefined, other: Json | undefined): boolean =>
     one !== undefined && other !== undefined && nanosOf(one) > nanosOf(other);

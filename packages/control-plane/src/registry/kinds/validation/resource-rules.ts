@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { field, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import { qualifiedName } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
@@ -98,7 +98,7 @@ const requestsWithinLimits: StructRule = ({ limits, requests }, path, errors) =>
   if (!isObject(requests)) return;
   const allowed: JsonObject = isObject(limits) ? limits : {};
   for (const [name, amount] of Object.entries(requests)) {
-    const limit = allowed[name];
+    const limit = field(allowed, name);
     if (limit === undefined) {
       if (!isOvercommitted(name))
         errors.push(required(`${path}.limits`, "Limit must be set for non overcommitable resources"));
@@ -135,7 +135,7 @@ const podAmounts = entriesOf((name, value, path, errors) => {
 
 /** What all containers ask for together; init containers run before the others, one after the other. */
 function askedFor(spec: JsonObject, name: string): bigint {
-  const of = (container: JsonObject): bigint => nanosOf(object(object(container.resources).requests)[name]);
+  const of = (container: JsonObject): bigint => nanosOf(field(object(object(container.resources).requests), name));
   const isSidecar = ({ restartPolicy }: JsonObject): boolean => restartPolicy === "Always";
   let [sidecars, highest] = [0n, 0n];
   for (const each of list(spec.initContainers)) {

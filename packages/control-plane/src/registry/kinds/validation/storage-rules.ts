@@ -143,15 +143,16 @@ const topologies: Rule = (value, path, errors) => {
   const seen: Json[] = [];
   for (const [index, { matchLabelExpressions: expressions }] of list(value).entries()) {
     const at = `${path}[${index}].matchLabelExpressions`;
-    const term: Record<string, Json> = {};
+    const values = new Map<string, Json>();
     for (const [position, expression] of list(expressions).entries()) {
       const key = String(expression.key ?? "");
       topologyRequirement(expression, `${at}[${position}]`, errors);
-      if (key in term) errors.push(duplicate(`${at}[${position}].key`, key));
-      term[key] = isArray(expression.values) ? [...new Set(expression.values)].sort() : [];
+      if (values.has(key)) errors.push(duplicate(`${at}[${position}].key`, key));
+      values.set(key, isArray(expression.values) ? [...new Set(expression.values)].sort() : []);
     }
+    const term = Object.fromEntries(values);
     // The real server compares with as many empty terms as there are terms, too.
-    const empties = Object.keys(term).length === 0 ? list(value).length : 0;
+    const empties = values.size === 0 ? list(value).length : 0;
     const repeats = seen.filter((other) => deepEqual(other, term)).length + empties;
     for (let count = 0; count < repeats; count++) errors.push(duplicate(at, ""));
     seen.push(term);
