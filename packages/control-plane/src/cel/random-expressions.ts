@@ -68,7 +68,7 @@ export class RandomExpressions {
       double: ["self.d", "1.5", "-0.25", "double(self.i)"],
       string: ["self.s", "self.t", "'a'", "'abc'", "''", "'ö'", "self.o.a", "string(self.i)"],
       ints: ["self.li", "[1, 2, 3]", "[]", "[self.i]"],
-      strings: ["self.ls", "self.set", "['a', 'b']", "self.m.map(k, k).filter(k, k != '')", "self.lm.map(e, e.k)"],
+      strings: ["self.ls", "self.set", "['a', 'b']", "self.m.map(k, k).sort()", "self.lm.map(e, e.k)"],
       time: ["self.when", "timestamp('2024-02-29T10:00:00Z')"],
       span: ["self.span", "duration('90m')", "duration('1.5s')"],
       bytes: ["self.data", "b'abc'", "bytes(self.s)"],

@@ -72,7 +72,7 @@ function masked(text: string): string {
   return text
     .replace(/map\[\w+\.\w+\]/, "map[string]")
     .replace(/ of type (string|\w+\.\w+)$/, " of type string")
-    .replace(/\[\](string|\w+\.\w+)$/, "[]string");
+    .replace(/(\[\]|map\[string\])(string|\w+\.\w+)$/, "$1string");
 }
 
 interface Budget {

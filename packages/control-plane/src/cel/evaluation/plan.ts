@@ -12,10 +12,18 @@ import type {
 } from "../syntax/expression.js";
 import { EntryMap, GrowingList, ListValue, MapValue, StructValue } from "../values/collection.js";
 import { type CelValue, Failure, NO_SUCH_OVERLOAD, Optional, TypeValue } from "../values/value.js";
-import { isOfType, typeName } from "../values/value-type.js";
+import { goTypeName, isOfType, typeName } from "../values/value-type.js";
 import type { Budget } from "./budget.js";
 import type { Variables } from "./program.js";
-import { elementOf, fieldOf, hasField, optionalElement, optionalField } from "./selection.js";
+import {
+  badQualifier,
+  elementOf,
+  fieldOf,
+  hasField,
+  isQualifier,
+  optionalElement,
+  optionalField,
+} from "./selection.js";
 
 /** Functions whose calls with a literal are evaluated once and for all. */
 const FOLDED: ReadonlySet<string> = new Set("bool bytes double duration dyn int string timestamp type uint".split(" "));
@@ -217,11 +225,13 @@ export class Plan {
   #selection(operands: readonly Expression[], read: (operand: CelValue, index: CelValue) => CelValue): Step {
     const [operand, index] = operands.map((each) => this.#step(each)) as [Step, Step];
     const [access, keyed] = [operand.bare ?? operand.run, index.bare ?? index.run];
+    if (index.constant !== undefined && !isQualifier(index.constant)) this.failure ??= badQualifier(index.constant);
     return paid((frame) => {
       const value = access(frame);
       if (value instanceof Failure) return value;
       const key = keyed(frame);
       if (key instanceof Failure) return key;
+      if (!isQualifier(key)) return badQualifier(key);
       const found = read(value, key);
       if (found !== Optional.none) frame.budget.spend(1);
       return found;
@@ -377,13 +387,6 @@ function isPrimitiveList(value: CelValue | undefined): boolean {
     value instanceof ListValue &&
     value.items.every((item) => ["string", "bigint", "number", "boolean"].includes(typeof item))
   );
-}
-
-/** How Go names the type of a value. */
-function goTypeName(value: CelValue): string {
-  const name = typeName(value);
-  const short = name.slice(name.lastIndexOf(".") + 1).replace(/_type$/, "");
-  return `types.${short.charAt(0).toUpperCase()}${short.slice(1)}`;
 }
 
 function badOptional(value: CelValue): Failure {

@@ -1,5 +1,6 @@
 import { ListValue, MapValue } from "../values/collection.js";
-import { type CelValue, Failure, Optional } from "../values/value.js";
+import { type CelValue, Failure, Optional, TypeValue, Uint } from "../values/value.js";
+import { goTypeName } from "../values/value-type.js";
 
 /** `operand.field`; of an optional, an optional. */
 export function fieldOf(operand: CelValue, field: string): CelValue {
@@ -53,4 +54,16 @@ function outOfBounds(index: CelValue): Failure {
 
 function noSuchKey(key: CelValue): Failure {
   return new Failure(`no such key: ${String(key)}`);
+}
+
+/** What may stand in brackets behind a map or list. */
+export function isQualifier(value: CelValue): boolean {
+  return value instanceof Uint || ["string", "bigint", "number", "boolean"].includes(typeof value);
+}
+
+export function badQualifier(value: CelValue): Failure {
+  if (value instanceof ListValue) return new Failure("invalid qualifier type: *types.baseList");
+  if (value instanceof MapValue) return new Failure("invalid qualifier type: *types.baseMap");
+  const isPointer = value instanceof Optional || value instanceof TypeValue;
+  return new Failure(`invalid qualifier type: ${isPointer ? "*" : ""}${goTypeName(value)}`);
 }

@@ -147,6 +147,26 @@ describe("rules of a schema", () => {
     ]);
   });
 
+  it.each([
+    ["{[1]: self.n}.exists(k, k == [1])", undefined],
+    ["[1] in {[1]: self.n}", "Invalid value: failed rule"],
+    [
+      "{b'a': self.n}.size() == 1",
+      'Invalid value: "object": internal error: runtime error: hash of unhashable type types.Bytes',
+    ],
+    ["{[self.n]: 1}[[self.n]] == 1", 'Invalid value: "object": invalid qualifier type: *types.baseList'],
+    ["{type(self.n): 1}[type(self.n)] == 1", 'Invalid value: "object": invalid qualifier type: *types.Type'],
+  ])("take odd keys of maps as the real server does: %s", (rule, wrong) => {
+    const odd: Schema = {
+      type: "object",
+      properties: {
+        spec: { type: "object", "x-kubernetes-validations": [{ rule }], properties: { n: { type: "integer" } } },
+      },
+    };
+    const found = findings(thing("x", { n: 1 }), undefined, odd);
+    expect(found).toEqual(wrong === undefined ? [] : [expect.stringContaining(wrong)]);
+  });
+
   it("stop when they cost too much", () => {
     const costly: Schema = {
       type: "object",

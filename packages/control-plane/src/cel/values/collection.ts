@@ -1,4 +1,4 @@
-import { type CelValue, Failure, Uint } from "./value.js";
+import { Bytes, type CelValue, Failure, Uint } from "./value.js";
 
 export class ListValue {
   static readonly empty = new ListValue([]);
@@ -41,9 +41,9 @@ export class GrowingList extends ListValue {
   }
 }
 
-type Key = string | bigint | boolean | number;
+type Key = string | bigint | boolean | number | Exclude<CelValue, Failure>;
 
-/** A map; numbers of different types that are equal are one key. */
+/** A map; numbers of different types that are equal are one key. What is no plain value is a key of its own each time. */
 export abstract class MapValue {
   abstract readonly size: number;
   abstract readonly keys: readonly CelValue[];
@@ -80,7 +80,7 @@ export class EntryMap extends MapValue {
 
   get(key: CelValue): CelValue | undefined {
     const own = keyOf(key);
-    return own === undefined ? undefined : this.#entries.get(own)?.[1];
+    return own === undefined ? UNSUPPORTED_KEY : this.#entries.get(own)?.[1];
   }
 
   /** With one more entry. */
@@ -122,17 +122,11 @@ export class StructValue extends MapValue {
   }
 }
 
-const UNSUPPORTED_KEY = new Failure("unsupported key type");
+/** In the words of the real server, which trips over them. */
+const UNSUPPORTED_KEY = new Failure("internal error: runtime error: hash of unhashable type types.Bytes");
 
 function keyOf(value: CelValue): Key | undefined {
-  switch (typeof value) {
-    case "string":
-    case "bigint":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isInteger(value) ? BigInt(value) : value;
-    default:
-      return value instanceof Uint ? value.value : undefined;
-  }
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
+  if (value instanceof Uint) return value.value;
+  return value instanceof Bytes || value instanceof Failure ? undefined : value;
 }

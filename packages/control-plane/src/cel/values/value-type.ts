@@ -27,6 +27,13 @@ export function typeName(value: CelValue): string {
   return value instanceof OpaqueValue ? value.type.name : "error";
 }
 
+/** How Go names the type of a value. */
+export function goTypeName(value: CelValue): string {
+  const name = typeName(value);
+  const short = name.slice(name.lastIndexOf(".") + 1).replace(/_type$/, "");
+  return `types.${short.charAt(0).toUpperCase()}${short.slice(1)}`;
+}
+
 /** Whether a value may be an argument where the type is asked for; what lists and maps hold is not looked at. */
 export function isOfType(value: CelValue, { kind, name }: Type): boolean {
   switch (kind) {
