@@ -28,5 +28,6 @@ export default defineConfig({
     // One fewer than processors is the default, which leaves half of a small machine idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
+    hookTimeout: 20_000,
   },
 });

@@ -1,7 +1,7 @@
 // Bundles each package's entry points (those its package.json exports) into dist/, beside the declarations of `tsc -b`.
 // One file instead of sixty is what keeps `import "setpoint"` within its budget; dependencies stay external.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { eagerChunks } from "./eager-chunks.mjs";
@@ -39,6 +39,20 @@ const jsonAsText = {
   },
 };
 
+const FILE_BESIDE = /new URL\("(\.\/[\w-]+\.json)", import\.meta\.url\)/g;
+
+/** A table that is read at run time goes along as a file; Node need not look at it before. */
+const jsonFiles = {
+  name: "json-files",
+  transform(code, id) {
+    return code.replaceAll(FILE_BESIDE, (_, name) => {
+      const source = JSON.stringify(JSON.parse(readFileSync(join(dirname(id), name), "utf8")));
+      const file = this.emitFile({ type: "asset", name: basename(name), source });
+      return `new URL(import.meta.ROLLUP_FILE_URL_${file})`;
+    });
+  },
+};
+
 function targetsOf(manifest) {
   const exported = Object.values(manifest.exports ?? {}).map((entry) => entry.default);
   // A command's own file stands in the sources and loads this one, where there is one.
@@ -62,7 +76,7 @@ for (const folder of folders) {
     input: Object.fromEntries(sources.map((source) => [source.slice("src/".length, -".ts".length), source])),
     external: (id) => !/^[./]|^@oxc-project\/runtime/.test(id),
     platform: "node",
-    plugins: [jsonAsText, lineBreaks],
+    plugins: [jsonAsText, jsonFiles, lineBreaks],
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     transform: { target: "node20" },
     logLevel: "warn",
@@ -72,6 +86,7 @@ for (const folder of folders) {
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name]-[hash].js",
+      assetFileNames: "chunks/[name]-[hash][extname]",
       codeSplitting: { groups: eagerChunks(folder, sources) },
       // Comments and blanks cost parse time and memory at every import; names stay, so that stack traces read well.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },

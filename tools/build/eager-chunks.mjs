@@ -1,24 +1,51 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** Folders with entry points that a package's `index` shares modules with, the most elementary first. */
 const SMALLER = ["kinds", "manager"];
 
 /**
- * Where the modules go that a package's `index` loads with it. Left alone, a bundler makes a file for each set of entry
- * points that share something, a dozen in all, and opening one costs an import as much as compiling fifty kilobytes. Here
- * there is one file for each folder of smaller entry points, with what those need of it, and one for the rest.
+ * Where the modules go that more than one file needs. Left alone, a bundler makes a file for each set of entry points that
+ * share something, dozens in all, and opening one costs an import as much as compiling fifty kilobytes. Here there is one
+ * file for each folder of smaller entry points, with what those need of `index`, one for the rest of what `index` loads
+ * with it, and one for what is shared by those that are loaded later and need no further package.
  */
 export function eagerChunks(folder, entries) {
   const index = "src/index.ts";
+  if (!entries.includes(index)) return [];
   const sets = SMALLER.map((name) => [name, entries.filter((entry) => entry.startsWith(`src/${name}/`))]);
-  if (!entries.includes(index) || sets.every(([, starts]) => starts.length === 0)) return [];
   const paths = (starts) => starts.map((start) => join(folder, start));
   const isEager = reachedFrom(paths([index]));
-  return [...sets, ["setpoint", [index]]].map(([name, starts], at, all) => {
-    const isReached = reachedFrom(paths(starts));
-    const belongs = (id, graph) => id !== join(folder, index) && isEager(id, graph) && isReached(id, graph);
-    return { name: (id, graph) => (belongs(id, graph) ? name : null), debugName: name, priority: all.length - at };
-  });
+  const eager = [...sets.filter(([, starts]) => starts.length > 0), [basename(folder), [index]]].map(
+    ([name, starts], at) => {
+      const isReached = reachedFrom(paths(starts));
+      const belongs = (id, graph) => id !== join(folder, index) && isEager(id, graph) && isReached(id, graph);
+      return {
+        name: (id, graph) => (belongs(id, graph) ? name : null),
+        debugName: name,
+        priority: SMALLER.length - at + 2,
+      };
+    },
+  );
+  const needsMore = packagesBeyond(isEager);
+  const later = (id, graph) => (needsMore(id, graph) ? null : "later");
+  return [...eager, { name: later, debugName: "later", minShareCount: 2, priority: 1 }];
+}
+
+/** Whether a module needs a package that `index` does not load: others are not to load it on its account. */
+function packagesBeyond(isEager) {
+  const known = new Map();
+  const needsMore = (id, graph) => {
+    const answer = known.get(id);
+    if (answer !== undefined) return answer;
+    known.set(id, false);
+    const info = graph.getModuleInfo(id);
+    const isPackage = !id.startsWith("/") && !id.startsWith("node:");
+    const needs =
+      !isEager(id, graph) && (isPackage || (info?.importedIds ?? []).some((next) => needsMore(next, graph)));
+    known.set(id, needs);
+    return needs;
+  };
+  return needsMore;
 }
 
 /** Whether a module is loaded with others, dynamic imports aside. */

@@ -1,7 +1,6 @@
 import { type Clock, type KubeObject, keyOf, type ObjectMeta, type Random, type UntypedObject } from "setpoint";
 import type { Facts } from "./facts/facts.js";
 import type { ResourceCatalog } from "./registry/catalog.js";
-import type { ResourceDefinition } from "./registry/resource-definition.js";
 import { newUid } from "./registry/write/identity.js";
 import { timestamp } from "./registry/write/object-layout.js";
 import type { Storage } from "./storage/storage.js";
@@ -25,12 +24,14 @@ export async function bootstrap({ storage, catalog, facts, clock, random }: Boot
     if (!definition) return [];
     const write = { resource: definition.storageId, key: keyOf(object), expected: undefined };
     if (storage.head(write.resource, write.key)) return [];
-    return [storage.commit({ ...write, object: newObject(object, definition, newUid(random), nowMs) })];
+    const { group, version, plural } = definition;
+    const hasGeneration = facts.strategy(group, version, plural)?.hasGeneration ?? false;
+    return [storage.commit({ ...write, object: newObject(object, hasGeneration, newUid(random), nowMs) })];
   });
   await Promise.all(writes);
 }
 
-function newObject(object: UntypedObject, definition: ResourceDefinition, uid: string, nowMs: number): KubeObject {
+function newObject(object: UntypedObject, hasGeneration: boolean, uid: string, nowMs: number): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const now = timestamp(nowMs);
   const { name, namespace, labels, annotations, managedFields } = metadata;
@@ -42,7 +43,7 @@ function newObject(object: UntypedObject, definition: ResourceDefinition, uid: s
       ...(namespace !== undefined && { namespace }),
       uid,
       resourceVersion: "",
-      ...(definition.strategy.hasGeneration && { generation: 1 }),
+      ...(hasGeneration && { generation: 1 }),
       creationTimestamp: now,
       ...(labels && { labels }),
       ...(annotations && { annotations }),

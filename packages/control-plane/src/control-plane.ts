@@ -8,18 +8,13 @@ import {
   systemRandom,
   type Transport,
 } from "setpoint";
-import { DefaultAdmission } from "./admission/default-admission.js";
-import { crdConversion } from "./admission/webhooks/crd-conversion.js";
 import type { ServiceResolver } from "./admission/webhooks/webhook-caller.js";
-import { authEndpoints, authPaths } from "./auth/auth-endpoints.js";
+import { authPaths } from "./auth/auth-paths.js";
 import { RequestAuthenticator } from "./auth/authenticator.js";
 import { type KeyPair, parsePrivateKey } from "./auth/certificates/certificate.js";
 import { renewCertificate } from "./auth/certificates/certificate-renewal.js";
 import { kubeconfig } from "./auth/certificates/kubeconfig.js";
 import { signingKey } from "./auth/jwt.js";
-import { CertificateSigner } from "./auth/loops/certificate-signer.js";
-import { NamespaceFurnishing } from "./auth/loops/namespace-furnishing.js";
-import { RoleAggregation } from "./auth/loops/role-aggregation.js";
 import { RbacAuthorizer, SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
 import { RoleIndex } from "./auth/rbac/role-index.js";
 import { ServiceAccountTokens } from "./auth/service-account-tokens.js";
@@ -28,7 +23,6 @@ import type { UserInfo } from "./auth/user.js";
 import { requestUser } from "./authentication.js";
 import { bootstrap } from "./bootstrap.js";
 import { type Credentials, openCredentials } from "./credentials.js";
-import { podStreams } from "./exec/pod-streams.js";
 import type { ExecHandler } from "./exec/scripted-answer.js";
 import { loadFacts } from "./facts/facts.js";
 import type { ApiHandler } from "./http/api-request.js";
@@ -165,20 +159,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const audiences = [issuer];
   const serviceAccountTokens = new ServiceAccountTokens({ storage, clock, random, issuer, keys });
   const tokens = anyOf([staticTokens(options.tokens ?? new Map(), audiences), serviceAccountTokens]);
-  const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens, issuer, keys };
-  const admission = keep(
-    parts,
-    new DefaultAdmission({
-      storage,
-      clock,
-      random,
-      roles,
-      rbac: authorizer,
-      catalog: () => registry.environment.catalog,
-      ...(options.services && { services: options.services }),
-      ...(options.disabledAdmission && { disabled: options.disabledAdmission }),
-    }),
-  );
+  const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens };
   const registry: Registry = keep(
     parts,
     new Registry({
@@ -188,34 +169,46 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       facts,
       log,
       controllers: options.controllers ?? true,
-      admission: admission.plugins,
-      conversion: crdConversion(admission.caller, random),
       authenticate: requestUser(new RequestAuthenticator(auth), authorizer),
       authorizer,
-      endpoints: new Map([
-        ...authEndpoints(auth),
-        ...podStreams({ authorizer, ...(options.exec && { exec: options.exec }) }),
-      ]),
-      paths: authPaths(auth),
+      paths: authPaths({ issuer, keys }),
+      writeParts: async () => {
+        const { writeParts } = await import("./write-parts.js");
+        return writeParts({
+          storage,
+          clock,
+          random,
+          roles,
+          rbac: authorizer,
+          auth,
+          catalog: () => registry.environment.catalog,
+          ...(options.services && { services: options.services }),
+          ...(options.disabledAdmission && { disabled: options.disabledAdmission }),
+          ...(options.exec && { exec: options.exec }),
+        });
+      },
     }),
   );
   await bootstrap(registry.environment);
+  await registry.served();
   const handler = compressing(safeHandler(registry.handler, log));
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });
   await credentials.kept;
   const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log, parts));
   const startControllers = async (running: (AsyncDisposable | Disposable)[]): Promise<void> => {
+    const { environment } = await registry.writeSide();
     if (server !== undefined) {
       const { KubernetesService } = await import("./registry/loops/kubernetes-service.js");
       const address = { host: options.listen?.host ?? LOOPBACK, port: server.port };
-      keep(running, new KubernetesService({ ...registry.environment, log }, address));
+      keep(running, new KubernetesService({ ...environment, log }, address));
     }
     if (options.controllers ?? true) {
-      const own = { storage, clock, handler: registry.handler, log };
-      keep(running, new RoleAggregation(own));
-      keep(running, new NamespaceFurnishing({ ...own, rootCa: credentials.authority.certificate }));
-      keep(running, new CertificateSigner({ ...own, authority: credentials.authority }));
+      const { startAuthLoops } = await import("./auth/loops/auth-loops.js");
+      const { authority } = credentials;
+      for (const loop of startAuthLoops({ storage, clock, handler: registry.handler, log, authority })) {
+        keep(running, loop);
+      }
     }
     const names = chosenWorkloads(options.workloads);
     if (names.length === 0) return;

@@ -5,7 +5,8 @@ import { loadFacts } from "../facts/facts.js";
 import type { ApiRequest } from "../http/api-request.js";
 import { Registry } from "../registry/registry.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
-import { authEndpoints, authPaths } from "./auth-endpoints.js";
+import { authEndpoints } from "./auth-endpoints.js";
+import { authPaths } from "./auth-paths.js";
 import { RequestAuthenticator } from "./authenticator.js";
 import { generateKey } from "./certificates/certificate.js";
 import { signingKey } from "./jwt.js";
@@ -37,10 +38,9 @@ async function start() {
     clock,
     random,
     facts: await loadFacts(),
-    admission: [],
+    writeParts: () => ({ admission: [], endpoints: authEndpoints(options) }),
     authenticate: async (request) => authenticator.authenticate(request),
     authorizer: rbac,
-    endpoints: authEndpoints(options),
     paths: authPaths(options),
   });
   return async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {

@@ -1,14 +1,14 @@
 import type { KubeObject } from "setpoint";
 import { trackUpdate } from "../apply/field-manager.js";
 import type { Facts } from "../facts/facts.js";
-import type { ApiRequest, ApiResponse } from "../http/api-request.js";
-import { type Endpoint, headerOf, type ResourceCall } from "../registry/endpoint.js";
+import type { ApiResponse } from "../http/api-request.js";
+import type { Endpoint, ResourceCall } from "../registry/endpoint.js";
 import { builtInShape } from "../registry/kinds/built-in-shape.js";
 import { BuiltInDefaults } from "../registry/kinds/defaults/built-in-defaults.js";
 import { answer } from "../registry/negotiation/answer.js";
 import { parseWriteOptions } from "../registry/query/write-options.js";
 import type { ObjectShape } from "../registry/resource-definition.js";
-import { badRequest, methodNotAllowed, unknownResource } from "../registry/status-error.js";
+import { badRequest } from "../registry/status-error.js";
 import type { Strategy } from "../registry/strategy.js";
 import { admit, validateAdmission } from "../registry/write/admission-chain.js";
 import { decodedObject } from "../registry/write/decoded-object.js";
@@ -16,15 +16,12 @@ import { tracked } from "../registry/write/field-ownership.js";
 import { laidOut } from "../registry/write/object-layout.js";
 import { writeRequestOf } from "../registry/write/write-endpoints.js";
 import type { JsonObject } from "../schema/json.js";
-import { jsonWebKeySet, type SigningKey } from "./jwt.js";
 import { answerReview, type ReviewEnvironment } from "./review.js";
 import type { ServiceAccountTokens } from "./service-account-tokens.js";
 import { createToken, type TokenRequest } from "./token-request.js";
 
 export interface AuthEndpointOptions extends Omit<ReviewEnvironment, "clock"> {
   readonly serviceAccountTokens: ServiceAccountTokens;
-  readonly issuer: string;
-  readonly keys: readonly SigningKey[];
 }
 
 const REVIEWS = [
@@ -45,40 +42,6 @@ export function authEndpoints(options: AuthEndpointOptions): ReadonlyMap<string,
     shape ??= tokenRequestShape(call.environment.facts);
     return tokenEndpoint(options, call, shape);
   });
-}
-
-/** The documents by which others verify this server's tokens. */
-export function authPaths(options: AuthEndpointOptions): ReadonlyMap<string, (request: ApiRequest) => ApiResponse> {
-  const published = (value: object, type: string): ApiResponse => ({
-    status: 200,
-    headers: { "cache-control": "public, max-age=3600", "content-type": type },
-    body: Buffer.from(JSON.stringify(value)),
-  });
-  type PathHandler = (request: ApiRequest) => ApiResponse;
-  const readable = (path: string, handler: PathHandler): [string, PathHandler] => [
-    path,
-    (request) => {
-      if (request.path.replace(/\/$/, "") !== path) throw unknownResource();
-      if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
-      return handler(request);
-    },
-  ];
-  return new Map([
-    readable("/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")),
-    readable("/.well-known/openid-configuration", (request) => {
-      const host = headerOf(request, "host") ?? headerOf(request, ":authority") ?? new URL(options.issuer).host;
-      return published(
-        {
-          issuer: options.issuer,
-          jwks_uri: `https://${host}/openid/v1/jwks`,
-          response_types_supported: ["id_token"],
-          subject_types_supported: ["public"],
-          id_token_signing_alg_values_supported: [...new Set(options.keys.map(({ algorithm }) => algorithm))],
-        },
-        "application/json",
-      );
-    }),
-  ]);
 }
 
 async function reviewEndpoint(options: AuthEndpointOptions, call: ResourceCall): Promise<ApiResponse> {

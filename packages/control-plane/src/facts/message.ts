@@ -58,8 +58,8 @@ export type MessageRow = readonly [name: string, fields: readonly FieldRow[]];
 const OMISSIONS = ["never", "empty", "zero"] as const;
 
 /** The table with look-ups; a message is expanded when first asked for. */
-export function messageTable(kinds: Readonly<Record<string, number>>, rows: readonly MessageRow[]) {
-  const messages: (Message | undefined)[] = new Array(rows.length);
+export function messageTable(kinds: Readonly<Record<string, number>>, rows: () => readonly MessageRow[]) {
+  const messages: (Message | undefined)[] = [];
   const options = new Map(
     Object.entries(kinds).flatMap(([id, at]) => (id.startsWith("meta.k8s.io/v1/") ? [[id.slice(15), at]] : [])),
   );
@@ -68,7 +68,7 @@ export function messageTable(kinds: Readonly<Record<string, number>>, rows: read
   function messageAt(at: number): Message {
     const known = messages[at];
     if (known) return known;
-    const [name, fieldRows] = rows[at]!;
+    const [name, fieldRows] = rows()[at]!;
     const fields: MessageField[] = [];
     const byNumber = new Map<number, MessageField>();
     const message: Message = { name, fields, byNumber };
@@ -89,7 +89,7 @@ export function messageTable(kinds: Readonly<Record<string, number>>, rows: read
   }
 
   function messageNamed(name: string): Message | undefined {
-    names ??= new Map(rows.map(([rowName], at) => [rowName, at]));
+    names ??= new Map(rows().map(([rowName], at) => [rowName, at]));
     const at = names.get(name);
     return at === undefined ? undefined : messageAt(at);
   }

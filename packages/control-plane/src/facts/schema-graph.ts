@@ -41,16 +41,16 @@ const SPECIAL: Readonly<Record<string, Schema>> = {
 
 /** Resolves references of published schemas, each component once and only when asked for. */
 export class SchemaGraph {
-  readonly components: Readonly<Record<string, OpenApiSchema>>;
+  readonly #components: () => Readonly<Record<string, OpenApiSchema>>;
   readonly #resolved = new Map<string, Schema>();
   #byKind: Map<string, string> | undefined;
 
-  constructor(components: Readonly<Record<string, OpenApiSchema>>) {
-    this.components = components;
+  constructor(components: () => Readonly<Record<string, OpenApiSchema>>) {
+    this.#components = components;
   }
 
   componentOf(group: string, version: string, kind: string): string | undefined {
-    this.#byKind ??= indexByKind(this.components);
+    this.#byKind ??= indexByKind(this.#components());
     return this.#byKind.get(`${group}/${version}/${kind}`);
   }
 
@@ -62,7 +62,7 @@ export class SchemaGraph {
   #component(name: string): Schema {
     const known = this.#resolved.get(name);
     if (known) return known;
-    const source = this.components[name];
+    const source = this.#components()[name];
     if (!source) throw new Error(`the published schemas refer to ${name}, which is not among them`);
     // Known before it is filled: a component may contain itself.
     const resolved: Writable<Schema> = {};

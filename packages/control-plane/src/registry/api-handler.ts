@@ -2,43 +2,36 @@ import { accessDenied, pathAccess, resourceAccess } from "../auth/access-request
 import type { AccessAttributes, Authorizer, UserInfo } from "../auth/user.js";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../http/api-request.js";
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
-import { type Endpoint, headerOf, type RegistryEnvironment, type ResourceCall } from "./endpoint.js";
+import { type Endpoint, headerOf, type ReadCall, type ReadEndpoint, type ReadEnvironment } from "./endpoint.js";
 import { answerHealth } from "./health.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
 import { answer, answerError, answerProtobufError, pageNotFound, withWarnings } from "./negotiation/answer.js";
-import { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
+import type { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
 import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
 import { RequestMetrics } from "./request-metrics.js";
 import type { ResourceDefinition } from "./resource-definition.js";
 import { methodNotAllowed, notFound, StatusError, unknownResource } from "./status-error.js";
-import { SUBRESOURCE_ENDPOINTS } from "./subresources/endpoints.js";
-import { patchObject } from "./write/patch-endpoint.js";
-import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
+import type { WriteSide } from "./write-side.js";
 
 type ResourceInfo = Extract<RequestInfo, { type: "resource" }>;
 
 export interface ApiHandlerOptions {
-  readonly environment: RegistryEnvironment;
+  readonly environment: ReadEnvironment;
   /** Who makes a request, impersonation included. Throws 401 and 403. */
   readonly authenticate: (request: ApiRequest) => Promise<UserInfo>;
   readonly authorizer: Authorizer;
-  /** Endpoints beyond the generic ones: `group/plural` for whole resources, `group/plural/subresource` for the rest. */
-  readonly endpoints?: ReadonlyMap<string, Endpoint>;
+  /** What writes and subresources need; a promise of it where it is not loaded yet. */
+  readonly writeSide: () => WriteSide | Promise<WriteSide>;
   /** Paths that are no resources: `/openapi/v3`, `/metrics`. The longest prefix wins. */
   readonly paths?: ReadonlyMap<string, (request: ApiRequest) => Promise<ApiResponse> | ApiResponse>;
 }
 
-const GENERIC: Readonly<Record<Verb, Endpoint>> = {
+const READS: Readonly<Partial<Record<Verb, ReadEndpoint>>> = {
   get: getObject,
   list: listObjects,
   watch: watchObjects,
-  create: createObject,
-  update: updateObject,
-  patch: patchObject,
-  delete: deleteObject,
-  deletecollection: deleteObjects,
 };
 
 /** A resource that has none of these, as a review, has no paths with names. */
@@ -47,10 +40,9 @@ const ITEM_VERBS: readonly string[] = ["get", "update", "patch", "delete"];
 /** The generic API server: everything between a request and the storage. */
 export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   const { environment, authorizer, paths = new Map() } = options;
-  const endpoints = new Map([...SUBRESOURCE_ENDPOINTS, ...(options.endpoints ?? [])]);
   const { catalog, facts } = environment;
   const discovery = new DiscoveryEndpoints(catalog);
-  const openApi = new OpenApiEndpoints(catalog, facts);
+  let openApi: Promise<OpenApiEndpoints> | undefined;
   const metrics = new RequestMetrics(environment.storage);
 
   async function handle(request: ApiRequest): Promise<ApiResponse> {
@@ -64,8 +56,8 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     authorize(pathAccess(user, request.method, path));
     const known = discovery.answer(request) ?? (await ownPath(path, paths)?.(request));
     if (known !== undefined) return known;
-    if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return openApi.answer(request);
-    if (path === "/openapi/v2") return openApi.answerV2(request);
+    if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return (await loadOpenApi()).answer(request);
+    if (path === "/openapi/v2") return (await loadOpenApi()).answerV2(request);
     if (path === "/metrics") return metrics.answer();
     const health = answerHealth(request);
     if (health !== undefined) return health;
@@ -75,6 +67,12 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     }
     if (path === "/") return answer(200, { paths: rootPaths(environment) }, { ...JSON_ANSWER, isPretty: true });
     return pageNotFound();
+  }
+
+  function loadOpenApi(): Promise<OpenApiEndpoints> {
+    return (openApi ??= import("./openapi/openapi-endpoints.js").then(
+      ({ OpenApiEndpoints }) => new OpenApiEndpoints(catalog, facts),
+    ));
   }
 
   async function handleResource(request: ApiRequest, user: UserInfo, info: ResourceInfo): Promise<ApiResponse> {
@@ -91,10 +89,10 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       throw unknownResource();
     }
     const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];
-    const endpoint = endpointOf(definition, info, verb, request.method);
+    const endpoint = await endpointOf(definition, info, verb, request.method);
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
     const representation = negotiate(headerOf(request, "accept"), definition.isBuiltIn, true, isPretty);
-    const call: ResourceCall = {
+    const call: ReadCall = {
       environment,
       request,
       user,
@@ -120,7 +118,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     info: ResourceInfo,
     verb: Verb | undefined,
     method: string,
-  ): Endpoint {
+  ): ReadEndpoint | Promise<ReadEndpoint> {
     const { namespaced, group, plural, verbs } = definition;
     if (info.subresource !== "") {
       const subresource = definition.subresources.find(({ name }) => name === info.subresource);
@@ -128,10 +126,11 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
         throw definition.isBuiltIn ? unknownResource() : notFound({ group, resource: plural }, info.name);
       }
       if (verb === undefined || !subresource.verbs.includes(verb)) throw methodNotAllowed();
-      const special = endpoints.get(`${group}/${plural}/${info.subresource}`) ?? endpoints.get(`*/${info.subresource}`);
-      if (special !== undefined) return special;
-      if (info.rest !== "") throw unknownResource();
-      return GENERIC[verb];
+      return onWriteSide((side) => {
+        const special = side.special(`${group}/${plural}/${info.subresource}`) ?? side.special(`*/${info.subresource}`);
+        if (special === undefined && info.rest !== "") throw unknownResource();
+        return special ?? side.generic(verb);
+      });
     }
     if (method === "HEAD") throw methodNotAllowed();
     const isCollection = info.name === "";
@@ -141,7 +140,17 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     if (isCollection && (verb === "update" || verb === "patch")) throw methodNotAllowed();
     if (isPost && namespaced && info.namespace === "") throw methodNotAllowed();
     if (!isCollection && namespaced && info.namespace === "") throw unknownResource();
-    return endpoints.get(`${group}/${plural}`) ?? GENERIC[verb];
+    return READS[verb] ?? onWriteSide((side) => side.special(`${group}/${plural}`) ?? side.generic(verb));
+  }
+
+  /** An endpoint of the side of writes; at once where that is loaded. */
+  function onWriteSide(choose: (side: WriteSide) => Endpoint): ReadEndpoint | Promise<ReadEndpoint> {
+    const chosen = (side: WriteSide): ReadEndpoint => {
+      const endpoint = choose(side);
+      return (call) => endpoint({ ...call, environment: side.environment });
+    };
+    const side = options.writeSide();
+    return side instanceof Promise ? side.then(chosen) : chosen(side);
   }
 
   return async (request) => {
@@ -156,7 +165,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
 }
 
 /** The endpoint's answer, or the one that its refusal asks for. */
-async function answered(endpoint: Endpoint, call: ResourceCall): Promise<ApiResponse> {
+async function answered(endpoint: ReadEndpoint, call: ReadCall): Promise<ApiResponse> {
   try {
     const response = await endpoint(call);
     if (call.request.method !== "GET") await call.definition.strategy.settled?.();
@@ -187,7 +196,7 @@ function versionDocument(version: object): object {
   };
 }
 
-function rootPaths({ catalog }: RegistryEnvironment): readonly string[] {
+function rootPaths({ catalog }: ReadEnvironment): readonly string[] {
   const groups = catalog.groups.flatMap(({ name, versions }) =>
     name === "" ? ["/api", "/api/v1"] : [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)],
   );

@@ -1,18 +1,28 @@
+import type { Clock, Random } from "setpoint";
 import type { UserInfo } from "../auth/user.js";
 import type { Facts } from "../facts/facts.js";
 import type { ApiRequest, ApiResponse } from "../http/api-request.js";
+import type { Storage } from "../storage/storage.js";
+import type { ResourceCatalog } from "./catalog.js";
 import type { Representation } from "./negotiation/accept.js";
 import type { ResourceDefinition, Subresource } from "./resource-definition.js";
 import type { WriteEnvironment } from "./write/write-request.js";
 
-/** Everything that an endpoint may use of the control plane. */
-export interface RegistryEnvironment extends WriteEnvironment {
+/** What a read may use of the control plane. */
+export interface ReadEnvironment {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly facts: Facts;
+  readonly catalog: ResourceCatalog;
 }
 
-/** One authorized request for a resource, on its way through the registry. */
-export interface ResourceCall {
-  readonly environment: RegistryEnvironment;
+/** Everything that an endpoint may use of the control plane. */
+export interface RegistryEnvironment extends ReadEnvironment, WriteEnvironment {}
+
+/** One authorized request for a resource, on its way through the registry, that writes nothing. */
+export interface ReadCall {
+  readonly environment: ReadEnvironment;
   readonly request: ApiRequest;
   readonly user: UserInfo;
   readonly definition: ResourceDefinition;
@@ -26,6 +36,12 @@ export interface ResourceCall {
   readonly warn: (text: string) => void;
 }
 
+/** One authorized request of any kind. */
+export interface ResourceCall extends ReadCall {
+  readonly environment: RegistryEnvironment;
+}
+
+export type ReadEndpoint = (call: ReadCall) => Promise<ApiResponse>;
 export type Endpoint = (call: ResourceCall) => Promise<ApiResponse>;
 
 /** The first value of a header. */

@@ -5,6 +5,8 @@ import { loadFacts } from "../facts/facts.js";
 import type { ApiResponse } from "../http/api-request.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
 import { Registry } from "./registry.js";
+// Loaded with the file, not within the time of its first test.
+import "./write-side.js";
 
 export interface TestAnswer {
   readonly status: number;
@@ -45,10 +47,11 @@ export class TestPlane implements AsyncDisposable {
       clock,
       random: seededRandom(1),
       facts: await loadFacts(),
-      admission: options.admission?.(storage) ?? [],
+      writeParts: () => ({ admission: options.admission?.(storage) ?? [] }),
       authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
       authorizer: { authorize: () => ({ allowed: true, reason: "" }) },
     });
+    await registry.writeSide();
     return new TestPlane(clock, storage, registry);
   }
 

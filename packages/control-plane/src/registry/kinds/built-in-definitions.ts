@@ -4,34 +4,27 @@ import type { Schema } from "../../schema/schema.js";
 import { apiVersionOf } from "../catalog.js";
 import type { ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
 import type { Strategy } from "../strategy.js";
-import { builtInShape } from "./built-in-shape.js";
 import { conversionOf, storageOf } from "./built-in-storage.js";
-import { builtInStrategy } from "./built-in-strategies.js";
-import { BuiltInDefaults } from "./defaults/built-in-defaults.js";
+import type { BuiltInWriting } from "./built-in-writing.js";
 
 /**
- * Every resource that the harvested server serves out of the box, in the order of its discovery. `extras` adds to the
- * strategies what needs more than data, by `group/plural`.
+ * Every resource that the harvested server serves out of the box, in the order of its discovery. `writing` is asked for
+ * strategies and shapes, which reads have no use for.
  */
-export function builtInDefinitions(
-  facts: Facts,
-  extras: Readonly<Record<string, Partial<Strategy>>>,
-): readonly ResourceDefinition[] {
-  const defaults = new BuiltInDefaults(facts.components);
+export function builtInDefinitions(facts: Facts, writing: () => BuiltInWriting): readonly ResourceDefinition[] {
   return facts.groups.flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources }) =>
-      resources.map((resource) => builtInDefinition(facts, defaults, group, version, resource, extras)),
+      resources.map((resource) => builtInDefinition(facts, writing, group, version, resource)),
     ),
   );
 }
 
 function builtInDefinition(
   facts: Facts,
-  defaults: BuiltInDefaults,
+  writing: () => BuiltInWriting,
   group: string,
   version: string,
   resource: ResourceFacts,
-  extras: Readonly<Record<string, Partial<Strategy>>>,
 ): ResourceDefinition {
   const { plural, kind } = resource;
   const known = facts.strategy(group, version, plural) ?? {};
@@ -39,6 +32,7 @@ function builtInDefinition(
   let schema: Schema | undefined;
   let message: Message | undefined;
   let shape: ObjectShape | undefined;
+  let strategy: Strategy | undefined;
   return {
     group,
     version,
@@ -69,9 +63,11 @@ function builtInDefinition(
       return (message ??= facts.messageOf(apiVersionOf({ group, version }), kind));
     },
     get shape() {
-      return (shape ??= builtInShape(facts, defaults, group, version, kind));
+      return (shape ??= writing().shapeOf(group, version, kind));
     },
-    strategy: { ...builtInStrategy(group, plural, known), ...extras[`${group}/${plural}`] },
+    get strategy() {
+      return (strategy ??= writing().strategyOf(group, version, plural));
+    },
     get columns() {
       return facts.columns(group, version, plural);
     },

@@ -1,9 +1,8 @@
 import type { KubeObject } from "setpoint";
 import type { Facts, ResourceFacts } from "../../facts/facts.js";
-import { decodeStruct } from "../../schema/go-decoding.js";
+import type { JsonObject } from "../../schema/json.js";
 import { apiVersionOf } from "../catalog.js";
 import type { Conversion, ResourceDefinition } from "../resource-definition.js";
-import { asJson } from "../write/field-ownership.js";
 import { autoscalerConversion } from "./autoscaler-conversion.js";
 import { eventConversion } from "./event-conversion.js";
 
@@ -43,9 +42,13 @@ export function conversionOf(
   if (row === undefined) return undefined;
   const { conversion, storageId, storageVersion } = row;
   const storageGroup = storageId.slice(0, storageId.indexOf("/"));
-  const canonical = (apiVersion: string, objects: readonly KubeObject[]): readonly KubeObject[] => {
+  const canonical = async (apiVersion: string, objects: readonly KubeObject[]): Promise<readonly KubeObject[]> => {
+    // Loaded here: hardly anybody asks for these.
+    const { decodeStruct } = await import("../../schema/go-decoding.js");
     const message = facts.messageOf(apiVersion, resource.kind)!;
-    return objects.map((object) => decodeStruct(message, asJson(object)).object as unknown as KubeObject);
+    return objects.map(
+      (object) => decodeStruct(message, object as unknown as JsonObject).object as unknown as KubeObject,
+    );
   };
   const served = apiVersionOf({ group, version });
   const stored = apiVersionOf({ group: storageGroup, version: storageVersion });

@@ -17,7 +17,8 @@ const failures: string[] = [];
 const log = (message: string, error: unknown): void => void failures.push(`${message}: ${String(error)}`);
 
 const announce = async (port: number): Promise<KubernetesService> => {
-  const service = new KubernetesService({ ...plane.registry.environment, log }, { host: "192.0.2.7", port });
+  const { environment } = await plane.registry.writeSide();
+  const service = new KubernetesService({ ...environment, log }, { host: "192.0.2.7", port });
   await service.settled();
   return service;
 };

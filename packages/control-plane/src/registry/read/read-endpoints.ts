@@ -1,6 +1,6 @@
 import type { ApiResponse } from "../../http/api-request.js";
 import { isWebSocketRequest } from "../../http/websocket/handshake.js";
-import { headerOf, type ResourceCall } from "../endpoint.js";
+import { headerOf, type ReadCall } from "../endpoint.js";
 import { answerBytes, JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
 import { plainPresentation } from "../presentation/plain.js";
@@ -13,10 +13,9 @@ import { atLeast, type ListPage, list } from "./list.js";
 import { objectFilter } from "./object-filter.js";
 import { type ServedObject, served } from "./served-form.js";
 import { watch } from "./watch.js";
-import { answerWebSocketWatch } from "./websocket-watch.js";
 
 /** How this call wants its objects to look. */
-export function presentationOf(call: ResourceCall, isList: boolean): Presentation {
+export function presentationOf(call: ReadCall, isList: boolean): Presentation {
   const { definition, representation, request, environment } = call;
   const { as } = representation;
   if (as === undefined) return plainPresentation(definition);
@@ -46,17 +45,17 @@ function includeObjectOf(query: URLSearchParams): IncludeObject {
   throw badRequest(`Unable to convert to Table as requested: ${why}`);
 }
 
-export function presentObject(call: ResourceCall, status: number, object: ServedObject): ApiResponse {
+export function presentObject(call: ReadCall, status: number, object: ServedObject): ApiResponse {
   const presentation = presentationOf(call, false);
   return answerBytes(status, presentation.single(object), call.representation);
 }
 
-export async function getObject(call: ResourceCall): Promise<ApiResponse> {
+export async function getObject(call: ReadCall): Promise<ApiResponse> {
   return presentObject(call, 200, await readObjectOf(call));
 }
 
 /** The object that a call names, not older than it asks for. */
-export async function readObjectOf(call: ResourceCall): Promise<ServedObject> {
+export async function readObjectOf(call: ReadCall): Promise<ServedObject> {
   const { definition, namespace, name, request, environment } = call;
   const { storage, clock } = environment;
   const version = request.query.get("resourceVersion") ?? "";
@@ -67,7 +66,7 @@ export async function readObjectOf(call: ResourceCall): Promise<ServedObject> {
   return served(stored, definition, request.signal);
 }
 
-export async function listObjects(call: ResourceCall): Promise<ApiResponse> {
+export async function listObjects(call: ReadCall): Promise<ApiResponse> {
   const { request } = call;
   const options = parseListOptions(request.query);
   const presentation = presentationOf(call, true);
@@ -75,7 +74,7 @@ export async function listObjects(call: ResourceCall): Promise<ApiResponse> {
   return listAnswer(call, presentation, page);
 }
 
-export function listPage(call: ResourceCall, options: ListOptions): Promise<ListPage> {
+export function listPage(call: ReadCall, options: ListOptions): Promise<ListPage> {
   const { definition, namespace, request, environment } = call;
   const filter = objectFilter(definition, options.labelSelector, options.fieldSelector);
   return list(environment.storage, environment.clock, {
@@ -91,7 +90,7 @@ export function listPage(call: ResourceCall, options: ListOptions): Promise<List
 const STREAMED_ITEMS = 500;
 const PIECE_BYTES = 256 * 1024;
 
-export function listAnswer(call: ResourceCall, presentation: Presentation, page: ListPage): ApiResponse {
+export function listAnswer(call: ReadCall, presentation: Presentation, page: ListPage): ApiResponse {
   const { representation } = call;
   const pieces = presentation.list(page.metadata, page.items);
   const isPlain = representation.mediaType === "application/json" && !representation.isPretty;
@@ -115,7 +114,7 @@ async function* inPieces(parts: Iterable<Uint8Array>): AsyncIterable<Uint8Array>
   yield Buffer.concat([...waiting, Buffer.from("\n")]);
 }
 
-export async function watchObjects(call: ResourceCall): Promise<ApiResponse> {
+export async function watchObjects(call: ReadCall): Promise<ApiResponse> {
   const { definition, namespace, request, environment } = call;
   // A watch of one object is a watch of the collection with a selector.
   const options = { ...parseListOptions(request.query), isWatch: true };
@@ -136,10 +135,13 @@ export async function watchObjects(call: ResourceCall): Promise<ApiResponse> {
     presentation,
     signal: request.signal,
   });
-  if (isWebSocketRequest(request)) return answerWebSocketWatch(request, body, environment.clock);
+  if (isWebSocketRequest(request)) {
+    const { answerWebSocketWatch } = await import("./websocket-watch.js");
+    return answerWebSocketWatch(request, body, environment.clock);
+  }
   return { status: 200, headers: JSON_HEADERS, body };
 }
 
-export function userAgentOf(call: ResourceCall): string | undefined {
+export function userAgentOf(call: ReadCall): string | undefined {
   return headerOf(call.request, "user-agent");
 }

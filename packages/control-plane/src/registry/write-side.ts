@@ -1,0 +1,114 @@
+import type { AdmissionPlugin } from "../admission/admission.js";
+import type { Change } from "../storage/storage.js";
+import { API_SERVICE_STORAGE } from "./api-services/api-service.js";
+import { ApiServiceRegistration } from "./api-services/api-service-registration.js";
+import { apiServiceStrategy } from "./api-services/api-service-strategy.js";
+import { type ConversionMaker, CrdInstaller } from "./crd/crd-installer.js";
+import { crdStrategy } from "./crd/crd-strategy.js";
+import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
+import type { Endpoint, ReadEnvironment, RegistryEnvironment } from "./endpoint.js";
+import { BuiltInWriting } from "./kinds/built-in-writing.js";
+import { ChangeFeed } from "./loops/change-feed.js";
+import { CrdCleanup } from "./loops/crd-cleanup.js";
+import { CrdNaming } from "./loops/crd-naming.js";
+import { GarbageCollector } from "./loops/garbage-collector.js";
+import { NamespaceDeletion } from "./loops/namespace-deletion.js";
+import { PolicyTypeChecking } from "./loops/policy-type-checking.js";
+import { QuotaStatus } from "./loops/quota-status.js";
+import { StorageProtection } from "./loops/storage-protection.js";
+import type { LoopLog } from "./loops/work-loop.js";
+import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
+import type { Verb } from "./request-info.js";
+import { SUBRESOURCE_ENDPOINTS } from "./subresources/endpoints.js";
+import { patchObject } from "./write/patch-endpoint.js";
+import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
+
+/**
+ * What the rest of a control plane adds to the registry for the sake of writes and subresources. Where it is disposable,
+ * it is disposed of with the side of writes.
+ */
+export interface WriteParts extends Partial<Disposable> {
+  /** In the order in which they run. */
+  readonly admission: readonly AdmissionPlugin[];
+  /** How objects of CRDs get from one version to another, beyond a change of their apiVersion. */
+  readonly conversion?: ConversionMaker;
+  /** Endpoints beyond the generic ones: `group/plural` for whole resources, `group/plural/subresource` for the rest. */
+  readonly endpoints?: ReadonlyMap<string, Endpoint>;
+}
+
+export interface WriteSideOptions {
+  readonly parts: WriteParts;
+  readonly environment: ReadEnvironment;
+  readonly log: LoopLog;
+  /** Whether orphans are removed, namespaces emptied and volumes protected. */
+  readonly controllers: boolean;
+}
+
+const GENERIC: Readonly<Record<Verb, Endpoint>> = {
+  get: getObject,
+  list: listObjects,
+  watch: watchObjects,
+  create: createObject,
+  update: updateObject,
+  patch: patchObject,
+  delete: deleteObject,
+  deletecollection: deleteObjects,
+};
+
+/**
+ * All of the registry that reads of objects can do without, four fifths of its code: endpoints that write, what they
+ * judge objects by, CRDs, and the loops that take up what was written. There from the first write on, or before.
+ */
+export class WriteSide implements AsyncDisposable {
+  readonly environment: RegistryEnvironment;
+  readonly builtIn: BuiltInWriting;
+  readonly #endpoints: ReadonlyMap<string, Endpoint>;
+  readonly #crds: CrdInstaller;
+  readonly #loops: readonly AsyncDisposable[];
+  readonly #feed: Disposable;
+  readonly #parts: WriteParts;
+
+  constructor({ environment, parts, log, controllers }: WriteSideOptions) {
+    const { storage, catalog, facts } = environment;
+    const { admission, conversion, endpoints } = parts;
+    this.#parts = parts;
+    this.environment = { ...environment, admission };
+    this.#endpoints = new Map([...SUBRESOURCE_ENDPOINTS, ...(endpoints ?? [])]);
+    this.#crds = new CrdInstaller(storage, catalog, facts, conversion ?? (() => undefined));
+    const inLoop = { ...this.environment, log };
+    const naming = new CrdNaming(inLoop);
+    this.builtIn = new BuiltInWriting(facts, {
+      [CRD_STORAGE]: crdStrategy(() => naming.settled()),
+      [API_SERVICE_STORAGE]: apiServiceStrategy,
+    });
+    const ofControllers = controllers
+      ? [
+          new GarbageCollector(inLoop),
+          new NamespaceDeletion(inLoop),
+          new StorageProtection(inLoop),
+          new QuotaStatus(inLoop),
+          new PolicyTypeChecking(inLoop),
+        ]
+      : [];
+    const loops = [naming, new CrdCleanup(inLoop), new ApiServiceRegistration(inLoop), ...ofControllers];
+    this.#loops = loops;
+    const listeners = loops.map((loop) => (changes: readonly Change[]) => loop.onChanges(changes));
+    this.#feed = new ChangeFeed(storage, catalog, listeners);
+  }
+
+  /** The endpoint of its own that a resource (`group/plural`) or a subresource has. */
+  special(id: string): Endpoint | undefined {
+    return this.#endpoints.get(id);
+  }
+
+  generic(verb: Verb): Endpoint {
+    return GENERIC[verb];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#feed[Symbol.dispose]();
+    this.#crds[Symbol.dispose]();
+    await Promise.all(this.#loops.map((loop) => loop[Symbol.asyncDispose]()));
+    this.#parts[Symbol.dispose]?.();
+  }
+}
