@@ -10,8 +10,10 @@ import { cronJobCases } from "./areas/cron-jobs.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
 import { schemaCases } from "./areas/custom-resource-schemas.js";
 import { crdCases } from "./areas/custom-resources.js";
+import { daemonSetTransitionCases } from "./areas/daemon-set-transitions.js";
 import { daemonSetCases } from "./areas/daemon-sets.js";
 import { deleteCases, garbageCases, namespaceCases } from "./areas/delete.js";
+import { deploymentTransitionCases } from "./areas/deployment-transitions.js";
 import { deploymentCases } from "./areas/deployments.js";
 import { disruptionBudgetCases } from "./areas/disruption-budgets.js";
 import { endpointCases } from "./areas/endpoints.js";
@@ -25,8 +27,10 @@ import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/pa
 import { mutatingPolicyCases, policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
 import { quotaCases } from "./areas/quotas.js";
+import { replicaSetTransitionCases } from "./areas/replica-set-transitions.js";
 import { replicaSetCases } from "./areas/replica-sets.js";
 import { serviceCases } from "./areas/services.js";
+import { statefulSetTransitionCases } from "./areas/stateful-set-transitions.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
 import { storageCases } from "./areas/storage.js";
 import { subresourceCases } from "./areas/subresources.js";
@@ -76,9 +80,13 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...jobCases,
   ...cronJobCases,
   ...replicaSetCases,
+  ...replicaSetTransitionCases,
   ...deploymentCases,
+  ...deploymentTransitionCases,
   ...statefulSetCases,
+  ...statefulSetTransitionCases,
   ...daemonSetCases,
+  ...daemonSetTransitionCases,
   ...disruptionBudgetCases,
   ...serviceCases,
   ...endpointCases,

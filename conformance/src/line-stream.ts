@@ -6,14 +6,21 @@ import type { Answer } from "./wire.js";
 export class LineStream implements Disposable {
   readonly status: number;
   readonly headers: Answer["headers"];
+  /** Sends bytes the other way, where the answer opened one. */
+  readonly send: (bytes: Uint8Array) => void;
   readonly #source: Readable;
   readonly #lines: string[] = [];
   #rest = "";
   #isEnded = false;
   #wake: (() => void) | undefined;
 
-  constructor(source: Readable, { status, headers }: Pick<Answer, "status" | "headers">) {
+  constructor(
+    source: Readable,
+    { status, headers }: Pick<Answer, "status" | "headers">,
+    send: (bytes: Uint8Array) => void = () => {},
+  ) {
     this.#source = source;
+    this.send = send;
     this.status = status;
     this.headers = headers;
     source.setEncoding("utf8");

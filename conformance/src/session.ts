@@ -162,6 +162,15 @@ export class Session {
   }
 }
 
+/** Refusals may be plain text. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
+}
+
 /** Tries until the answer will do, or `limitMs` are over; gives the last answer. */
 async function repeated(
   attempt: () => Promise<Reply>,
@@ -225,10 +234,15 @@ export class WatchSession implements Disposable {
     return events;
   }
 
+  /** Sends bytes to the server, over a WebSocket. */
+  send(bytes: Uint8Array): void {
+    this.#stream.send(bytes);
+  }
+
   /** Records whether the stream ended by itself, without a further event. */
   async end(timeoutMs = 10_000): Promise<void> {
     const line = await this.#stream.next(timeoutMs);
-    this.#record({ what: `END ${this.#path}`, body: line === undefined ? "ended" : JSON.parse(line) });
+    this.#record({ what: `END ${this.#path}`, body: line === undefined ? "ended" : parsed(line) });
   }
 
   [Symbol.dispose](): void {

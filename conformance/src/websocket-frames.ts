@@ -22,6 +22,20 @@ export function webSocketTexts(): Transform {
   });
 }
 
+/** What a client sends, masked as clients must: one whole message of fewer than 126 bytes. */
+export function clientFrame(type: keyof typeof CLIENT_FRAMES, payload: Uint8Array | string = ""): Buffer {
+  const bytes = Buffer.from(payload);
+  const mask = [1, 2, 3, 4];
+  return Buffer.from([
+    CLIENT_FRAMES[type],
+    0x80 | bytes.length,
+    ...mask,
+    ...bytes.map((byte, at) => byte ^ mask[at % 4]!),
+  ]);
+}
+
+const CLIENT_FRAMES = { text: 0x81, binary: 0x82, close: 0x88, ping: 0x89, reserved: 0x83 } as const;
+
 function firstFrame(bytes: Buffer): { first: number; payload: Buffer; end: number } | undefined {
   if (bytes.length < 2) return undefined;
   const short = bytes[1]!;
@@ -35,6 +49,9 @@ function firstFrame(bytes: Buffer): { first: number; payload: Buffer; end: numbe
 function shown(first: number, payload: Buffer): string {
   const text = payload.toString("utf8");
   if (first === TEXT && text.indexOf("\n") === text.length - 1) return text;
-  if (first === CLOSE) return `${JSON.stringify({ type: "CLOSE", code: payload.readUInt16BE() })}\n`;
+  if (first === CLOSE) {
+    const code = payload.length < 2 ? null : payload.readUInt16BE();
+    return `${JSON.stringify({ type: "CLOSE", code })}\n`;
+  }
   return `${JSON.stringify({ type: "FRAME", first, text })}\n`;
 }

@@ -96,7 +96,7 @@ export class Wire implements Disposable {
         const texts = socket.pipe(webSocketTexts());
         texts.on("close", () => socket.destroy());
         socket.on("error", () => texts.destroy());
-        resolve(new LineStream(texts, headOf(incoming)));
+        resolve(new LineStream(texts, headOf(incoming), (bytes) => socket.write(bytes)));
       });
       outgoing.on("error", reject);
       outgoing.end();

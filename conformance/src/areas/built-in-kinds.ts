@@ -27,6 +27,16 @@ const STATEFUL = of("apps/v1", "statefulsets", { spec: { serviceName: "a", selec
 const DAEMON = of("apps/v1", "daemonsets", { spec: { selector, template } });
 const REPLICAS = of("apps/v1", "replicasets", { spec: { selector, template } });
 const JOB = of("batch/v1", "jobs", { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } });
+const AUTOSCALER = of("autoscaling/v2", "horizontalpodautoscalers", {
+  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "x" }, maxReplicas: 2 },
+});
+const VOLUME: Sample = {
+  path: () => "/api/v1/persistentvolumes",
+  body: {
+    metadata: { name: "x" },
+    spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } },
+  },
+};
 const INGRESS = of("networking.k8s.io/v1", "ingresses", {
   spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } },
 });
@@ -416,6 +426,33 @@ export const builtInKindCases = area("built-in kinds", {
     { ports: [{ port: 80 }, { port: 81 }] },
     { ports: [{ port: 80, protocol: "HTTP" }] },
   ),
+  "empty lists and maps that are refused": async (s) => {
+    await tried(POD, { spec: { resources: { claims: [] } } }, { spec: { resources: { claims: [], limits: {} } } })(s);
+    await tried(POD, { spec: { containers: [{ ...container, resources: { claims: [] } }] } })(s);
+    await tried(DEPLOYMENT, { spec: { template: { spec: { resources: { claims: [] } } } } })(s);
+    await tried(
+      AUTOSCALER,
+      { spec: { behavior: { scaleDown: { policies: [] } } } },
+      { spec: { behavior: { scaleUp: { policies: [], selectPolicy: "Disabled" } } } },
+      { spec: { behavior: { scaleUp: {} } } },
+      { spec: { metrics: [] } },
+    )(s);
+    await tried(VOLUME, { spec: { capacity: {} } }, { spec: { capacity: null } })(s);
+  },
+  "claims of extended resources in the status of a pod": async (s) => {
+    await s.post(POD.path(s), POD.body, { silent: true });
+    const mapping = { containerName: "main", resourceName: "example.com/gpu", requestName: "r" };
+    for (const claim of [
+      {},
+      { requestMappings: [], resourceClaimName: "" },
+      { requestMappings: [mapping, mapping], resourceClaimName: "No good" },
+      { requestMappings: [{ ...mapping, containerName: "none", requestName: "No good" }], resourceClaimName: "c" },
+      { requestMappings: [{ ...mapping, resourceName: "constructor" }], resourceClaimName: "c" },
+    ]) {
+      const status = { extendedResourceClaimStatus: claim };
+      await s.patch("merge", `${POD.path(s)}/x/status?dryRun=All`, { status });
+    }
+  },
   "names of all sorts": async (s) => {
     for (const { path, body } of [POD, DEPLOYMENT, STATEFUL, REPLICAS, INGRESS, MAP, SECRET]) {
       for (const name of ["Upper", "under_score", "-dash", "a".repeat(254), "dots.are.fine"])

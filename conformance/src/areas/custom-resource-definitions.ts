@@ -25,6 +25,41 @@ export const crdDefinitionCases = area("custom resource definitions", {
       await s.post(crds, widgets(s, spec));
     }
   },
+  "with an empty conversion, a dialect or no dependencies": async (s) => {
+    for (const conversion of [{}, { strategy: "" }, { webhook: {} }, null]) {
+      await s.post(`${crds}?dryRun=All`, widgets(s, object({}), { crd: { conversion } }));
+    }
+    for (const part of [
+      { $schema: "http://json-schema.org/draft-07/schema#" },
+      { $schema: "" },
+      { dependencies: {} },
+      { dependencies: null },
+    ]) {
+      await s.post(`${crds}?dryRun=All`, widgets(s, object({}), { schema: part }));
+      await s.post(`${crds}?dryRun=All`, widgets(s, object({ a: { type: "string", ...part } })));
+      await s.post(`${crds}?dryRun=All`, widgets(s, object({ a: { type: "string", not: part } })));
+    }
+    await s.post(`${crds}?dryRun=All`, widgets(s, object({ a: { $schema: "x" } })));
+  },
+  "that would keep unknown fields from now on": async (s) => {
+    const definition = widgets(s, object({}));
+    await s.crd(definition);
+    const at = `${crds}/${definition.metadata.name}`;
+    await s.patch("merge", `${at}?dryRun=All`, { spec: { preserveUnknownFields: true } });
+    await s.patch("merge", `${at}?dryRun=All`, { spec: { preserveUnknownFields: false } });
+  },
+  "with names in its status that are none": async (s) => {
+    const definition = widgets(s, object({}));
+    await s.crd(definition);
+    const at = `${crds}/${definition.metadata.name}/status?dryRun=All`;
+    for (const acceptedNames of [
+      { plural: "Not good" },
+      { singular: "-", kind: "Not good", listKind: "x_" },
+      { kind: "Same", listKind: "Same", shortNames: ["x", "_"], categories: ["C"] },
+    ]) {
+      await s.patch("merge", at, { status: { acceptedNames } });
+    }
+  },
   "with a default that does not fit": async (s) => {
     await s.post(crds, widgets(s, object({ a: { type: "string", default: 1 } })));
     await s.post(crds, widgets(s, object({ a: { type: "integer", maximum: 3, default: 4 } })));

@@ -116,7 +116,14 @@ function wordingOf({ body }) {
 function stable(object) {
   const { metadata = {}, ...rest } = object;
   const { uid, resourceVersion, creationTimestamp, managedFields, generation, ...kept } = metadata;
-  return JSON.stringify(sorted({ ...rest, metadata: kept }));
+  return JSON.stringify(sorted({ ...rest, ...(rest.kind === REQUEST && { spec: asked(rest.spec) }), metadata: kept }));
+}
+
+const REQUEST = "CertificateSigningRequest";
+
+/** Who asks is the administrator of each server, with or without a uid. */
+function asked({ uid, ...spec }) {
+  return spec;
 }
 
 const GENERATED = new Set([

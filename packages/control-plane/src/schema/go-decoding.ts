@@ -48,7 +48,20 @@ interface PlannedField {
   readonly index: number;
   /** What errors call it: with the names of the inlined structs before it. */
   readonly name: string;
+  /** An empty list or map is kept, or the one of this name in the struct that the field holds. */
+  readonly keepsEmpty?: true | string;
 }
+
+/**
+ * Lists and maps that the real server refuses where they are there and empty; others it does not tell from those that
+ * are not there. None of these is ever stored.
+ */
+const REFUSED_EMPTY: ReadonlyMap<string, true | string> = new Map<string, true | string>([
+  ["io.k8s.api.autoscaling.v2.HPAScalingRules/policies", true],
+  ["io.k8s.api.core.v1.PersistentVolumeSpec/capacity", true],
+  ["io.k8s.api.core.v1.PodSpec/resources", "claims"],
+  ["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps/dependencies", true],
+]);
 
 interface StructPlan {
   readonly fields: readonly PlannedField[];
@@ -62,7 +75,10 @@ function planOf(message: Message): StructPlan {
   if (plan === undefined) {
     const fields = message.fields
       .flatMap((field): readonly Omit<PlannedField, "index">[] => {
-        if (field.json !== "" || field.type.kind !== "message") return [{ field, name: field.json }];
+        const keepsEmpty = REFUSED_EMPTY.get(`${message.name}/${field.json}`);
+        if (field.json !== "" || field.type.kind !== "message") {
+          return [{ field, name: field.json, ...(keepsEmpty && { keepsEmpty }) }];
+        }
         return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
       })
       .map((planned, index) => ({ ...planned, index }));
@@ -109,15 +125,17 @@ class StructReader {
       }
       this.#path.push(key);
       this.#names.push(planned.name);
-      read[planned.index] = this.value(planned.field.type, value[key]!, message, part);
+      const given = this.value(planned.field.type, value[key]!, message, part);
+      read[planned.index] =
+        typeof planned.keepsEmpty === "string" ? withEmptyList(given, value[key]!, planned.keepsEmpty) : given;
       this.#names.pop();
       this.#path.pop();
     }
     const result: MutableJsonObject = {};
-    for (const { field, index } of fields) {
+    for (const { field, index, keepsEmpty } of fields) {
       const given = read[index];
       if (given === undefined) addAbsent(result, field);
-      else if (!isOmitted(field, given)) result[field.json] = given;
+      else if (keepsEmpty === true || !isOmitted(field, given)) result[field.json] = given;
     }
     this.#struct = outer;
     return result;
@@ -242,6 +260,11 @@ class StructReader {
 /** `spec.containers[0].name` */
 function pathText(path: readonly (string | number)[]): string {
   return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
+}
+
+function withEmptyList(read: Json, given: Json, name: string): Json {
+  const list = isObject(given) ? given[name] : undefined;
+  return isObject(read) && isArray(list) && list.length === 0 ? { ...read, [name]: [] } : read;
 }
 
 /** Whether all values are texts, and their keys in order. */

@@ -20,7 +20,7 @@ export function podPriority(storage: Storage): Admitter {
       const old = (attributes.oldObject as Pod).spec;
       return withSpec(pod, {
         ...(spec.priority === undefined && old.priority !== undefined && { priority: old.priority }),
-        ...(!spec.preemptionPolicy && old.preemptionPolicy && { preemptionPolicy: old.preemptionPolicy }),
+        ...(spec.preemptionPolicy === undefined && old.preemptionPolicy && { preemptionPolicy: old.preemptionPolicy }),
       });
     }
     if (attributes.operation !== "CREATE") return pod;

@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { StatusError } from "../../registry/status-error.js";
 import { deepEqual } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
 import { type Admitter, refused } from "./kind-admission.js";
@@ -18,6 +19,7 @@ export function runtimeClasses(storage: Storage): Admitter {
     const pod = object as Pod;
     const { runtimeClassName, overhead, nodeSelector = {}, tolerations = [] } = pod.spec;
     if (attributes.operation !== "CREATE") return pod;
+    if (runtimeClassName === "") throw new StatusError(500, undefined, "resource name may not be empty");
     const found =
       runtimeClassName === undefined
         ? undefined

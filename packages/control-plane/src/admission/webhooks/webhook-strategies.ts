@@ -120,7 +120,7 @@ function resourceErrors(resources: readonly string[], path: string): readonly Fi
   if (resources.length > 1 && resources.includes("*/*")) {
     errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"));
   }
-  if (resources.includes("*") && resources.some((each) => each !== "*" && !each.includes("/"))) {
+  if (resources.includes("*") && resources.some((each) => each !== "" && each !== "*" && !each.includes("/"))) {
     const why = "if '*' is present, must not specify other resources without subresources";
     errors.push(invalidValue(path, resources, why));
   }

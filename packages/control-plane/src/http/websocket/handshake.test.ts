@@ -80,6 +80,7 @@ describe("the handshake of a WebSocket", () => {
     expect(protocolToken(asked)).toBe("secret");
     expect(answerTo(asked).headers["sec-websocket-protocol"]).toBe("other");
     expect(protocolToken(request())).toBeUndefined();
+    expect(protocolToken(request({ "sec-websocket-protocol": `${token("")}, c` }))).toBeUndefined();
     expect(protocolToken(request({ "sec-websocket-protocol": token("alone") }))).toBeNull();
     expect(protocolToken(request({ "sec-websocket-protocol": `${token("a")}, ${token("b")}, c` }))).toBeNull();
   });

@@ -62,6 +62,7 @@ export function protocolToken(request: ApiRequest): string | null | undefined {
   const tokens = protocolsIn(request.headers).filter((each) => each.startsWith(BEARER_PROTOCOL));
   if (tokens.length === 0) return undefined;
   const encoded = tokens[0]!.slice(BEARER_PROTOCOL.length);
+  if (encoded === "" && tokens.length === 1) return undefined;
   const isUsable = tokens.length === 1 && /^[\w-]+$/.test(encoded) && offeredProtocols(request.headers).length > 0;
   return isUsable ? Buffer.from(encoded, "base64url").toString() : null;
 }

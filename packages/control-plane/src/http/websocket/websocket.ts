@@ -40,7 +40,7 @@ export class WebSocketConnection {
         for (const message of this.#reader.read(chunk)) {
           if (message.type === "text" || message.type === "binary") yield message;
           else if (message.type === "ping") await this.#write(frame("pong", message.bytes, this.#nextMask?.()));
-          else if (message.type === "close") return this.close(message.code < CLOSE_NORMAL ? undefined : message.code);
+          else if (message.type === "close") return this.close();
         }
       }
       this.close();

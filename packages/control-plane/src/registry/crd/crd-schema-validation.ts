@@ -38,10 +38,23 @@ export function validateCrdSchema(schema: Schema, path: string, hasStatus: boole
   const errors: FieldError[] = [];
   if (hasStatus) errors.push(...validateRoot(schema, path));
   if (schema.nullable) errors.push(forbiddenField(`${path}.nullable`, "nullable cannot be true at the root"));
-  const structural = validateStructural(schema, path);
-  errors.push(...(structural.length > 0 ? structural : validateDefaults(schema, path)));
+  const isPlain = !namesDialect(schema);
+  if (isPlain) {
+    const structural = validateStructural(schema, path);
+    errors.push(...(structural.length > 0 ? structural : validateDefaults(schema, path)));
+  }
   errors.push(...validateNode(schema, path));
-  return errors.length > 0 ? errors : [...ruleIssues(schema, path)];
+  if (errors.length > 0) return errors;
+  return isPlain
+    ? [...ruleIssues(schema, path)]
+    : [invalidValue(path, "", "OpenAPIV3Schema 'schema' is not supported")];
+}
+
+/** Whether a schema, or one in it, says by `$schema` which dialect it is written in: the real server makes nothing of it then. */
+function namesDialect(schema: Schema): boolean {
+  const { $schema, not, allOf = [], oneOf = [], anyOf = [] } = schema as Schema & { readonly $schema?: string };
+  const parts = [...partsOf(schema, "").map(([part]) => part), ...allOf, ...oneOf, ...anyOf, ...(not ? [not] : [])];
+  return ($schema ?? "") !== "" || parts.some(namesDialect);
 }
 
 /** With a status subresource the status' schema is cut out of the root: what else stands there would be lost. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
 import type { Strategy } from "../strategy.js";
 import { timestamp } from "../write/object-layout.js";
-import { validateCrd, validateCrdUpdate } from "./crd-validation.js";
+import { validateCrd, validateCrdStatus, validateCrdUpdate } from "./crd-validation.js";
 import {
   CLEANUP_FINALIZER,
   type CrdSpec,
@@ -32,7 +32,9 @@ export function crdStrategy(settled: () => Promise<void>): Partial<Strategy> {
     prepareDelete: (object, nowMs) => terminating(object as CustomResourceDefinition, timestamp(nowMs)),
     validate: (object) => validateCrd(object as CustomResourceDefinition),
     validateUpdate: (object, old, { subresource }) =>
-      subresource === "" ? validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition) : [],
+      subresource === ""
+        ? validateCrdUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition)
+        : validateCrdStatus(object as CustomResourceDefinition),
   };
 }
 
@@ -48,9 +50,11 @@ function withCrdDefaults(crd: CustomResourceDefinition): CustomResourceDefinitio
   if (!spec) return crd;
   const { names } = spec;
   const kind = names?.kind ?? "";
-  const conversion = spec.conversion?.strategy ? spec.conversion : { ...spec.conversion, strategy: "None" as const };
+  const conversion = spec.conversion ?? { strategy: "None" as const };
+  const hasStored = crd.status === undefined || (crd.status.storedVersions ?? []).length > 0;
   return {
     ...crd,
+    ...(!hasStored && { status: { ...crd.status, storedVersions: storedVersions(crd, undefined) } }),
     spec: {
       ...spec,
       names: {

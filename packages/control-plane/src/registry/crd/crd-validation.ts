@@ -24,12 +24,20 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   errors.push(...validateSpec(spec));
   errors.push(...validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
   errors.push(...validateApproval(crd));
-  if (spec.preserveUnknownFields === true) {
-    const detail =
-      "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
-    errors.push(invalidValue("spec.preserveUnknownFields", true, detail));
-  }
+  errors.push(...validatePreservation(spec));
   return errors;
+}
+
+/** It is left from times without schemas: whoever does not have it yet does not get it. */
+function validatePreservation({ preserveUnknownFields }: CrdSpec): FieldError[] {
+  if (preserveUnknownFields !== true) return [];
+  const detail =
+    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+  return [invalidValue("spec.preserveUnknownFields", true, detail)];
+}
+
+export function validateCrdStatus({ status }: CustomResourceDefinition): FieldError[] {
+  return status?.acceptedNames === undefined ? [] : validateNames(status.acceptedNames, "status.acceptedNames");
 }
 
 export function validateCrdUpdate(crd: CustomResourceDefinition, old: CustomResourceDefinition): FieldError[] {
@@ -45,6 +53,7 @@ export function validateCrdUpdate(crd: CustomResourceDefinition, old: CustomReso
   immutable("spec.group", spec.group, old.spec.group);
   immutable("spec.names.plural", spec.names.plural, old.spec.names.plural);
   errors.push(...validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
+  if (old.spec.preserveUnknownFields !== true) errors.push(...validatePreservation(spec));
   return errors;
 }
 
@@ -68,7 +77,7 @@ function validateSpec(spec: CrdSpec): FieldError[] {
   errors.push(
     ...versions.flatMap((version, index) => validateVersion(version, common, `spec.versions[${index}]`)),
     ...validateVersionSet(spec, common),
-    ...validateNames(spec.names),
+    ...validateNames(spec.names, "spec.names"),
   );
   const [first] = versions;
   if (first !== undefined) errors.push(...validateCommon(first, common));
@@ -112,7 +121,7 @@ function validateVersionSet({ versions, names }: CrdSpec, common: CommonParts): 
     errors.push(versionsError(shown, "must have exactly one version marked as storage version"));
   }
   const first = given?.[0]?.name;
-  const complaints = first === undefined ? [] : dns1035Label(first);
+  const complaints = first ? dns1035Label(first) : [];
   if (complaints.length > 0) errors.push(invalidValue("spec.version", first, complaints.join(",")));
   for (const field of ["plural", "singular", "kind", "listKind"] as const) {
     if (!names[field]) errors.push(required(`spec.names.${field}`));
@@ -190,7 +199,7 @@ function validateSchemaOf({ schema, subresources }: CrdVersion, path: string): F
   return validateCrdSchema(schema.openAPIV3Schema, `${path}.openAPIV3Schema`, subresources?.status !== undefined);
 }
 
-function validateNames(names: CrdNames): FieldError[] {
+function validateNames(names: CrdNames, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const mixed = (field: string, value: string | undefined): void => {
     if (!value) return;
@@ -203,15 +212,15 @@ function validateNames(names: CrdNames): FieldError[] {
     const complaints = dns1035Label(value);
     if (complaints.length > 0) errors.push(invalidValue(field, value, complaints.join(",")));
   };
-  lower("spec.names.plural", names.plural);
-  lower("spec.names.singular", names.singular);
-  mixed("spec.names.kind", names.kind);
-  mixed("spec.names.listKind", names.listKind);
-  for (const [index, name] of (names.shortNames ?? []).entries()) lower(`spec.names.shortNames[${index}]`, name);
+  lower(`${path}.plural`, names.plural);
+  lower(`${path}.singular`, names.singular);
+  mixed(`${path}.kind`, names.kind);
+  mixed(`${path}.listKind`, names.listKind);
+  for (const [index, name] of (names.shortNames ?? []).entries()) lower(`${path}.shortNames[${index}]`, name);
   if (names.kind && names.kind === names.listKind) {
-    errors.push(invalidValue("spec.names.listKind", names.listKind, "kind and listKind may not be the same"));
+    errors.push(invalidValue(`${path}.listKind`, names.listKind, "kind and listKind may not be the same"));
   }
-  for (const [index, name] of (names.categories ?? []).entries()) lower(`spec.names.categories[${index}]`, name);
+  for (const [index, name] of (names.categories ?? []).entries()) lower(`${path}.categories[${index}]`, name);
   return errors;
 }
 
@@ -219,6 +228,7 @@ function validateConversion(conversion: CrdConversion | undefined): FieldError[]
   if (conversion === undefined) return [];
   const field = "spec.conversion";
   const { strategy, webhook } = conversion;
+  if (!strategy) return [required(`${field}.strategy`)];
   if (strategy !== "None" && strategy !== "Webhook") {
     return [notSupported(`${field}.strategy`, strategy, ["None", "Webhook"])];
   }
@@ -254,8 +264,13 @@ function validateReviewVersions(versions: readonly string[], field: string): Fie
 function validateStoredVersions(stored: readonly string[], versions: readonly CrdVersion[]): FieldError[] {
   const field = "status.storedVersions";
   if (stored.length === 0) return [invalidValue(field, null, "must have at least one stored version")];
-  const unstored = versions.filter(({ name, storage }) => storage && !stored.includes(name));
-  const missing = unstored.map(({ name }) => invalidValue(field, stored, `must have the storage version ${name}`));
+  // One that is there twice is found once.
+  const isFound = ({ name }: CrdVersion, index: number): boolean =>
+    stored.includes(name) && versions.findIndex((each) => each.name === name) === index;
+  const missing = versions.flatMap((version, index) => {
+    if (!version.storage || isFound(version, index)) return [];
+    return [invalidValue(field, stored, `must have the storage version ${version.name}`)];
+  });
   const removed = stored.flatMap((version, index) => {
     if (versions.some(({ name }) => name === version)) return [];
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;

@@ -32,7 +32,16 @@ export const claimPreparation: Pick<Strategy, "prepareCreate" | "prepareUpdate">
   prepareUpdate: (claim, old, { subresource }) => (subresource === "" ? withBothSources(claim, old) : claim),
 };
 
-export const volumePreparation: Pick<Strategy, "prepareCreate"> = {
+export const volumePreparation: Pick<Strategy, "prepareCreate" | "prepareUpdate"> = {
   prepareCreate: (volume, { nowMs }) =>
     ({ ...volume, status: { phase: "Pending", lastPhaseTransitionTime: formatTime(nowMs) } }) as KubeObject,
+  prepareUpdate: (volume, old, { subresource, nowMs }) => {
+    if (subresource !== "status") return volume;
+    const [status, before] = [volume, old].map((each) => (asJson(each).status ?? {}) as JsonObject);
+    const { phase, lastPhaseTransitionTime: time } = status!;
+    const isMoved = phase !== before!.phase && (time === undefined || time === before!.lastPhaseTransitionTime);
+    const lastPhaseTransitionTime = isMoved ? formatTime(nowMs) : (time ?? before!.lastPhaseTransitionTime);
+    if (lastPhaseTransitionTime === undefined) return volume;
+    return { ...volume, status: { ...status, lastPhaseTransitionTime } } as KubeObject;
+  },
 };

@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import type { Json, JsonObject } from "../../schema/json.js";
+import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import { list, nanosOf, object } from "./validation/rule.js";
 
 const COUNTED = ["cpu", "memory"];
@@ -7,10 +7,8 @@ const COUNTED = ["cpu", "memory"];
 /** How surely a pod gets what it asks for: it is told once, when the pod is made. */
 export function qosClassOf(pod: KubeObject): "BestEffort" | "Burstable" | "Guaranteed" {
   const spec = object((pod as unknown as JsonObject).spec);
-  const whole = object(spec.resources);
-  const isSaidOnce = Object.keys(object(whole.requests)).length + Object.keys(object(whole.limits)).length > 0;
-  const parts = isSaidOnce
-    ? [whole]
+  const parts = isObject(spec.resources)
+    ? [spec.resources]
     : [...list(spec.containers), ...list(spec.initContainers)].map(({ resources }) => object(resources));
   const requests = sums(parts.map((part) => part.requests));
   const limits = sums(parts.map((part) => part.limits));

@@ -1,7 +1,7 @@
 import type { OpenApiSchema } from "../../../facts/schema-graph.js";
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { coreDefaults } from "./core-defaults.js";
-import { type Defaulter, whereEmpty } from "./defaulter.js";
+import { type Defaulter, whereAbsent, whereEmpty } from "./defaulter.js";
 import { groupDefaults } from "./group-defaults.js";
 
 type Components = Readonly<Record<string, OpenApiSchema>>;
@@ -90,13 +90,17 @@ function referenceOf(schema: OpenApiSchema): string | undefined {
   return reference?.slice(reference.lastIndexOf("/") + 1);
 }
 
+/** Structs whose fields with stated defaults are pointers: an empty text or a zero is a value of theirs. */
+const POINTED: ReadonlySet<string> = new Set(["AzureDiskVolumeSource", "ReplicationControllerSpec"]);
+
 /** What the tables say of a struct, and the few true defaults that its published schema states. */
 function defaulterOf(component: string, schema: OpenApiSchema | undefined): Defaulter | undefined {
   const [, group = "", name = ""] = API_STRUCT.exec(component) ?? [];
   const fromTable = group === "core.v1" ? coreDefaults[name] : groupDefaults[group]?.[name];
   const stated = Object.entries(schema?.properties ?? {}).filter(([, property]) => isTrueDefault(property.default));
   if (stated.length === 0) return fromTable;
-  const fromSchema = whereEmpty(Object.fromEntries(stated.map(([key, property]) => [key, property.default as Json])));
+  const fill = POINTED.has(name) ? whereAbsent : whereEmpty;
+  const fromSchema = fill(Object.fromEntries(stated.map(([key, property]) => [key, property.default as Json])));
   return fromTable ? (object) => fromSchema(fromTable(object)) : fromSchema;
 }
 

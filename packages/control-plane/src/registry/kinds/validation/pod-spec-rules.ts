@@ -168,7 +168,9 @@ const dnsConfig =
 
 /** The same complaint, of names that may have underscores. */
 const withUnderscores = (why: string): string =>
-  why.replace("characters, '-' or '.'", "characters, '_', '-' or '.'").replace(/\[-a-z0-9\]\*/g, "[-_a-z0-9]*");
+  why
+    .replace("characters, '-' or '.'", "characters, '_', '-' or '.'")
+    .replace(/\[a-z0-9\]\(\[-a-z0-9\]\*/g, "_?[a-z0-9]([-_a-z0-9]*");
 
 const ip: Rule = (value, path, errors) => {
   if (!isIp(String(value ?? "")))

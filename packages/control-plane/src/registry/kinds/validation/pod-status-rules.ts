@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from "../../../schema/json.js";
-import { forbiddenField, internalError, invalidValue } from "../../field-error.js";
+import { field, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { duplicate, forbiddenField, internalError, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { ipAddress, isIp } from "./address-rules.js";
 import { internal } from "./internal-struct.js";
-import { IMMUTABLE, list, object, qualified, type Rule, subdomain } from "./rule.js";
+import { IMMUTABLE, label1123, list, needed, object, qualified, type Rule, subdomain } from "./rule.js";
 
 const SYSTEM_CONDITIONS = ["PodScheduled", "Ready", "Initialized"];
 const NOT_NEGATIVE = "must be a non-negative integer";
@@ -62,6 +62,35 @@ function restarts(spec: JsonObject, containers: string): (name: Json, code: numb
   };
 }
 
+/** Which claim gives what the containers ask for beyond the usual. */
+function extendedResources(claim: Json | undefined, spec: JsonObject, path: string, errors: FieldError[]): void {
+  if (!isObject(claim)) return;
+  const containers = [...list(spec.containers), ...list(spec.initContainers)];
+  const mappings = list(claim.requestMappings);
+  const seen = new Set<string>();
+  const at = `${path}.requestMappings`;
+  if (mappings.length === 0) errors.push(required(at, "at least one request mapping is required"));
+  for (const [index, { containerName = "", resourceName = "", requestName = "" }] of mappings.entries()) {
+    const refuse = (name: string, value: Json, why: string): number =>
+      errors.push(invalidValue(`${at}[${index}].${name}`, value, `must match the ${why}`));
+    const container = containers.find(({ name }) => name === containerName);
+    if (container === undefined) {
+      refuse("containerName", containerName, "name of an entry in spec.initContainers.name or spec.containers.name");
+    } else if (field(object(object(container.resources).requests), String(resourceName)) === undefined) {
+      const where = "spec.initContainers.resources.requests or spec.containers.resources.requests";
+      refuse("resourceName", resourceName, `extended resource name of an entry in ${where}`);
+    }
+    label1123(requestName, `${path}.requestName`, errors);
+    const mapping = { containerName, resourceName, requestName };
+    const key = JSON.stringify(mapping);
+    if (seen.has(key)) {
+      for (const [name, value] of Object.entries(mapping)) errors.push(duplicate(`${at}[${index}].${name}`, value));
+    }
+    seen.add(key);
+  }
+  needed(subdomain)(claim.resourceClaimName, `${path}.resourceClaimName`, errors);
+}
+
 /** What the status of a pod may say after what it said before. */
 export function podStatusUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
@@ -80,6 +109,7 @@ export function podStatusUpdate(pod: JsonObject, old: JsonObject): FieldError[] 
     ...revived(pod, old, "initContainerStatuses", restarts(spec, "initContainers")),
     ...revived(pod, old, "ephemeralContainerStatuses", () => false),
   );
+  extendedResources(status.extendedResourceClaimStatus, object(pod.spec), "status.extendedResourceClaimStatus", errors);
   addresses(status, before, "podIPs", "PodIP", errors);
   const [first] = ipsOf(status, "hostIPs");
   if (first !== undefined && first !== (status.hostIP ?? "")) {

@@ -17,6 +17,7 @@ import {
   isEmpty,
   list,
   nanosOf,
+  needed,
   notAboveAll,
   number,
   object,
@@ -70,7 +71,7 @@ const priorityClass: Rule = (value, _path, errors) => {
   } else if (!name.startsWith("system-") && Number(priority ?? 0) > HIGHEST_PRIORITY) {
     errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`));
   }
-  pointed(oneOf("PreemptLowerPriority", "Never"))(preemptionPolicy, "preemptionPolicy", errors);
+  pointed(needed(oneOf("PreemptLowerPriority", "Never")))(preemptionPolicy, "preemptionPolicy", errors);
 };
 
 export function priorityClassUpdate(changed: JsonObject, old: JsonObject): FieldError[] {

@@ -20,6 +20,7 @@ import {
   texts,
 } from "./rule.js";
 
+const FAMILIES = ["IPv4", "IPv6"];
 const ADDRESSED = ["ClusterIP", "LoadBalancer", "NodePort"];
 const LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
@@ -87,7 +88,7 @@ export const addressFamilies: StructRule = (spec, path, errors) => {
     errors.push(invalidValue(`${path}.clusterIPs`, addresses, "must be empty when `clusterIP` is not specified"));
   }
   for (const [index, family] of wanted.entries()) {
-    oneOf("IPv4", "IPv6")(family, `${path}.ipFamilies[${index}]`, errors);
+    oneOf(...FAMILIES)(family, `${path}.ipFamilies[${index}]`, errors);
     if (wanted.indexOf(family) < index) errors.push(duplicate(`${path}.ipFamilies[${index}]`, family));
   }
   pointed(oneOf("PreferDualStack", "RequireDualStack", "SingleStack"))(
@@ -105,7 +106,7 @@ export const addressFamilies: StructRule = (spec, path, errors) => {
   if (errors.length > before || isHeadless(spec)) return;
   for (const [index, address] of addresses.entries()) {
     const family = wanted[index];
-    if (family === undefined || (address.includes(":") ? "IPv6" : "IPv4") === family) continue;
+    if (!FAMILIES.includes(family ?? "") || (address.includes(":") ? "IPv6" : "IPv4") === family) continue;
     const why = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
     errors.push(invalidValue(`${path}.clusterIPs[${index}]`, address, why));
   }
@@ -189,9 +190,9 @@ const traffic: StructRule = (spec, path, errors) => {
       invalidValue(`${path}.externalTrafficPolicy`, outside, "may only be set for externally-accessible services"),
     );
   }
-  if (Number(health ?? 0) < 0)
-    errors.push(invalidValue(`${path}.healthCheckNodePort`, health, "must be between 1 and 65535, inclusive"));
-  if (health && !(spec.type === "LoadBalancer" && outside === "Local")) {
+  const isChecked = spec.type === "LoadBalancer" && outside === "Local";
+  if (health && isChecked) port(health, `${path}.healthCheckNodePort`, errors);
+  if (health && !isChecked) {
     errors.push(
       invalidValue(
         `${path}.healthCheckNodePort`,
@@ -230,6 +231,10 @@ export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[
     const isLocal = spec.externalTrafficPolicy === "Local" && before.externalTrafficPolicy === "Local";
     if (isLocal && spec.healthCheckNodePort !== before.healthCheckNodePort)
       errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
+  }
+  // The real server says it once for the service as it is, and once for its change.
+  if (spec.type !== "LoadBalancer" && spec.loadBalancerClass !== undefined) {
+    errors.push(forbiddenField("spec.loadBalancerClass", LOAD_BALANCER));
   }
   if (isHeadless(spec) && isHeadless(before)) return errors;
   for (const name of ["clusterIPs", "ipFamilies"]) {
