@@ -46,6 +46,19 @@ const setOf = (name: string, image: string, replicas: number, available: number)
 });
 
 describe("planDeployment", () => {
+  it("tells of a new replica set, unless it tells that it goes on after a pause", () => {
+    const begun = (reason: string): readonly unknown[] | undefined => {
+      const { spec, ...rest } = deploymentOf(1, 100, 0);
+      const conditions = [{ type: "Progressing", status: "Unknown", reason }];
+      const deployment = { ...rest, spec: { ...spec, progressDeadlineSeconds: 600 }, status: { conditions } };
+      const plan = planDeployment(deployment, [setOf("old", "old", 1, 1)], false, 0);
+      expect(plan.created).toBeDefined();
+      return plan.opening?.map((condition) => condition.reason);
+    };
+    expect(begun("NewReplicaSetAvailable")).toEqual(["NewReplicaSetCreated"]);
+    expect(begun("DeploymentPaused")).toEqual(["DeploymentResumed"]);
+  });
+
   it("stays within its bounds at every step, whatever becomes of the pods, and comes to an end", () => {
     const share = fc.integer({ min: 0, max: 100 });
     const sizes = fc.record({ replicas: fc.integer({ min: 1, max: 12 }), surge: share, unavailable: share });

@@ -173,7 +173,8 @@ class Planner {
     this.#newest = created;
     this.#created = created;
     this.#setRevision(created.metadata.annotations?.[REVISION]);
-    if (hasDeadline(this.#deployment)) {
+    // The real controller tells one thing at a time, and of a look that began with telling of a pause no more than that.
+    if (hasDeadline(this.#deployment) && !this.#opening) {
       const message = `Created new replica set "${created.metadata.name}"`;
       this.#open({ type: PROGRESSING, status: "True", reason: "NewReplicaSetCreated", message });
     }
