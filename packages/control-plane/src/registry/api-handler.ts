@@ -8,7 +8,7 @@ import { asksForProtobuf, JSON_ANSWER, negotiate, wantsPretty } from "./negotiat
 import { answer, answerError, answerProtobufError, pageNotFound, withWarnings } from "./negotiation/answer.js";
 import type { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
-import { getObject, listObjects, watchObjects } from "./read/read-endpoints.js";
+import { getObject, listObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
 import { RequestMetrics } from "./request-metrics.js";
 import type { ResourceDefinition } from "./resource-definition.js";
@@ -28,11 +28,8 @@ export interface ApiHandlerOptions {
   readonly paths?: ReadonlyMap<string, (request: ApiRequest) => Promise<ApiResponse> | ApiResponse>;
 }
 
-const READS: Readonly<Partial<Record<Verb, ReadEndpoint>>> = {
-  get: getObject,
-  list: listObjects,
-  watch: watchObjects,
-};
+/** What needs no write side. A watch does: its bookmarks are empty objects of their kind. */
+const READS: Readonly<Partial<Record<Verb, ReadEndpoint>>> = { get: getObject, list: listObjects };
 
 /** A resource that has none of these, as a review, has no paths with names. */
 const ITEM_VERBS: readonly string[] = ["get", "update", "patch", "delete"];

@@ -2,7 +2,7 @@ import { seededRandom } from "setpoint";
 import { VirtualClock } from "setpoint/testing";
 import type { AdmissionPlugin } from "../admission/admission.js";
 import { loadFacts } from "../facts/facts.js";
-import type { ApiResponse } from "../http/api-request.js";
+import type { ApiRequest, ApiResponse } from "../http/api-request.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
 import { Registry } from "./registry.js";
 // Loaded with the file, not within the time of its first test.
@@ -68,28 +68,37 @@ export class TestPlane implements AsyncDisposable {
   }
 
   /** Sends a request and leaves the body unread. */
-  open(method: string, target: string, { body, headers, contentType, signal }: TestRequest = {}): Promise<ApiResponse> {
-    const url = new URL(target, "http://plane");
-    const bytes = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
-    return this.registry.handler({
-      method,
-      path: decodeURIComponent(url.pathname),
-      query: url.searchParams,
-      headers: {
-        "user-agent": "test",
-        ...(bytes !== "" && { "content-type": contentType ?? "application/json" }),
-        ...headers,
-      },
-      body: Buffer.from(bytes),
-      isInProcess: true,
-      signal: signal ?? new AbortController().signal,
-    });
+  open(method: string, target: string, request: TestRequest = {}): Promise<ApiResponse> {
+    return this.registry.handler(requestOf(method, target, request));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.registry[Symbol.asyncDispose]();
     await this.storage[Symbol.asyncDispose]();
   }
+}
+
+/** A request as a handler takes it. */
+export function requestOf(
+  method: string,
+  target: string,
+  { body, headers, contentType, signal }: TestRequest,
+): ApiRequest {
+  const url = new URL(target, "http://plane");
+  const bytes = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+  return {
+    method,
+    path: decodeURIComponent(url.pathname),
+    query: url.searchParams,
+    headers: {
+      "user-agent": "test",
+      ...(bytes !== "" && { "content-type": contentType ?? "application/json" }),
+      ...headers,
+    },
+    body: Buffer.from(bytes),
+    isInProcess: true,
+    signal: signal ?? new AbortController().signal,
+  };
 }
 
 /** One document, or the lines of a watch. */

@@ -56,7 +56,7 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
 };
 
 /**
- * All of the registry that reads of objects can do without, four fifths of its code: endpoints that write, what they
+ * All of the registry that gets and lists can do without, four fifths of its code: endpoints that write, what they
  * judge objects by, CRDs, and the loops that take up what was written. There from the first write on, or before.
  */
 export class WriteSide implements AsyncDisposable {
