@@ -2,6 +2,7 @@ import type { Message } from "../facts/message.js";
 import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
 import type { FieldSet } from "./field-set.js";
 import { ItemError, itemElement } from "./list-item.js";
+import type { ManagedFieldsEntry } from "./managed-fields.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { isTyped } from "./typed-validation.js";
 
@@ -20,6 +21,8 @@ export class Outline {
   readonly #next = new Map<Step, Outline>();
   /** What the writer of an object owns whose outline ends here. */
   fields: FieldSet | undefined;
+  /** The managed fields of the last such object: those of the next one, where it is of the same writer and second. */
+  latest: readonly ManagedFieldsEntry[] | undefined;
 
   after(step: Step): Outline | undefined {
     return this.#next.get(step);

@@ -86,13 +86,26 @@ function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
   if (outline === undefined) return trackChange(context, undefined, object);
   const { fields } = outline;
   if (fields !== undefined) {
-    const self = { ...managerOf(context, context.manager, false), fields };
-    return setManagedFields(object, [entryOf(self)] as unknown as Json);
+    if (!isOf(outline.latest, context)) {
+      outline.latest = [entryOf({ ...managerOf(context, context.manager, false), fields })];
+    }
+    return setManagedFields(object, outline.latest as unknown as Json);
   }
   const tracked = trackChange(context, undefined, object);
   const entries = managedFieldsOf(tracked) as readonly ManagedFieldsEntry[] | undefined;
   if (entries?.length === 1) outline.fields = entries[0]!.fieldsV1;
   return tracked;
+}
+
+/** Whether these are what a create by this writer, at this moment, would be given. */
+function isOf(entries: readonly ManagedFieldsEntry[] | undefined, context: WriteContext): boolean {
+  const [only] = entries ?? [];
+  return (
+    only !== undefined &&
+    only.manager === managerName(context.manager) &&
+    only.apiVersion === context.apiVersion &&
+    only.time === timestamp(context.nowMs)
+  );
 }
 
 function trackChange(context: WriteContext, live: JsonObject | undefined, object: JsonObject): JsonObject {
@@ -276,9 +289,13 @@ function typeAt(context: WriteContext, apiVersion: string): MergeType | undefine
   return schema === undefined ? undefined : mergeType(schema ?? undefined);
 }
 
+function managerName(name: string): string {
+  return name === "" ? "unknown" : name;
+}
+
 function managerOf(context: WriteContext, name: string, isApplier: boolean): Omit<Manager, "fields"> {
   return {
-    name: name === "" ? "unknown" : name,
+    name: managerName(name),
     isApplier,
     apiVersion: context.apiVersion,
     subresource: context.subresource,

@@ -20,6 +20,8 @@ export interface AuthenticatorOptions {
 /** Finds out who makes a request. */
 export class RequestAuthenticator {
   readonly #options: AuthenticatorOptions;
+  /** By their certificate, of which a connection has one. */
+  readonly #users = new WeakMap<object, UserInfo>();
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
@@ -32,8 +34,12 @@ export class RequestAuthenticator {
   authenticate(request: ApiRequest): UserInfo {
     const { clientCertificate, isInProcess } = request;
     if (clientCertificate?.commonName) {
+      const known = this.#users.get(clientCertificate);
+      if (known !== undefined) return known;
       const { commonName, organizations } = clientCertificate;
-      return authenticated({ name: commonName, groups: organizations });
+      const user = authenticated({ name: commonName, groups: organizations });
+      this.#users.set(clientCertificate, user);
+      return user;
     }
     const token = bearerToken(request.headers.authorization) ?? protocolToken(request);
     if (token === undefined) return isInProcess ? ADMIN : NOBODY;

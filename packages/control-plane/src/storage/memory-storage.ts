@@ -282,9 +282,11 @@ export class MemoryStorage implements Storage {
     for (const state of this.#resources.values()) {
       if (state.subscriptions.size === 0) continue;
       const changes = published.get(state);
-      for (const subscription of [...state.subscriptions]) {
-        if (changes) subscription.publish(changes);
-        else subscription.progress(this.#revision);
+      if (changes) for (const subscription of [...state.subscriptions]) subscription.publish(changes);
+      else {
+        for (const subscription of state.subscriptions) {
+          if (subscription.wantsProgress) subscription.progress(this.#revision);
+        }
       }
     }
     for (const changes of published.values()) {

@@ -1,46 +1,43 @@
 import type { KubeObject } from "setpoint";
 import type { StoredObject } from "./storage.js";
 
-/** One state of one object, in one or both of its forms; the missing one is made at first use. */
+/** One state of one object: its bytes, and the object itself, made of them at first use where it was not given. */
 export class StoredState implements StoredObject {
   readonly resource: string;
   readonly key: string;
   readonly revision: number;
+  readonly json: Uint8Array;
   #object: KubeObject | undefined;
-  #json: Uint8Array | undefined;
 
-  private constructor(resource: string, key: string, revision: number) {
+  private constructor(resource: string, key: string, revision: number, json: Uint8Array, object?: KubeObject) {
     this.resource = resource;
     this.key = key;
     this.revision = revision;
+    this.json = json;
+    this.#object = object;
   }
 
   /** Takes the object over, stamps it with `revision` and freezes it. */
   static of(resource: string, key: string, revision: number, object: KubeObject): StoredState {
-    const state = new StoredState(resource, key, revision);
     const metadata = { ...object.metadata, resourceVersion: String(revision) };
-    state.#object = deepFreeze({ ...object, metadata });
-    return state;
+    const stamped = { ...object, metadata };
+    // Encoded before it is frozen, which is quicker.
+    const json = Buffer.from(JSON.stringify(stamped));
+    return new StoredState(resource, key, revision, json, deepFreeze(stamped));
   }
 
   /** A state read back from the journal. */
   static parse(resource: string, key: string, revision: number, json: Uint8Array): StoredState {
-    const state = new StoredState(resource, key, revision);
-    state.#json = json;
-    return state;
+    return new StoredState(resource, key, revision, json);
   }
 
   get object(): KubeObject {
     return (this.#object ??= deepFreeze(JSON.parse(textOf(this.json)) as KubeObject));
   }
 
-  get json(): Uint8Array {
-    return (this.#json ??= Buffer.from(JSON.stringify(this.#object)));
-  }
-
   /** A superseded state is rarely read again: keeps the bytes alone. */
   release(): void {
-    if (this.#json) this.#object = undefined;
+    this.#object = undefined;
   }
 }
 

@@ -37,6 +37,11 @@ export class Subscription implements Disposable {
     if (backlogBytes > this.#allowanceBytes) this.end("overflow");
   }
 
+  /** Whether it is to hear of revisions that changed nothing of its resource. */
+  get wantsProgress(): boolean {
+    return this.#subscriber.progress !== undefined;
+  }
+
   progress(revision: number): void {
     if (revision > this.#revision) this.#subscriber.progress?.(revision);
   }

@@ -17,11 +17,11 @@ function pooledBytes(): Random["bytes"] {
   return (length) => {
     if (length > poolBytes / 4) return randomBytes(length);
     if (used + length > pool.length) {
-      pool = randomBytes(poolBytes);
+      // No Buffer: `slice` of one would be a view, which is wiped below, and all else takes longer.
+      pool = new Uint8Array(randomBytes(poolBytes));
       used = 0;
     }
-    // A copy: `slice` of a Buffer would be a view, which the next line wipes.
-    const bytes = new Uint8Array(pool.subarray(used, used + length));
+    const bytes = pool.slice(used, used + length);
     pool.fill(0, used, (used += length));
     return bytes;
   };

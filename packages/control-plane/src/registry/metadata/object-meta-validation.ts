@@ -169,9 +169,9 @@ function validateNoNewFinalizers(
 }
 
 function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError[] {
-  return (entries ?? []).flatMap((entry, index) => {
+  const errors: FieldError[] = [];
+  for (const [index, entry] of (entries ?? []).entries()) {
     const field = `metadata.managedFields[${index}]`;
-    const errors: FieldError[] = [];
     if (entry.operation !== "Apply" && entry.operation !== "Update") {
       errors.push(invalidValue(`${field}.operation`, entry.operation ?? "", "must be `Apply` or `Update`"));
     }
@@ -180,8 +180,8 @@ function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError
     }
     errors.push(...validateFieldManager(entry.manager ?? "", `${field}.manager`));
     if (entry.subresource && entry.subresource.length > 256) errors.push(tooLong(`${field}.subresource`, 256));
-    return errors;
-  });
+  }
+  return errors;
 }
 
 /** A field manager, as a query parameter or in managedFields: short and printable. */

@@ -5,7 +5,7 @@ import { apiVersionOf } from "../catalog.js";
 import { subdomainName } from "../metadata/name-rules.js";
 import { validateKubernetesFinalizers, validateObjectMeta } from "../metadata/object-meta-validation.js";
 import { withoutDuplicateOwners } from "../metadata/owner-references.js";
-import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
+import { isStorageVersion, markCurrent, type ServedObject, served, servedNow } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import {
   alreadyExists,
@@ -128,7 +128,8 @@ async function store(
   const { definition, signal } = request;
   if (request.isDryRun) return { object, json: Buffer.from(JSON.stringify(object)) };
   const key = storageKey(request.namespace, object.metadata.name);
-  const atStorageVersion = await toStored(definition, object, signal);
+  const isStored = isStorageVersion(definition);
+  const atStorageVersion = isStored ? object : await toStored(definition, object, signal);
   try {
     const stored = await commit(environment, definition, {
       resource: definition.storageId,
@@ -136,8 +137,8 @@ async function store(
       expected: undefined,
       object: atStorageVersion,
     });
-    if (isStorageVersion(definition)) markCurrent(stored, definition);
-    return await served(stored, definition, signal);
+    if (isStored) markCurrent(stored, definition);
+    return servedNow(stored, definition) ?? (await served(stored, definition, signal));
   } catch (error) {
     if (error instanceof StorageConflict) return undefined;
     throw error;
