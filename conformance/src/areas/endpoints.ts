@@ -222,6 +222,13 @@ export const endpointCases = area("endpoints", {
     await s.delete(`${endpoints(s)}/web`, undefined, { silent: true });
     await slicesWhen(s, (all) => all.length === 0);
   },
+  "endpoints that somebody made go with their service": async (s) => {
+    await create(s, { ports: [{ port: 80 }] });
+    for (const name of ["web", "alone"]) await s.post(endpoints(s), { metadata: { name } }, { silent: true });
+    await s.delete(`${services(s)}/web`, undefined, { silent: true });
+    s.note("with it", (await s.until(`${endpoints(s)}/web`, ({ status }) => status === 404)).status);
+    s.note("that never had one", (await s.get(`${endpoints(s)}/alone`, { silent: true })).status);
+  },
   "a selector that changes": onNode(async (s) => {
     await create(s);
     await pod(s, "p-1");

@@ -48,6 +48,23 @@ describe("a service", () => {
     expect(await simulation.list(EndpointSlice, "kubernetes.io/service-name=web")).toEqual([]);
   });
 
+  it("takes Endpoints that somebody made for it with it, and leaves those that never had one", async () => {
+    await using simulation = await Simulation.start();
+    await simulation.client.create(Service, {
+      metadata: { name: "far", namespace: "default" },
+      spec: { ports: [{ port: 80 }] },
+    });
+    for (const name of ["far", "alone"]) {
+      await simulation.client.create(Endpoints, { metadata: { name, namespace: "default" } });
+    }
+    await simulation.advance(1);
+    expect(await simulation.find(Endpoints, "far")).toBeDefined();
+    await simulation.client.delete(Service, "far", { namespace: "default" });
+    await simulation.advance(1);
+    expect(await simulation.find(Endpoints, "far")).toBeUndefined();
+    expect(await simulation.find(Endpoints, "alone")).toBeDefined();
+  });
+
   it("without a selector shows the Endpoints that somebody made as slices", async () => {
     await using simulation = await Simulation.start();
     const spec = { ports: [{ port: 80 }] };

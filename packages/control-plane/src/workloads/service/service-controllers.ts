@@ -103,16 +103,25 @@ function endpointsOfServices(): Controller<Service> {
   });
 }
 
-/** Endpoints bear their service's name and no reference to it, so that nobody else collects them. */
+/**
+ * Endpoints bear their service's name and no reference to it, so that nobody else collects them. Those that somebody made go
+ * with the service as well; without ever having had one they stay, until the controllers are started again.
+ */
 function endpointsWithoutService(): Controller<Endpoints> {
   return controller(Endpoints, {
     ...COMMON,
     name: "orphaned-endpoints",
     uses: [Service],
     writes: ["delete"],
-    labelSelector: `${MANAGER_LABEL}=${MANAGER}`,
-    async reconcile({ metadata: { name, uid } }, ctx) {
-      if (!(await ctx.find(Service, name))) await ctx.delete(Endpoints, name, { preconditions: { uid } });
+    async reconcile({ metadata: { name, uid, labels, annotations } }, ctx) {
+      if (await ctx.find(Service, name)) return;
+      const isOurs = labels?.[MANAGER_LABEL] === MANAGER;
+      const isLeftBehind = ctx.causes.some(
+        (cause) =>
+          (cause.type === "dependency" && cause.change === "deleted") ||
+          (cause.type === "created" && cause.isInInitialList && annotations?.[LEADER] === undefined),
+      );
+      if (isOurs || isLeftBehind) await ctx.delete(Endpoints, name, { preconditions: { uid } });
     },
   });
 }
