@@ -11,6 +11,7 @@ import { mediaTypesOf } from "../negotiation/accept.js";
 import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
 import { duplicateField, duplicateLines, type FieldFinding } from "./field-findings.js";
 import { goSyntaxError } from "./json-syntax.js";
+import { isTooDeepYaml, MAX_YAML_DEPTH } from "./yaml-depth.js";
 
 /** A request body as data. */
 export interface RequestDocument {
@@ -104,6 +105,7 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
 function readYaml(text: string, refuse: (why: string) => StatusError): RequestDocument {
   const json = parsedJson(text);
   if (json !== undefined && duplicateKeys(text, json).length === 0) return { value: json, duplicates: [] };
+  if (isTooDeepYaml(text)) throw refuse(`yaml: exceeded max depth of ${MAX_YAML_DEPTH}`);
   const { isNode, LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();
   const options = { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true, customTags: goTags } as const;
