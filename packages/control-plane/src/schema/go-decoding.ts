@@ -54,11 +54,12 @@ interface PlannedField {
 
 /**
  * Lists and maps that the real server refuses where they are there and empty; others it does not tell from those that
- * are not there. None of these is ever stored.
+ * are not there. None of these is ever stored: the overhead of a pod that is there goes by admission.
  */
 const REFUSED_EMPTY: ReadonlyMap<string, true | string> = new Map<string, true | string>([
   ["io.k8s.api.autoscaling.v2.HPAScalingRules/policies", true],
   ["io.k8s.api.core.v1.PersistentVolumeSpec/capacity", true],
+  ["io.k8s.api.core.v1.Pod/spec", "overhead"],
   ["io.k8s.api.core.v1.PodSpec/resources", "claims"],
   ["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps/dependencies", true],
 ]);
@@ -127,7 +128,7 @@ class StructReader {
       this.#names.push(planned.name);
       const given = this.value(planned.field.type, value[key]!, message, part);
       read[planned.index] =
-        typeof planned.keepsEmpty === "string" ? withEmptyList(given, value[key]!, planned.keepsEmpty) : given;
+        typeof planned.keepsEmpty === "string" ? withEmpty(given, value[key]!, planned.keepsEmpty) : given;
       this.#names.pop();
       this.#path.pop();
     }
@@ -262,9 +263,10 @@ function pathText(path: readonly (string | number)[]): string {
   return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
 }
 
-function withEmptyList(read: Json, given: Json, name: string): Json {
-  const list = isObject(given) ? given[name] : undefined;
-  return isObject(read) && isArray(list) && list.length === 0 ? { ...read, [name]: [] } : read;
+function withEmpty(read: Json, given: Json, name: string): Json {
+  const part = isObject(given) ? given[name] : undefined;
+  if (!isObject(read) || typeof part !== "object" || part === null) return read;
+  return Object.keys(part).length === 0 ? { ...read, [name]: part } : read;
 }
 
 /** Whether all values are texts, and their keys in order. */

@@ -3,7 +3,7 @@ import { defaultIngressClass, defaultStorageClass } from "./class-defaults.js";
 import { type Admitter, kindAdmission } from "./kind-admission.js";
 import { taintNewNodes } from "./node-taint.js";
 import { onePriorityDefault, podPriority } from "./priority.js";
-import { runtimeClasses } from "./runtime-class.js";
+import { requireClassOfOverhead, runtimeClasses } from "./runtime-class.js";
 import { type ServiceAccountEnvironment, serviceAccounts } from "./service-account.js";
 import { defaultTolerations } from "./tolerations.js";
 
@@ -27,5 +27,7 @@ export function builtInAdmission(
   for (const [name, resource, admitter] of plugins) {
     if (!disabled.has(name)) (byResource[resource] ??= []).push(admitter);
   }
-  return kindAdmission("BuiltInKinds", byResource);
+  const plugin = kindAdmission("BuiltInKinds", byResource);
+  if (disabled.has("RuntimeClass")) return plugin;
+  return { ...plugin, validate: async (attributes) => requireClassOfOverhead(storage, attributes) };
 }

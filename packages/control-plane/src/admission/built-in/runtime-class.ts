@@ -2,6 +2,7 @@ import type { KubeObject } from "setpoint";
 import { StatusError } from "../../registry/status-error.js";
 import { deepEqual } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";
+import type { AdmissionAttributes } from "../admission.js";
 import { type Admitter, refused } from "./kind-admission.js";
 import { type Pod, type Toleration, withSpec } from "./pod.js";
 
@@ -13,27 +14,37 @@ interface RuntimeClass extends KubeObject {
   };
 }
 
+const classOf = (storage: Storage, name: string | undefined): RuntimeClass | undefined =>
+  name === undefined
+    ? undefined
+    : (storage.head("node.k8s.io/runtimeclasses", name)?.object as RuntimeClass | undefined);
+
+/** What the plugin has to say of a pod that is valid by itself: its overhead is that of its class. */
+export function requireClassOfOverhead(storage: Storage, attributes: AdmissionAttributes): void {
+  const { operation, object, subresource, definition } = attributes;
+  if (definition.storageId !== "/pods" || operation !== "CREATE" || subresource !== "") return;
+  const { overhead, runtimeClassName } = (object as Pod).spec;
+  if (overhead === undefined || classOf(storage, runtimeClassName)?.overhead !== undefined) return;
+  throw refused(attributes, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+}
+
 /** The plugin RuntimeClass: a pod's runtime exists, and brings its overhead and its nodes with it. */
 export function runtimeClasses(storage: Storage): Admitter {
   return (object, attributes) => {
     const pod = object as Pod;
     const { runtimeClassName, overhead, nodeSelector = {}, tolerations = [] } = pod.spec;
-    if (attributes.operation !== "CREATE") return pod;
+    if (attributes.operation !== "CREATE") {
+      const { overhead: given, ...spec } = pod.spec;
+      return given !== undefined && Object.keys(given).length === 0 ? { ...pod, spec } : pod;
+    }
     if (runtimeClassName === "") throw new StatusError(500, undefined, "resource name may not be empty");
-    const found =
-      runtimeClassName === undefined
-        ? undefined
-        : (storage.head("node.k8s.io/runtimeclasses", runtimeClassName)?.object as RuntimeClass | undefined);
+    const found = classOf(storage, runtimeClassName);
     if (runtimeClassName !== undefined && found === undefined) {
       throw refused(attributes, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
     }
     const fixed = found?.overhead?.podFixed;
-    if (overhead !== undefined && !deepEqual(overhead, fixed)) {
-      const why =
-        found === undefined
-          ? "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-          : "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
-      throw refused(attributes, why);
+    if (overhead !== undefined && fixed !== undefined && !deepEqual(overhead, fixed)) {
+      throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     }
     if (found === undefined) return pod;
     const nodes = found.scheduling?.nodeSelector ?? {};
