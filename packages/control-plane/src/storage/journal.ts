@@ -9,6 +9,8 @@ export interface Journal extends AsyncDisposable {
    * them is there after a restart then, or the journal takes no more. Called with one batch at a time, in revision order.
    */
   append(changes: readonly Change[]): Promise<void>;
+  /** Resolves when the next batch is to be taken up: all that has come in until then goes with it. */
+  gathered?(): Promise<void>;
   /** Folds the changes at or below `revision` into the kept state, bit by bit, between the batches. */
   compact(revision: number): void;
 }

@@ -230,6 +230,7 @@ export class MemoryStorage implements Storage {
   async #flush(): Promise<void> {
     await undefined;
     while (this.#queue.length > 0) {
+      if (this.#journal?.gathered) await this.#journal.gathered();
       const batch = this.#queue;
       this.#queue = [];
       try {

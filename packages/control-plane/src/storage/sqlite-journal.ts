@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Database, openDatabase, type Row, SqliteError, type Statement } from "@setpoint/sqlite";
-import type { Clock } from "setpoint";
+import { afterInput, type Clock } from "setpoint";
 import type { Journal, RestoredChange, RestoredState } from "./journal.js";
 import { decodeBatch, encodeBatch, type JournalRecord } from "./journal-batch.js";
 import { damaged, failureToOpen, failureToWrite } from "./journal-failure.js";
@@ -139,6 +139,14 @@ export class SqliteJournal implements Journal {
       this.#failure = failureToWrite(this.#path, error);
       throw this.#failure;
     }
+  }
+
+  /**
+   * A batch costs the same for one change as for ten. Whoever wrote within the turn of the event loop that runs is taken
+   * along: their requests are there, and looked at when this turn is over.
+   */
+  gathered(): Promise<void> {
+    return new Promise((resolve) => afterInput(() => afterInput(resolve)));
   }
 
   compact(revision: number): void {
