@@ -10,8 +10,8 @@ import { parseRequestInfo, verbOf } from "./registry/request-info.js";
 export function requestUser(
   authenticator: RequestAuthenticator,
   authorizer: Authorizer,
-): (request: ApiRequest) => Promise<UserInfo> {
-  return async (request) => {
+): (request: ApiRequest) => UserInfo {
+  return (request) => {
     const user = authenticator.authenticate(request);
     const wanted = asksToImpersonate(request) ? impersonatedUser(request.headers) : undefined;
     return wanted ? impersonate(authorizer, wanted, accessOf(request, user)) : user;

@@ -12,15 +12,17 @@ const pack = promisify(gzip);
 
 /** Packs large answers for clients that take gzip. A watch is never packed: each event must leave at once. */
 export function compressing(handler: ApiHandler): ApiHandler {
-  return async (request) => {
-    const response = await handler(request);
-    if (!acceptsGzip(request) || response.headers["content-encoding"] !== undefined) return response;
-    if (response.body instanceof Uint8Array) {
-      if (response.body.byteLength < THRESHOLD_BYTES) return response;
-      return packed(response, await pack(response.body, { level: LEVEL }));
-    }
-    return isWatch(request) ? response : packedStream(response, response.body);
-  };
+  return (request) => (acceptsGzip(request) ? answerPacked(handler, request) : handler(request));
+}
+
+async function answerPacked(handler: ApiHandler, request: ApiRequest): Promise<ApiResponse> {
+  const response = await handler(request);
+  if (response.headers["content-encoding"] !== undefined) return response;
+  if (response.body instanceof Uint8Array) {
+    if (response.body.byteLength < THRESHOLD_BYTES) return response;
+    return packed(response, await pack(response.body, { level: LEVEL }));
+  }
+  return isWatch(request) ? response : packedStream(response, response.body);
 }
 
 function acceptsGzip(request: ApiRequest): boolean {

@@ -20,7 +20,7 @@ type ResourceInfo = Extract<RequestInfo, { type: "resource" }>;
 export interface ApiHandlerOptions {
   readonly environment: ReadEnvironment;
   /** Who makes a request, impersonation included. Throws 401 and 403. */
-  readonly authenticate: (request: ApiRequest) => Promise<UserInfo>;
+  readonly authenticate: (request: ApiRequest) => UserInfo | Promise<UserInfo>;
   readonly authorizer: Authorizer;
   /** What writes and subresources need; a promise of it where it is not loaded yet. */
   readonly writeSide: () => WriteSide | Promise<WriteSide>;
@@ -41,12 +41,6 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   const discovery = new DiscoveryEndpoints(catalog);
   let openApi: Promise<OpenApiEndpoints> | undefined;
   const metrics = new RequestMetrics(environment.storage);
-
-  async function handle(request: ApiRequest): Promise<ApiResponse> {
-    const info = parseRequestInfo(request.path);
-    const user = await options.authenticate(request);
-    return info.type === "path" ? handlePath(request, user) : handleResource(request, user, info);
-  }
 
   async function handlePath(request: ApiRequest, user: UserInfo): Promise<ApiResponse> {
     const { path } = request;
@@ -86,7 +80,8 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       throw unknownResource();
     }
     const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];
-    const endpoint = await endpointOf(definition, info, verb, request.method);
+    const found = endpointOf(definition, info, verb, request.method);
+    const endpoint = found instanceof Promise ? await found : found;
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
     const representation = negotiate(headerOf(request, "accept"), definition.isBuiltIn, true, isPretty);
     const call: ReadCall = {
@@ -152,7 +147,11 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
 
   return async (request) => {
     try {
-      return await handle(request);
+      const info = parseRequestInfo(request.path);
+      // Every request comes by here: nothing is waited for that is there.
+      const caller = options.authenticate(request);
+      const user = caller instanceof Promise ? await caller : caller;
+      return await (info.type === "path" ? handlePath(request, user) : handleResource(request, user, info));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       const isUnheard = error.status.code === 406 && asksForProtobuf(headerOf(request, "accept"));
