@@ -31,6 +31,9 @@ export function eagerChunks(folder, entries) {
   return [...eager, { name: later, debugName: "later", minShareCount: 2, priority: 1 }];
 }
 
+/** What is bundled: files, and the helpers that the toolchain adds. */
+const OWN = /^(\0|[./]|[A-Z]:|@oxc-project\/runtime)/;
+
 /** Whether a module needs a package that `index` does not load: others are not to load it on its account. */
 function packagesBeyond(isEager) {
   const known = new Map();
@@ -39,7 +42,7 @@ function packagesBeyond(isEager) {
     if (answer !== undefined) return answer;
     known.set(id, false);
     const info = graph.getModuleInfo(id);
-    const isPackage = !id.startsWith("/") && !id.startsWith("node:");
+    const isPackage = !OWN.test(id) && !id.startsWith("node:");
     const needs =
       !isEager(id, graph) && (isPackage || (info?.importedIds ?? []).some((next) => needsMore(next, graph)));
     known.set(id, needs);
