@@ -1,4 +1,4 @@
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { SetpointError } from "../errors/error.js";
 import { BodyQueue } from "./body-queue.js";
@@ -6,6 +6,9 @@ import { Http1Reader, type ResponseHead, type ResponseSink } from "./http1-reade
 import { ReadPace } from "./read-pace.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
+
+/** Bodies up to this are copied behind their heads. */
+const SMALL_BODY_BYTES = 16 * 1024;
 
 /** One request on a connection, from its first byte to the last of its response. */
 interface Exchange {
@@ -72,15 +75,25 @@ export class Http1Connection implements ResponseSink {
       this.#exchange = exchange;
       this.#reader.expect(request.method);
       this.#socket.ref();
-      if (request.body?.length) {
-        this.#socket.cork();
-        this.#socket.write(head, "latin1");
-        this.#socket.write(request.body);
-        this.#socket.uncork();
-      } else {
-        this.#socket.write(head, "latin1");
-      }
+      this.#write(head, request.body);
     });
+  }
+
+  /** In one piece where that is small: it takes less time than two that are sent as one. */
+  #write(head: string, body: Uint8Array | undefined): void {
+    if (!body?.length) {
+      this.#socket.write(head, "latin1");
+    } else if (body.length <= SMALL_BODY_BYTES) {
+      const whole = Buffer.allocUnsafe(head.length + body.length);
+      whole.write(head, "latin1");
+      whole.set(body, head.length);
+      this.#socket.write(whole);
+    } else {
+      this.#socket.cork();
+      this.#socket.write(head, "latin1");
+      this.#socket.write(body);
+      this.#socket.uncork();
+    }
   }
 
   close(): void {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../kinds/object.js";
-import { differingPaths, digestOfApplied, isApplied, withoutApplied } from "./applied-fields.js";
-import { joinPath } from "./field-paths.js";
+import { differingPaths, digestOfApplied, isApplied, isSameBeside } from "./applied-fields.js";
+import { isEqual, joinPath } from "./field-paths.js";
 
 /** As a real server answers the apply of a deployment: lists by their keys, atomic ones as leaves. */
 const applied: JsonObject = {
@@ -145,9 +145,9 @@ describe("differingPaths", () => {
           expect(found).toEqual(drifted.map(([key]) => joinPath("data", key)));
           const dropped = differingPaths(owned, { data: {} }, { data: mine });
           expect(dropped).toEqual(Object.keys(mine).map((key) => joinPath("data", key)));
-          const others = Object.entries(theirs).filter(([key]) => !Object.hasOwn(mine, key));
-          const left = withoutApplied(owned, { data: { ...theirs, ...mine }, kept: 1 }) as { data?: object };
-          expect(Object.entries(left.data ?? {})).toEqual(others);
+          const foreign = Object.entries(theirs).filter(([key]) => !Object.hasOwn(mine, key));
+          const isSame = isSameBeside([owned], { data: { ...theirs, ...mine } }, { data: mine });
+          expect(isSame).toBe(foreign.length === 0);
         },
       ),
     );
@@ -188,12 +188,41 @@ describe("digestOfApplied", () => {
   });
 });
 
-describe("withoutApplied", () => {
-  it("leaves what only others can have changed", () => {
-    const left = withoutApplied(applied, current);
-    expect(withoutApplied(applied, currentWith({ ...container, image: "caddy" }))).toEqual(left);
-    expect(withoutApplied(applied, currentWith(container, { paused: true }))).not.toEqual(left);
-    expect(withoutApplied(applied, currentWith({ ...container, tty: true }))).not.toEqual(left);
+describe("isSameBeside", () => {
+  it("knows what only others can have changed", () => {
+    const isSame = (state: object) => isSameBeside([applied], current, state);
+    expect(isSame(current)).toBe(true);
+    expect(isSame(currentWith({ ...container, image: "caddy" }))).toBe(true);
+    expect(isSame(currentWith(container, { paused: true }))).toBe(false);
+    expect(isSame(currentWith({ ...container, tty: true }))).toBe(false);
+    expect(isSame(currentWith({ ...container, name: "other" }))).toBe(false);
+  });
+
+  it("counts the fields of all sets, and empty things as none", () => {
+    const [one, other] = [{ "f:data": { "f:a": {} } }, { "f:data": { "f:b": {} } }];
+    const states = [{ data: { a: "1", b: "1" } }, { data: { b: "2" } }] as const;
+    expect(isSameBeside([one], ...states)).toBe(false);
+    expect(isSameBeside([one, other], ...states)).toBe(true);
+    expect(isSameBeside([one, other], states[0], { labels: {} })).toBe(true);
+    expect(isSameBeside([{}], states[0], {})).toBe(true);
+    expect(isSameBeside([one], { data: { a: "1" } }, { data: "text" })).toBe(false);
+  });
+
+  it("of any two states: says yes only where they are equal but for what is owned", () => {
+    const state = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.jsonValue({ maxDepth: 2 }), {
+      noNullPrototype: true,
+    });
+    fc.assert(
+      fc.property(state, state, fc.subarray(["a", "b", "c"]), (left, right, own) => {
+        const set = { "f:kept": {}, ...Object.fromEntries(own.map((field) => [`f:${field}`, {}])) };
+        const rest = (from: object) =>
+          Object.entries(from).filter(
+            ([field, value]) => !own.includes(field) && !["null", "{}", "[]"].includes(JSON.stringify(value)),
+          );
+        const isSame = isEqual(Object.fromEntries(rest(left)), Object.fromEntries(rest(right)));
+        expect(isSameBeside([set], left, right)).toBe(isSame);
+      }),
+    );
   });
 });
 

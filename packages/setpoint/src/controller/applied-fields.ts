@@ -153,22 +153,43 @@ function extract(applied: Fields, current: unknown): unknown {
   });
 }
 
-/** What is left of an object without the fields of the set: that which only others can have changed. */
-export function withoutApplied(applied: Fields, value: unknown): unknown {
-  if (isLeaf(applied)) return undefined;
-  if (Array.isArray(value)) {
-    const matchers = itemNames(applied).map((name) => [applied[name] as Fields, itemMatcher(name)] as const);
-    return value.map((item: unknown) => {
-      const owned = matchers.find(([, matches]) => matches(item));
-      return owned ? withoutApplied(owned[0], item) : item;
-    });
-  }
-  if (!isRecord(value)) return value;
-  const rest = Object.entries(value).map(([field, inner]) => {
-    const owned = applied[`f:${field}`];
-    return [field, isRecord(owned) ? withoutApplied(owned, inner) : inner] as const;
+/**
+ * Whether two states of an object differ in nothing but fields of the sets: whether nobody else can have changed
+ * anything. Says no in doubt, as of lists whose items are not in the same places.
+ */
+export function isSameBeside(sets: readonly Fields[], left: unknown, right: unknown): boolean {
+  if (sets.some(isLeaf)) return true;
+  if (sets.length === 0) return isEqual(left, right) || (isEmpty(left) && isEmpty(right));
+  if (Array.isArray(left) && Array.isArray(right)) return areSameBeside(sets, left, right);
+  const [before, after] = [left ?? {}, right ?? {}];
+  if (!isRecord(before) || !isRecord(after)) return isEqual(left, right);
+  const isSame = (field: string): boolean =>
+    isSameBeside(inner(sets, `f:${field}`), ownField(before, field), ownField(after, field));
+  return (
+    Object.keys(before).every(isSame) &&
+    Object.keys(after).every((field) => Object.hasOwn(before, field) || isSame(field))
+  );
+}
+
+function areSameBeside(sets: readonly Fields[], left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  const matchers = sets.flatMap(itemNames).map((name) => [name, itemMatcher(name)] as const);
+  return left.every((item, at) => {
+    const owned = matchers.filter(([, matches]) => matches(item));
+    const isSameItem = owned.every(([, matches]) => matches(right[at]));
+    return (
+      isSameItem &&
+      isSameBeside(
+        owned.flatMap(([name]) => inner(sets, name)),
+        item,
+        right[at],
+      )
+    );
   });
-  return Object.fromEntries(rest.filter(([, left]) => !isEmpty(left)));
+}
+
+function inner(sets: readonly Fields[], name: string): readonly Fields[] {
+  return sets.map((set) => set[name]).filter(isRecord);
 }
 
 function isLeaf(applied: Fields): boolean {

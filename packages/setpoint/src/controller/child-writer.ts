@@ -3,13 +3,13 @@ import type { DeleteOptions, Patch } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, keyOf, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
-import { appliedEntry, differingPaths, isApplied, withoutApplied } from "./applied-fields.js";
+import { appliedEntry, differingPaths, isApplied, isSameBeside } from "./applied-fields.js";
 import type { AppliedMemory } from "./applied-memory.js";
 import type { ApplyOptions } from "./context.js";
 import { splitPath, valueAt, withoutPath } from "./field-paths.js";
 import type { KindSource } from "./kind-source.js";
 import { keyFor, type Sources } from "./object-reader.js";
-import type { OwnWrites } from "./own-writes.js";
+import type { OwnChange, OwnWrites } from "./own-writes.js";
 import { OWNER_INDEX, ownerMark, ownershipOf } from "./ownership.js";
 import { patchedPaths } from "./patched-paths.js";
 import type { Run } from "./run.js";
@@ -28,7 +28,7 @@ export type RivalSearch = (
   key: string,
   paths: readonly string[],
   signal: AbortSignal,
-) => Promise<string | undefined>;
+) => Promise<string | undefined> | undefined;
 
 /** A child made ready to be applied. */
 interface Child {
@@ -88,9 +88,8 @@ export class ChildWriter {
       } else {
         applied.forget(source.id, key);
       }
-      this.#observe(source, key, current, answer, (state) =>
-        withoutApplied(answered ?? {}, withoutApplied(entry ?? {}, state)),
-      );
+      const own = [entry ?? {}, answered ?? {}];
+      this.#observe(source, key, current, answer, (before, after) => isSameBeside(own, before, after));
       this.#record("apply", source, key, paths, answer, rival);
       return answer;
     });
@@ -122,7 +121,7 @@ export class ChildWriter {
       const key = keyOf(answer);
       this.#run.stated.add(`${source.id} ${key}`);
       this.#run.track({ type: "object", source: source.id, key });
-      this.#observe(source, key, undefined, answer, () => undefined);
+      this.#observe(source, key, undefined, answer, () => true);
       this.#record("create", source, key, [], answer);
       return answer;
     });
@@ -287,9 +286,9 @@ export class ChildWriter {
     key: string,
     before: KubeObject | undefined,
     answer: KubeObject,
-    others: (object: KubeObject) => unknown,
+    isOwn: OwnChange,
   ): void {
-    this.#options.ownWrites.note(source.id, key, this.#run.key, before, answer, others);
+    this.#options.ownWrites.note(source.id, key, this.#run.key, before, answer, isOwn);
     source.observe(answer);
   }
 

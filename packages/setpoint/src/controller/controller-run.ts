@@ -97,7 +97,7 @@ export class ControllerRun implements AsyncDisposable {
       ownWrites,
       applied,
       sourcesOf: (cluster) => this.#sources.in(cluster),
-      rivalOf: async (source, key, paths, signal) =>
+      rivalOf: (source, key, paths, signal) =>
         this.#hotLoops.isSuspect(source.id, key)
           ? findWriter(source, key, paths, controller.fieldManager, signal)
           : undefined,

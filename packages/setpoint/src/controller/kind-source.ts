@@ -30,7 +30,11 @@ export class KindSource {
   readonly use: ScopedKind;
   readonly cluster: Cluster;
   readonly isOwned: boolean;
+  /** True where informers start as namespaces are read. */
+  readonly isByNamespace: boolean;
   readonly #options: KindSourceOptions;
+  /** The scope of informers that do not start by namespace. */
+  readonly #stated: InformerScope;
   /** By namespace; the empty one stands for the stated scope. */
   readonly #shares = new Map<string, InformerShare>();
   readonly #handlersSynced: Promise<void>[] = [];
@@ -41,16 +45,10 @@ export class KindSource {
     this.use = use;
     this.cluster = options.cluster;
     this.isOwned = options.fieldManager !== undefined;
+    this.isByNamespace =
+      use.namespaces === undefined && options.namespaces === undefined && CAUTIOUS_KINDS.includes(kindId(use.kind));
     this.#options = options;
-  }
-
-  /** True where informers start as namespaces are read. */
-  get isByNamespace(): boolean {
-    return (
-      this.use.namespaces === undefined &&
-      this.#options.namespaces === undefined &&
-      CAUTIOUS_KINDS.includes(kindId(this.kind))
-    );
+    this.#stated = this.#scope("");
   }
 
   /** Starts what can be started beforehand. */
@@ -69,15 +67,14 @@ export class KindSource {
   }
 
   /** The informer that holds the objects of a namespace, synced; `"*"` for all that are watched. */
-  async informer(namespace: string, signal: AbortSignal): Promise<Informer> {
+  informer(namespace: string, signal: AbortSignal): Informer | Promise<Informer> {
     if (this.isByNamespace && namespace === "*") {
       const message = `${this.id} is cached for each namespace that is read; to list all, declare it with namespaces: "all"`;
       throw new SetpointError("SCOPE_NOT_WATCHED", message);
     }
     this.#assertWatched(namespace);
     const share = this.#share(this.isByNamespace ? namespace : "");
-    if (!share.status().synced) await share.synced(signal);
-    return share;
+    return share.isSynced ? share : share.synced(signal).then(() => share);
   }
 
   /** The informer that holds the objects of a namespace, if it was started. */
@@ -102,7 +99,7 @@ export class KindSource {
 
   /** A read outside the scope would find nothing, and call that an answer. */
   #assertWatched(namespace: string): void {
-    const { namespaces } = this.#scope("");
+    const { namespaces } = this.#stated;
     if (namespace === "*" || namespace === "" || this.isByNamespace || !namespaces || namespaces.includes(namespace))
       return;
     const message = `${this.id} is watched in ${namespaces.join(", ")}, not in ${namespace}; declare it with its namespaces`;

@@ -1,5 +1,14 @@
 import type { KubeObject } from "../kinds/object.js";
-import { isEqual } from "./field-paths.js";
+import { isEqual, withoutPath } from "./field-paths.js";
+
+/** Whether two states of an object, without what every write changes, differ in nothing but what the write may change. */
+export type OwnChange = (before: KubeObject, after: KubeObject) => boolean;
+
+/** For writes that change nothing but what is at the path. */
+export const onlyAt =
+  (...path: readonly string[]): OwnChange =>
+  (before, after) =>
+    isEqual(withoutPath(before, path), withoutPath(after, path));
 
 /**
  * The writes of this controller whose echo it need not react to. Only an answer that differs from what was known before
@@ -35,16 +44,16 @@ export class OwnWrites {
     return held !== undefined;
   }
 
-  /** Notes an answer. `others` gives what of an object the write cannot have changed. */
+  /** Notes an answer. */
   note(
     source: string,
     key: string,
     writer: string,
     before: KubeObject | undefined,
     answer: KubeObject,
-    others: (object: KubeObject) => unknown,
+    isOwn: OwnChange,
   ): void {
-    const isForeign = before !== undefined && !isEqual(others(bare(before)), others(bare(answer)));
+    const isForeign = before !== undefined && !isOwn(bare(before), bare(answer));
     const id = `${source} ${key}`;
     if (isForeign) this.#echoes.delete(id);
     else this.#echoes.set(id, { resourceVersion: answer.metadata.resourceVersion, writer });

@@ -21,7 +21,8 @@ export interface RunContextOptions extends ChildWriterOptions {
   readonly finalizer: string | undefined;
   readonly state: Record<string, unknown>;
   readonly draft: StatusDraft;
-  readonly log: Logger;
+  /** Makes the log of the run, when it is first asked for. */
+  readonly log: () => Logger;
   readonly recorder: EventRecorder | undefined;
   readonly changedPaths: () => readonly string[];
   readonly isPlan: boolean;
@@ -38,6 +39,7 @@ export function runContext(options: RunContextOptions): ReconcileContext {
     return objectAccess(new ObjectReader(run, sources), new ChildWriter(run, sources, options));
   };
   const home = accessTo(undefined);
+  let log: Logger | undefined;
   // Written out: members that follow a spread cost more than all else that a run sets up.
   return {
     get: home.get,
@@ -55,8 +57,13 @@ export function runContext(options: RunContextOptions): ReconcileContext {
     action: actionOf(options.causes, object, options.finalizer) satisfies Action,
     changedPaths: options.changedPaths,
     attempt: options.attempt,
-    signal,
-    log: options.log,
+    get signal() {
+      return run.currentSignal();
+    },
+    get log() {
+      log ??= options.log();
+      return log;
+    },
     state: options.state,
     status(status: unknown) {
       run.assertOpen();

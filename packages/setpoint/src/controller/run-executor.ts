@@ -12,14 +12,13 @@ import type { DependencyIndex } from "./dependency-index.js";
 import type { MaskedEnvironment } from "./environment.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { openFence } from "./fence.js";
-import { withoutPath } from "./field-paths.js";
 import { editFinalizers, hasFinalizer } from "./finalizer.js";
 import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
 import { silentLogger } from "./logger.js";
 import type { Sources } from "./object-reader.js";
 import { done, isOutcome, messageOf, type Outcome, retry, terminal, waitFor } from "./outcome.js";
-import type { OwnWrites } from "./own-writes.js";
+import { type OwnWrites, onlyAt } from "./own-writes.js";
 import { Run } from "./run.js";
 import { runContext, withGeneration } from "./run-context.js";
 import type { SecretMask } from "./secret-mask.js";
@@ -206,9 +205,7 @@ export class RunExecutor {
       paths: ["metadata.finalizers"],
       resourceVersion: answer.metadata.resourceVersion,
     });
-    ownWrites.note(primary.id, run.key, run.key, object, answer, (state) =>
-      withoutPath(state, ["metadata", "finalizers"]),
-    );
+    ownWrites.note(primary.id, run.key, run.key, object, answer, onlyAt("metadata", "finalizers"));
     const isLeaving = answer.metadata.deletionTimestamp && (answer.metadata.finalizers ?? []).length === 0;
     if (!isLeaving) primary.observe(answer);
   }
@@ -237,7 +234,7 @@ export class RunExecutor {
         run.writes.push(record);
         run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
         // Compared with what was known here, not with what a conflict made the writer read: that was somebody else.
-        ownWrites.note(primary.id, run.key, run.key, latest, answer, (state) => withoutPath(state, ["status"]));
+        ownWrites.note(primary.id, run.key, run.key, latest, answer, onlyAt("status"));
         primary.observe(answer);
       });
       return outcome;
@@ -256,7 +253,7 @@ export class RunExecutor {
       finalizer: controller.finalize && controller.finalizer,
       state: request.state,
       draft,
-      log: log.with({ controller: controller.name, object: request.key, run: run.id }),
+      log: () => log.with({ controller: controller.name, object: request.key, run: run.id }),
       recorder: environment.recorder,
       changedPaths: request.changedPaths,
       isPlan: environment.isPlan ?? false,

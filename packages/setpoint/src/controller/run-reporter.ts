@@ -46,6 +46,7 @@ export class RunReporter {
   ): void {
     const { clock, observer } = this.#environment;
     const durationMs = clock.monotonic() - startedMs;
+    const startedAtMs = clock.now() - durationMs;
     const record: RunRecord = {
       id: run.id ?? this.#timeline.nextId(),
       controller: this.#controller.name,
@@ -54,7 +55,10 @@ export class RunReporter {
       uid: object.metadata.uid,
       causes: item.cause,
       action: this.#action(item.cause, object),
-      startedAt: new Date(clock.now() - durationMs).toISOString(),
+      // Of most runs nobody asks for it.
+      get startedAt() {
+        return new Date(startedAtMs).toISOString();
+      },
       waitedMs: Math.max(0, item.startedMs - item.readySinceMs),
       durationMs,
       attempt: 0,

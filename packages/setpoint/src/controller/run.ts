@@ -4,7 +4,7 @@ import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { DependencyIndex, Read } from "./dependency-index.js";
 import { identityOf } from "./dependency-index.js";
-import type { Fence } from "./fence.js";
+import { currentSignal, type Fence } from "./fence.js";
 import type { SecretMask } from "./secret-mask.js";
 import type { WriteRecord } from "./timeline.js";
 import type { RunSpan } from "./traces.js";
@@ -88,6 +88,11 @@ export class Run {
   assertMayWrite(): void {
     this.assertOpen();
     this.#fence.check();
+  }
+
+  /** The signal for what is begun now: aborted also where the lease has ended and nobody has noticed. */
+  currentSignal(): AbortSignal {
+    return currentSignal(this.signal, this.#fence);
   }
 
   /** The values of a Secret that the run has seen must not be seen by others. */

@@ -7,7 +7,7 @@ import { Backoff } from "../queue/backoff.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import type { SourceStatus } from "./controller-sources.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
-import { openFence } from "./fence.js";
+import { currentSignal, openFence } from "./fence.js";
 import { isHung } from "./hung.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { handleOpinionated } from "./opinionated-steps.js";
@@ -167,20 +167,22 @@ export class WatcherRun implements AsyncDisposable {
   }
 
   async #attempt(key: string, lane: Lane, step: WatchStep, attempt: number): Promise<void> {
+    const { clock, mask, fence = openFence } = this.#environment;
     const { signal } = this.#aborting;
     const ctx: WatchContext = {
       key,
-      signal,
+      get signal() {
+        return currentSignal(signal, fence);
+      },
       attempt,
       log: this.#log.with({ object: key }),
       isInInitialList: step.type === "add" && step.isInInitialList,
       finalStateUnknown: step.type === "delete" && step.finalStateUnknown,
     };
-    const { clock, mask, fence } = this.#environment;
     mask.learn(this.watcher.kind, step.object);
     const startedMs = clock.monotonic();
     try {
-      fence?.check();
+      fence.check();
       await this.#untilHung(this.#handle(step, ctx), step, ctx);
       this.#ended(step, startedMs, false);
     } catch (thrown) {

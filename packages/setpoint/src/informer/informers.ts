@@ -29,7 +29,10 @@ export interface InformerRequest<T extends KubeObject> {
 }
 
 /** A share in an informer. Disposing it removes the handlers added through it; the last one stops the informer. */
-export interface InformerShare<T extends KubeObject = KubeObject> extends Informer<T>, Disposable {}
+export interface InformerShare<T extends KubeObject = KubeObject> extends Informer<T>, Disposable {
+  /** What `status()` says of it, for those who ask before each read. */
+  readonly isSynced: boolean;
+}
 
 /**
  * The informers of one client: one for each kind, scope and projection, however many use it. It lists when the first
@@ -149,6 +152,10 @@ class Share<T extends KubeObject> implements InformerShare<T> {
 
   get scope(): InformerScope {
     return this.#informer.scope;
+  }
+
+  get isSynced(): boolean {
+    return this.#informer.isSynced;
   }
 
   status(): InformerStatus {

@@ -13,13 +13,14 @@ import { Snapshot } from "./snapshot.js";
 export type Slot = number;
 
 export interface StoreOptions {
-  /** Parsed objects kept at hand. */
+  /** Parsed objects kept at hand. Defaults to 128, or as many more as have no more than 256 kB of JSON together. */
   readonly maxParsed?: number;
   /** Whether objects handed out are frozen. Defaults to true unless NODE_ENV is `production`. */
   readonly freeze?: boolean;
 }
 
 const DEFAULT_MAX_PARSED = 128;
+const DEFAULT_PARSED_BYTES = 256 * 1024;
 const QUOTE = 0x22;
 /** How a body begins whose kind and apiVersion were left out: by the server in lists, or when it came in. */
 const HEADLESS = '{"metadata":';
@@ -37,6 +38,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   readonly #head: string;
   readonly #freeze: boolean;
   readonly #maxParsed: number;
+  readonly #maxParsedBytes: number;
   readonly #slabs = new Slabs();
   #slots = new SlotTable(this);
   /** The key that is being looked up. */
@@ -62,6 +64,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
 
   /** Recently used first out: a Map iterates in the order of insertion. */
   readonly #parsed = new Map<Slot, T>();
+  /** Bytes of the bodies of which these were parsed. */
+  #parsedBytes = 0;
   readonly #snapshots = new Map<Slot, WeakRef<Snapshot<T>>>();
   #snapshotsAtSweep = 0;
 
@@ -72,6 +76,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     this.#head = headOf({ apiVersion: kind.apiVersion, kind: kind.kind });
     this.#freeze = options.freeze ?? process.env.NODE_ENV !== "production";
     this.#maxParsed = options.maxParsed ?? DEFAULT_MAX_PARSED;
+    this.#maxParsedBytes = options.maxParsed === undefined ? DEFAULT_PARSED_BYTES : 0;
   }
 
   get size(): number {
@@ -281,7 +286,14 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
 
   #remember(slot: Slot, object: T): void {
     this.#parsed.set(slot, object);
-    if (this.#parsed.size > this.#maxParsed) this.#parsed.delete(this.#parsed.keys().next().value!);
+    this.#parsedBytes += this.#length.get(slot);
+    while (this.#parsed.size > this.#maxParsed && this.#parsedBytes > this.#maxParsedBytes) {
+      this.#unremember(this.#parsed.keys().next().value!);
+    }
+  }
+
+  #unremember(slot: Slot): void {
+    if (this.#parsed.delete(slot)) this.#parsedBytes -= this.#length.get(slot);
   }
 
   #uid(slot: Slot): string {
@@ -324,7 +336,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   /** Drops all that is known of the slot's present body; snapshots of it get a copy first. */
   #forget(slot: Slot): void {
     const parsed = this.#parsed.get(slot);
-    if (parsed) this.#parsed.delete(slot);
+    this.#unremember(slot);
     const snapshot = this.#snapshots.get(slot);
     const managedFields = this.#managedFields.get(slot);
     if (snapshot) {

@@ -112,6 +112,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     lost: this.#lost.signal,
     check: () => {
       if (this.isLeading) return;
+      if (this.#renewing) this.#lose();
       throw new SetpointError(
         "LEASE_LOST",
         `this process (${this.#options.identity}) no longer holds the lease ${this.#options.namespace}/${this.#options.name}`,

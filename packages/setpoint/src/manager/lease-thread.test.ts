@@ -1,14 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { BuiltProcess } from "./built-process.testing.js";
 import { LeaderElector } from "./leader-elector.js";
 
 interface ListeningPlane extends AsyncDisposable {
@@ -22,7 +18,6 @@ const { controlPlane } = (await import("@setpoint/control-plane" as string)) as 
 const SECONDS_60 = 60_000;
 const TIMES = { leaseMs: 3_000, renewMs: 2_000, retryMs: 300 };
 const namespace = "default";
-const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Blocks the event loop for longer than the lease, then writes. */
 const OPERATOR = `
@@ -39,32 +34,6 @@ const works = controller(ConfigMap, {
 await run(works, { leaderElection: ${JSON.stringify({ namespace, name: "busy", ...TIMES })} });
 `;
 
-/** The operator in a process of its own, on the build. */
-class Operator implements AsyncDisposable {
-  readonly process: ChildProcess;
-  readonly ended: Promise<number | null>;
-  readonly #folder = mkdtempSync(join(tmpdir(), "setpoint-lease-"));
-  output = "";
-
-  constructor(kubeconfig: string) {
-    const file = join(this.#folder, "kubeconfig");
-    writeFileSync(file, kubeconfig, { mode: 0o600 });
-    const env = { ...process.env, KUBECONFIG: file };
-    this.process = spawn(process.execPath, ["--input-type=module", "-e", OPERATOR], { cwd: packageFolder, env });
-    for (const stream of [this.process.stdout, this.process.stderr])
-      stream?.on("data", (chunk) => {
-        this.output += String(chunk);
-      });
-    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.process.kill("SIGKILL");
-    await this.ended;
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
-
 async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await systemClock.sleep(50);
 }
@@ -75,10 +44,10 @@ describe("an election in a thread of its own", () => {
     async () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
-      await using operator = new Operator(plane.kubeconfig);
+      await using operator = new BuiltProcess(OPERATOR, plane.kubeconfig);
       await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
       await until(async () => {
-        if (operator.process.exitCode !== null) throw new Error(operator.output);
+        operator.assertRunning();
         return (await client.get(ConfigMap, "work", { namespace })).data?.done === "yes";
       });
       const { spec } = await client.get(Lease, "busy", { namespace });
@@ -96,7 +65,7 @@ describe("an election in a thread of its own", () => {
     async () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
-      await using operator = new Operator(plane.kubeconfig);
+      await using operator = new BuiltProcess(OPERATOR, plane.kubeconfig);
       await until(() => operator.output.includes("became leader"));
       operator.process.kill("SIGSTOP");
       const common = { client, clock: systemClock, random: systemRandom, ...TIMES };

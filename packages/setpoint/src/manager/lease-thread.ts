@@ -30,6 +30,7 @@ export class LeaseThread implements Elector {
   readonly #lost = new AbortController();
   #worker: Worker | undefined;
   #pulse: Disposable | undefined;
+  #hasLed = false;
   #isReleased = false;
 
   constructor(options: LeaseThreadOptions) {
@@ -53,6 +54,7 @@ export class LeaseThread implements Elector {
     lost: this.#lost.signal,
     check: () => {
       if (this.isLeading) return;
+      if (this.#hasLed) this.#lose("ran out");
       throw this.#lostError("is no longer held by this process");
     },
   };
@@ -80,6 +82,7 @@ export class LeaseThread implements Elector {
       worker.on("message", (message: FromThread) => {
         if (message.type === "leading") {
           signal.removeEventListener("abort", give);
+          this.#hasLed = true;
           resolve();
         } else if (message.type === "lost") this.#lose(message.message);
         else log[message.level](message.message, message.fields);
