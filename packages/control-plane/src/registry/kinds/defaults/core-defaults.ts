@@ -180,6 +180,7 @@ export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   ProjectedVolumeSource: all(DEFAULT_MODE, nullWhereEmpty("sources")),
   ContainerImage: nullWhereEmpty("names"),
   HostPathVolumeSource: whereAbsent({ type: "" }),
+  VolumeProjection: without("podCertificate"),
   ServiceAccountTokenProjection: whereAbsent({ expirationSeconds: 3600 }),
   Service: service,
   PersistentVolume: all(

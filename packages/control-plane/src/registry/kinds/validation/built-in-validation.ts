@@ -12,7 +12,6 @@ import { changedEventRule, eventRules, eventUpdate } from "./event-rules.js";
 import { jobStatusUpdate } from "./job-status-rules.js";
 import { ingressClassUpdate, networkingRules } from "./networking-rules.js";
 import { nodeRule, nodeUpdate } from "./node-rules.js";
-import { notValidated } from "./not-validated.js";
 import { podRule, podUpdate } from "./pod-rules.js";
 import { podStatusUpdate } from "./pod-status-rules.js";
 import { policyRules, priorityClassUpdate, quotaUpdate } from "./policy-rules.js";
@@ -75,7 +74,7 @@ const STATUSES: Readonly<Record<string, UpdateRule>> = {
   "batch/jobs": jobStatusUpdate,
 };
 
-type Validation = Pick<Strategy, "validate" | "validateUpdate" | "warnings">;
+type Validation = Pick<Strategy, "validate" | "validateUpdate">;
 
 /**
  * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. Endpoints of an
@@ -86,10 +85,8 @@ export function builtInValidation(id: string, more: Validation): Validation {
   const changed = CHANGED_RULES[id] ?? rule;
   const update = UPDATES[id];
   const status = STATUSES[id];
-  const unseen = notValidated(id);
   if (rule === undefined && update === undefined) return more;
   return {
-    ...(unseen && { warnings: (given, isNew) => [...(more.warnings?.(given, isNew) ?? []), ...unseen(given)] }),
     validate: (created, context) => {
       const errors: FieldError[] = [];
       rule?.(asJson(created) as Json, "", errors);

@@ -1,7 +1,10 @@
+import type { JsonObject } from "../../../schema/json.js";
 import { duplicate, invalidValue, required } from "../../field-error.js";
+import { claimNames } from "./claim-name-rules.js";
 import { env, envFrom } from "./env-rules.js";
 import { volumeDevices, volumeMounts } from "./mount-rules.js";
 import { resourceRequirements } from "./resource-rules.js";
+import { resizePolicy } from "./restart-rules.js";
 import {
   all,
   label1123,
@@ -34,7 +37,7 @@ const ports: Rule = (value, path, errors) => {
 };
 
 /** What holds for containers of every sort. */
-export function container(volumes: ReadonlySet<string>): StructRule {
+export function container(volumes: ReadonlySet<string>, pod: JsonObject): StructRule {
   const head = struct({
     name: needed(label1123),
     image: needed(),
@@ -45,7 +48,8 @@ export function container(volumes: ReadonlySet<string>): StructRule {
   }) as StructRule;
   const tail = struct({
     imagePullPolicy: needed(oneOf("Always", "IfNotPresent", "Never")),
-    resources: resourceRequirements,
+    resources: all(resourceRequirements, claimNames(pod)),
+    resizePolicy: (value, path, errors) => resizePolicy(value, pod.restartPolicy, path, errors),
     securityContext: all(securityContext, appArmor),
   }) as StructRule;
   return (value, path, errors) => {

@@ -2,7 +2,8 @@ import { isObject } from "../../../schema/json.js";
 import { invalidValue, notSupported, required } from "../../field-error.js";
 import { qualifiedName } from "../../metadata/name-rules.js";
 import { configKeyComplaints } from "./config-rules.js";
-import { each, given, needed, type Rule, type StructRule, struct, subdomain, text } from "./rule.js";
+import { noBacksteps } from "./path-rules.js";
+import { each, given, label1123, needed, type Rule, type StructRule, struct, subdomain, text } from "./rule.js";
 
 /** Any printable character but the equals sign. */
 export const environmentName: Rule = text((name) => {
@@ -108,7 +109,7 @@ const ENV_SOURCES: Readonly<Record<string, Rule>> = {
   resourceFieldRef: resourceSelector(CONTAINER_RESOURCES, false),
   configMapKeyRef: keySelector,
   secretKeyRef: keySelector,
-  fileKeyRef: () => {},
+  fileKeyRef: struct({ key: needed(environmentName), volumeName: needed(label1123), path: needed(noBacksteps) }),
 };
 
 const valueFrom: StructRule = ({ value, valueFrom: source }, path, errors) => {

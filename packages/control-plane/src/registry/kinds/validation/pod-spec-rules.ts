@@ -3,15 +3,19 @@ import { duplicate, forbiddenField, invalidValue, required, tooMany } from "../.
 import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
 import { isIp } from "./address-rules.js";
+import { resourceClaims } from "./claim-name-rules.js";
 import { container } from "./container-rules.js";
 import {
+  environmentFiles,
   hostnameOverride,
   hostProcesses,
   operatingSystem,
   podLevelResources,
   podOverhead,
+  userNamespace,
 } from "./pod-system-rules.js";
 import { lifetime } from "./probe-rules.js";
+import { restartPolicy } from "./restart-rules.js";
 import {
   aboveZero,
   all,
@@ -41,8 +45,7 @@ const SIDECARS = "may not be set for init containers without restartPolicy=Alway
 
 /** All containers of a pod, against its volumes. */
 function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: string, errors: FieldError[]): void {
-  const policies = pointed(oneOf("Always", "Never", "OnFailure"));
-  const common = container(volumes);
+  const common = container(volumes, spec);
   const names = new Set<Json>();
   const regular = list(spec.containers);
   if (regular.length === 0) errors.push(required(`${path}.containers`));
@@ -52,13 +55,13 @@ function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: s
     if (names.has(each.name ?? "")) errors.push(duplicate(`${at}.name`, each.name ?? ""));
     names.add(each.name ?? "");
     for (const [name, rule] of Object.entries(lifetime)) rule(each[name], `${at}.${name}`, errors);
-    policies(each.restartPolicy, `${at}.restartPolicy`, errors);
+    restartPolicy(each, at, false, errors);
   }
   checkHostPorts(regular, `${path}.containers`, errors);
   for (const [index, each] of list(spec.initContainers).entries()) {
     const at = `${path}.initContainers[${index}]`;
     common(each, at, errors);
-    policies(each.restartPolicy, `${at}.restartPolicy`, errors);
+    restartPolicy(each, at, true, errors);
     const name = each.name ?? "";
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     else if (name !== "") names.add(name);
@@ -255,6 +258,7 @@ const tokens: StructRule = ({ volumes, serviceAccountName }, path, errors) => {
 /** What pods are made from, wherever it stands; `podName` is that of a pod, and undefined for a template. */
 export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[], podName?: string): void {
   const volumes = checkVolumes(spec.volumes, `${path}.volumes`, errors, podName);
+  resourceClaims(spec.resourceClaims, `${path}.resourceClaims`, errors);
   checkContainers(spec, volumes, path, errors);
   podLevelResources(spec, path, errors);
   hostNetwork(podName !== undefined)(spec, path, errors);
@@ -266,10 +270,12 @@ export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[
   schedulingGates(spec.schedulingGates, `${path}.schedulingGates`, errors);
   spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
   hostProcesses(spec, path, errors);
+  userNamespace(spec, path, errors);
   hostnameOverride(spec, path, errors);
   for (const [name, rule] of after) rule(spec[name], `${path}.${name}`, errors);
   podOverhead(spec, path, errors);
   operatingSystem(spec, path, errors);
+  environmentFiles(spec, path, errors);
   if (podName !== undefined) tokens(spec, path, errors);
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../../schema/json.js";
-import { forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
+import { forbiddenField, invalidValue, notFound, notSupported, required, tooLong } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { podResources, resourceRequirements } from "./resource-rules.js";
 import { isEmpty, list, object, type StructRule, subdomain } from "./rule.js";
@@ -128,4 +128,34 @@ export const podLevelResources: StructRule = (spec, path, errors) => {
   if (object(spec.os).name === "windows") {
     errors.push(forbiddenField(`${path}.resources`, "may not be set for a windows pod"));
   } else podResources(spec, `${path}.resources`, errors);
+};
+
+/** What a pod in a user namespace of its own cannot share with its node. */
+export const userNamespace: StructRule = (spec, path, errors) => {
+  if (spec.hostUsers !== false) return;
+  const refuse = (at: string): number => errors.push(forbiddenField(at, "when `hostUsers` is false"));
+  if (spec.hostNetwork === true) refuse(`${path}.hostNetwork`);
+  if (spec.hostPID === true) refuse(`${path}.HostPID`);
+  if (spec.hostIPC === true) refuse(`${path}.HostIPC`);
+  for (const [container, at] of containersOf(spec, path)) {
+    if (!isEmpty(container.volumeDevices)) refuse(`${at}.volumeDevices`);
+  }
+};
+
+/** The files that environments are read from lie in directories of the pod's own. */
+export const environmentFiles: StructRule = (spec, path, errors) => {
+  const volumes = list(spec.volumes);
+  for (const [container, of] of containersOf(spec, path)) {
+    for (const [index, { valueFrom }] of list(container.env).entries()) {
+      const file = object(valueFrom).fileKeyRef;
+      if (file === undefined) continue;
+      const at = `${of}.env[${index}].valueFrom.fileKeyRef.volumeName`;
+      const { volumeName = "" } = object(file);
+      const volume = volumes.find(({ name }) => name === volumeName);
+      if (volume === undefined) errors.push(notFound(at, volumeName));
+      else if (volume.emptyDir === undefined) {
+        errors.push(invalidValue(at, volumeName, "referenced volume must be of type emptyDir"));
+      }
+    }
+  }
 };

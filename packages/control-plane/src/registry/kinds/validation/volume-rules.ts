@@ -109,7 +109,6 @@ const SOURCES: Readonly<Record<string, Rule>> = {
   downwardAPI: struct({ items: downwardFiles }),
   serviceAccountToken: tokenExpiry,
   clusterTrustBundle,
-  podCertificate: () => {},
 };
 
 /** The files that a source puts into the folder, with what a clash is told of. */
