@@ -242,7 +242,7 @@ export const mutants: readonly Mutant[] = [
     "a close is answered with 1000",
     "http/websocket/websocket.ts",
     "return this.close();",
-    "return;",
+    "return this.close(1001);",
   ),
   mutant(
     "quotas",
