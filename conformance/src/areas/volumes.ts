@@ -215,6 +215,15 @@ export const volumeCases = area("volumes", {
     await patchClaim(s, { spec: { resources: { requests: { storage: "500Mi" } } } });
     await patchClaim(s, { spec: { accessModes: ["ReadOnlyMany"] } });
   },
+  "a claim that may grow, and waits for whoever made its volume": async (s) => {
+    await using _ = await storageClass(s, { allowVolumeExpansion: true });
+    await using __ = await volume(s);
+    await bound(s);
+    await patchClaim(s, { spec: { resources: { requests: { storage: "2Gi" } } } });
+    await toldEvents(s, "PersistentVolumeClaim", "c", ["ExternalExpanding"]);
+    await claimIs(s, "Bound");
+    await volumeIs(s, "Bound");
+  },
   "a claim that may grow, and not before it has a volume": async (s) => {
     await using _ = await storageClass(s, { allowVolumeExpansion: true });
     await claim(s);

@@ -43,10 +43,11 @@ export function claimController(): Controller<PersistentVolumeClaim> {
         return ctx.status(wholeStatus(claim.status, { phase: "Lost" }) as never);
       }
       if (!volume) return ctx.status(wholeStatus(claim.status, { phase: "Pending" }) as never);
-      const capacity = { ...volume.spec?.capacity };
-      ctx.status(
-        wholeStatus(claim.status, { phase: "Bound", accessModes: volume.spec?.accessModes, capacity }) as never,
-      );
+      // Once a claim is bound, whoever grows its volume says how large it is, and what it waits for.
+      const said = claim.status?.phase === "Bound" ? claim.status : undefined;
+      const capacity = (!isMadeBy(storageClass, volume) && said?.capacity) || { ...volume.spec?.capacity };
+      const accessModes = volume.spec?.accessModes;
+      ctx.status(wholeStatus(claim.status, { ...said, phase: "Bound", accessModes, capacity }) as never);
       return undefined;
 
       /** The volume of the claim, with both of them saying so; undefined where there is none yet. */
@@ -117,13 +118,20 @@ export function claimController(): Controller<PersistentVolumeClaim> {
         return (await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`)).length > 0;
       }
 
-      /** The volume as large as the claim asks, where its class allows for that. */
+      /**
+       * The volume as large as the claim asks, where its class allows for that and the volume was made here: another one is
+       * its maker's to change.
+       */
       async function grown(
         volume: PersistentVolume,
         storageClass: StorageClass | undefined,
       ): Promise<PersistentVolume> {
         const storage = requestOf(claim);
         if (!storageClass?.allowVolumeExpansion || compareQuantities(storage, sizeOf(volume)) <= 0) return volume;
+        if (!isMadeBy(storageClass, volume)) {
+          ctx.event("Normal", "ExternalExpanding", "waiting for an external controller to expand this PVC");
+          return volume;
+        }
         const larger = await ctx.patch(
           PersistentVolume,
           volume.metadata.name,
@@ -148,6 +156,11 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       await ctx.patch(PersistentVolumeClaim, name, merge({ metadata: { uid, finalizers: left } }));
     },
   });
+}
+
+/** Whether a volume was made here, in the name of its class. */
+function isMadeBy(storageClass: StorageClass | undefined, { metadata }: PersistentVolume): boolean {
+  return storageClass !== undefined && metadata.annotations?.[PROVISIONED] === storageClass.provisioner;
 }
 
 function claimsOf({ metadata, spec }: Pod): readonly string[] {

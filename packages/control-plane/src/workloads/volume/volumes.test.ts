@@ -39,6 +39,30 @@ describe("a claim", () => {
     expect(await simulation.find(PersistentVolume, volumeName)).toBeUndefined();
   });
 
+  it("waits for somebody else to grow a volume that somebody else made", async () => {
+    await using simulation = await Simulation.start();
+    const { client } = simulation;
+    const provisioner = "example.com/disks";
+    await client.create(StorageClass, { metadata: { name: "manual" }, provisioner, allowVolumeExpansion: true });
+    await client.create(PersistentVolume, volume("disk", "1Gi") as never);
+    await client.create(PersistentVolumeClaim, claim("data", "1Gi", { storageClassName: "manual" }) as never);
+    await simulation.advance(1);
+    await simulation.change(PersistentVolumeClaim, "data", { spec: { resources: { requests: { storage: "2Gi" } } } });
+    await simulation.advance(1);
+    expect(await simulation.events("data")).toContain(
+      "ExternalExpanding: waiting for an external controller to expand this PVC",
+    );
+    expect((await simulation.get(PersistentVolumeClaim, "data")).status?.capacity).toEqual({ storage: "1Gi" });
+    await simulation.change(PersistentVolume, "disk", { spec: { capacity: { storage: "2Gi" } } });
+    const conditions = [{ type: "FileSystemResizePending", status: "True" }];
+    const body = { status: { conditions } };
+    const place = { namespace: "default", subresource: "status" };
+    await client.patch(PersistentVolumeClaim, "data", { type: "merge", body }, place);
+    await simulation.advance(1);
+    const { status } = await simulation.get(PersistentVolumeClaim, "data");
+    expect(status).toMatchObject({ phase: "Bound", capacity: { storage: "1Gi" }, conditions });
+  });
+
   it("takes the smallest volume that fits, which stays when the claim goes and is to be retained", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
