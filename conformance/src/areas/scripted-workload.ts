@@ -5,7 +5,7 @@
 // - at each rest: the whole status, conditions by type, the revision, and the status of what lies between the object and its
 //   pods (ReplicaSets, ControllerRevisions);
 // - over the whole case: every value that conditions, generations and revisions went through, as a watch saw it, and the
-//   fewest replicas that were available (`Walk`).
+//   fewest replicas that were available (`Walk`); where pods have an order, in which they came and went.
 //
 // Not compared is in how many writes counts get from one rest to the next: the real controllers see two pods come in one
 // look or in two, as it happens, and add up what ReplicaSets told at different times.
@@ -53,23 +53,28 @@ export const isAvailable = (pod: Body, minReadySeconds = 0): boolean =>
   isReady(pod) &&
   Date.parse(conditionOf(pod, "Ready").lastTransitionTime) + minReadySeconds * 1000 <= systemClock.now();
 
+const podsOf = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
+
 /** One workload, the script that it lives by, and what was seen of it. */
 export class ScriptedWorkload implements AsyncDisposable {
   readonly #s: Session;
   readonly #kind: WorkloadKind;
   readonly #stream: LineStream;
+  readonly #podStream: LineStream | undefined;
   #last: Body;
 
-  private constructor(s: Session, kind: WorkloadKind, stream: LineStream) {
+  private constructor(s: Session, kind: WorkloadKind, stream: LineStream, podStream: LineStream | undefined) {
     this.#s = s;
     this.#kind = kind;
     this.#stream = stream;
+    this.#podStream = podStream;
   }
 
-  /** Makes it, watched from before. */
-  static async begin(s: Session, kind: WorkloadKind, spec: object): Promise<ScriptedWorkload> {
+  /** Makes it, watched from before; its pods as well where they have an order. */
+  static async begin(s: Session, kind: WorkloadKind, spec: object, isOrdered = false): Promise<ScriptedWorkload> {
     const stream = await s.open(`${apps(s, kind.plural)}?watch=true`);
-    const workload = new ScriptedWorkload(s, kind, stream);
+    const podStream = isOrdered ? await s.open(`${podsOf(s)}?watch=true`) : undefined;
+    const workload = new ScriptedWorkload(s, kind, stream, podStream);
     await create(s, kind.plural, spec);
     return workload;
   }
@@ -103,11 +108,11 @@ export class ScriptedWorkload implements AsyncDisposable {
   }
 
   async podStatus(name: string, status: object): Promise<void> {
-    await this.#s.patch("merge", `${this.#podsPath}/${name}/status`, { status }, { silent: true });
+    await this.#s.patch("merge", `${podsOf(this.#s)}/${name}/status`, { status }, { silent: true });
   }
 
   async deletePod(name: string): Promise<void> {
-    await this.#s.delete(`${this.#podsPath}/${name}`, { gracePeriodSeconds: 0 }, { silent: true });
+    await this.#s.delete(`${podsOf(this.#s)}/${name}`, { gracePeriodSeconds: 0 }, { silent: true });
   }
 
   /** The names of the pods of an image, those that are ready first. */
@@ -147,19 +152,16 @@ export class ScriptedWorkload implements AsyncDisposable {
     }
     this.#stream[Symbol.dispose]();
     this.#s.note("walk", walk.shown());
+    if (this.#podStream) this.#s.note("pods that came and went", await podSteps(this.#podStream));
   }
 
   get #path(): string {
     return `${apps(this.#s, this.#kind.plural)}/a`;
   }
 
-  get #podsPath(): string {
-    return `/api/v1/namespaces/${this.#s.namespace}/pods`;
-  }
-
   /** Those that live. */
   async #pods(): Promise<readonly Body[]> {
-    const { body } = await this.#s.get(this.#podsPath, { silent: true });
+    const { body } = await this.#s.get(podsOf(this.#s), { silent: true });
     return body.items.filter(({ metadata, status }: Body) => !metadata.deletionTimestamp && status.phase !== "Failed");
   }
 
@@ -202,6 +204,17 @@ class Walk {
   shown(): unknown {
     return { ...Object.fromEntries(this.#values), fewestAvailable: this.#fewest };
   }
+}
+
+/** Which pods came and went, in this order; ends the stream. */
+async function podSteps(stream: LineStream): Promise<readonly string[]> {
+  using _ = stream;
+  const steps: string[] = [];
+  for (let line = await stream.next(REST_MS); line !== undefined; line = await stream.next(REST_MS)) {
+    const { type, object } = JSON.parse(line) as Body;
+    if (type === "ADDED" || type === "DELETED") steps.push(`${type} ${object.metadata.name} ${imageOf(object)}`);
+  }
+  return steps;
 }
 
 function countsOf(pods: readonly Body[]): PodCounts {

@@ -54,7 +54,7 @@ const statefulSets: WorkloadKind = {
 const parallel = { podManagementPolicy: "Parallel" };
 const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: "RollingUpdate", rollingUpdate } });
 const begin = (s: Session, replicas: number, spec: object = {}): Promise<ScriptedWorkload> =>
-  ScriptedWorkload.begin(s, statefulSets, { serviceName: "a", replicas, ...spec });
+  ScriptedWorkload.begin(s, statefulSets, { serviceName: "a", replicas, ...spec }, !("podManagementPolicy" in spec));
 
 /** Of image `one`, all pods ready. */
 async function complete(s: Session, replicas: number, spec: object = {}): Promise<ScriptedWorkload> {
