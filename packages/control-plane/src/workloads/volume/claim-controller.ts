@@ -1,4 +1,12 @@
-import { type Controller, compareQuantities, controller, isAlreadyExists, type NewObject, scoped } from "setpoint";
+import {
+  type Controller,
+  compareQuantities,
+  controller,
+  isAlreadyExists,
+  isNotFound,
+  type NewObject,
+  scoped,
+} from "setpoint";
 import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
@@ -153,7 +161,11 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       const users = await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`);
       if (users.some((pod) => pod.spec?.nodeName && !isPodOver(pod))) return;
       const left = finalizers.filter((finalizer) => finalizer !== CLAIM_PROTECTION);
-      await ctx.patch(PersistentVolumeClaim, name, merge({ metadata: { uid, finalizers: left } }));
+      try {
+        await ctx.patch(PersistentVolumeClaim, name, merge({ metadata: { uid, finalizers: left } }));
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
     },
   });
 }

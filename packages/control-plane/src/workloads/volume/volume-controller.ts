@@ -1,4 +1,4 @@
-import { type Client, type Controller, controller, formatTime, isAlreadyExists } from "setpoint";
+import { type Client, type Controller, controller, formatTime, isAlreadyExists, isNotFound } from "setpoint";
 import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim } from "setpoint/kinds/v1";
 import type { WorkloadEnvironment } from "../workloads.js";
@@ -54,7 +54,11 @@ export function volumeController({ clock }: WorkloadEnvironment): Controller<Per
         if (claim?.metadata.uid === claimRef.uid) return;
       }
       const left = finalizers.filter((finalizer) => finalizer !== VOLUME_PROTECTION);
-      await ctx.patch(PersistentVolume, name, { type: "merge", body: { metadata: { uid, finalizers: left } } });
+      try {
+        await ctx.patch(PersistentVolume, name, { type: "merge", body: { metadata: { uid, finalizers: left } } });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
     },
   });
 }
