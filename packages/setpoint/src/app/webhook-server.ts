@@ -27,6 +27,11 @@ const WEBHOOKS = ["validate", "mutate", "convert"] as const;
 /** How long requests in flight may take on a stop. */
 const GRACE_MS = 5_000;
 
+/** How long API servers may take to trust an authority that they were told of. */
+const TRUST_MS = 10_000;
+/** After an authority could not be installed. */
+const INSTALL_RETRY_MS = 60_000;
+
 export interface WebhookServerOptions extends WebhookPlace {
   /** More by {@link WebhookServer.add}. */
   readonly apps: readonly App[];
@@ -75,6 +80,7 @@ export class WebhookServer implements AsyncDisposable {
   readonly #log: Logger;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #apps = new Set<App>();
+  readonly #stopping = new AbortController();
   #installing: Promise<void> = Promise.resolve();
 
   private constructor(options: WebhookServerOptions, address: WebhookAddress, certificate: ServingCertificate) {
@@ -105,7 +111,7 @@ export class WebhookServer implements AsyncDisposable {
       clock,
       random,
       ...(store ? { store } : {}),
-      onRenewed: (isNewAuthority) => server.#renewed(isNewAuthority),
+      onRenewed: (isNewAuthority) => void server.#renewed(isNewAuthority),
       onError: (error) => log.error("could not look after the webhooks' certificate", { error }),
     });
     const server = new WebhookServer(options, address, certificate);
@@ -150,6 +156,7 @@ export class WebhookServer implements AsyncDisposable {
   /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#certificate[Symbol.dispose]();
+    this.#stopping.abort();
     await this.#installing.catch(() => {});
     if (this.#address.isLocal && this.#server.listening) {
       for (const app of this.#apps) await this.#uninstall(app);
@@ -209,11 +216,27 @@ export class WebhookServer implements AsyncDisposable {
     return { cert: certificate, key: privateKey };
   }
 
-  #renewed(isNewAuthority: boolean): void {
+  /** Shows the new certificate; one of a new authority only once callers have been told to trust that. Never rejects. */
+  async #renewed(isNewAuthority: boolean): Promise<void> {
+    if (isNewAuthority) await this.#announce();
+    if (this.#stopping.signal.aborted) return;
     this.#server.setSecureContext(this.#secureContext());
     this.#log.info("renewed the webhooks' certificate", { isNewAuthority });
-    if (!isNewAuthority) return;
-    this.#install().catch((error: unknown) => this.#log.error("could not install the new authority", { error }));
+  }
+
+  /** Installs the authorities, however long that takes: until then the certificate before is shown. */
+  async #announce(): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const { signal } = this.#stopping;
+    for (let isInstalled = false; !isInstalled && !signal.aborted; ) {
+      try {
+        await this.#install();
+        isInstalled = true;
+      } catch (error) {
+        this.#log.error("could not install the new authority", { error });
+      }
+      await clock.sleep(isInstalled ? TRUST_MS : INSTALL_RETRY_MS, signal).catch(() => {});
+    }
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
