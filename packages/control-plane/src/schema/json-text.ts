@@ -1,18 +1,23 @@
+import { MAX_DEPTH } from "./depth.js";
 import { isArray, type Json } from "./json.js";
 
 /** Keys that stand twice in one object, as paths: `spec.replicas`, `spec.list[0].name`. Each path once, in text order. */
 export type DuplicateKeys = readonly string[];
-
-/** Well within the stack; what nests deeper is refused later on. */
-const MAX_COUNTED_DEPTH = 1000;
 
 /**
  * Finds keys that stand more than once in an object: JSON.parse keeps the last and says nothing. `value` is what it made
  * of the text.
  */
 export function duplicateKeys(text: string, value: Json): DuplicateKeys {
-  // Nearly always there are none, and counting is quicker than telling which.
-  return keysIn(text) === keysOf(value, MAX_COUNTED_DEPTH) ? [] : findDuplicates(text);
+  return isPlainText(text, value) ? [] : findDuplicates(text);
+}
+
+/**
+ * Whether no key stands twice in a text, and nothing in it nests deeper than `MAX_DEPTH`. Nearly every text is plain, and
+ * counting is quicker than telling what is wrong.
+ */
+export function isPlainText(text: string, value: Json): boolean {
+  return keysIn(text) === keysOf(value, MAX_DEPTH);
 }
 
 /** The keys of a text: what stands before its colons. */

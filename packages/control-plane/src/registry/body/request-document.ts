@@ -5,7 +5,7 @@ import { decodeProtobufBody } from "../../protobuf/request-body.js";
 import { checkDepth } from "../../schema/depth.js";
 import { goQuote } from "../../schema/go-format.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
-import { duplicateKeys } from "../../schema/json-text.js";
+import { duplicateKeys, isPlainText } from "../../schema/json-text.js";
 import { yaml } from "../../yaml.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
 import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
@@ -68,8 +68,10 @@ export function readObject(
 /** Parses JSON or YAML; `refuse` words the answer to what is neither. */
 export function readDocument(body: Uint8Array, isYaml: boolean, refuse: (why: string) => StatusError): RequestDocument {
   const text = decodeText(body);
-  const document = isYaml ? readYaml(text, refuse) : readJson(text, refuse);
-  checkDepth(document.value, (why) => refuse(`couldn't get version/kind; json parse error: ${why}`));
+  const refuseJson = (why: string): StatusError => refuse(`couldn't get version/kind; json parse error: ${why}`);
+  if (!isYaml) return readJson(text, refuseJson);
+  const document = readYaml(text, refuse);
+  checkDepth(document.value, refuseJson);
   return document;
 }
 
@@ -96,8 +98,10 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
     value = JSON.parse(text) as Json;
   } catch (error) {
     if (error instanceof RangeError) throw badRequest("exceeded max depth");
-    throw refuse(`couldn't get version/kind; json parse error: ${goSyntaxError(text)}`);
+    throw refuse(goSyntaxError(text));
   }
+  if (isPlainText(text, value)) return { value, duplicates: [] };
+  checkDepth(value, refuse);
   return { value, duplicates: duplicateKeys(text, value).map(duplicateField) };
 }
 

@@ -6,7 +6,7 @@ import { JSON_ANSWER, type Representation } from "./accept.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const NEWLINE = encoder.encode("\n");
+const NEWLINE = 0x0a;
 
 export const COMMON_HEADERS: Readonly<Record<string, string>> = { "cache-control": "no-cache, private" };
 
@@ -34,7 +34,10 @@ export function answerBytes(
   if (representation.mediaType !== "application/json" || representation.isPretty) {
     return answer(status, JSON.parse(decoder.decode(json)), representation);
   }
-  return { status, headers: JSON_HEADERS, body: Buffer.concat([json, NEWLINE]) };
+  const body = Buffer.allocUnsafe(json.byteLength + 1);
+  body.set(json);
+  body[json.byteLength] = NEWLINE;
+  return { status, headers: JSON_HEADERS, body };
 }
 
 /** YAML as the real server writes it: keys in order, quoted only where needed. */

@@ -47,7 +47,7 @@ export function completed(
   const isTyped = object.kind === definition.kind && object.apiVersion === apiVersion;
   const typed = isTyped ? object : { ...object, kind: definition.kind, apiVersion };
   const { object: pruned, unknownFields } = definition.shape.prune(typed as unknown as KubeObject, known);
-  if (fieldValidation !== "Ignore") {
+  if (fieldValidation !== "Ignore" && duplicates.length + unknownFields.length > 0) {
     // Custom resources are pruned after they were read, and in the order of names.
     const findings = definition.isBuiltIn
       ? inDocumentOrder(object, duplicates, unknownFields.map(unknownField), isSorted)
