@@ -1,8 +1,10 @@
+import { Buffer } from "node:buffer";
 import { connect as connectTls } from "node:tls";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
+import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { validating } from "./admission.js";
 import { app } from "./app.js";
@@ -58,4 +60,40 @@ describe("a webhook's certificate", () => {
     await clock.advance(3_600_000);
     await create(env, "late");
   });
+
+  it("of a new authority is shown once that could be installed, and API servers had time to hear of it", async () => {
+    await using env = await TestEnvironment.create();
+    let failures = 0;
+    const client = new Proxy(env.client, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function") return member;
+        if (name !== "apply" || failures === 0) return member.bind(target) as unknown;
+        failures--;
+        return () => Promise.reject(new Error("out of reach"));
+      },
+    });
+    const clock = daysAgo(2_440);
+    await using server = await WebhookServer.start({ apps: [shops], client, clock, random: systemRandom });
+    const before = await shown(server.port);
+    const authorities = async (): Promise<number> => {
+      const { webhooks = [] } = await env.client.get(ValidatingWebhookConfiguration, shops.name);
+      const bundle = Buffer.from(String(webhooks[0]?.clientConfig.caBundle), "base64").toString("utf8");
+      return bundle.match(/BEGIN CERTIFICATE/g)?.length ?? 0;
+    };
+
+    failures = 1;
+    clock.stepWall(2_440 * DAY_MS);
+    await clock.advance(3_600_000);
+    await vi.waitFor(() => expect(failures).toBe(0));
+    expect([await authorities(), await shown(server.port)]).toEqual([1, before]);
+    await clock.advance(60_000);
+    await vi.waitFor(async () => expect(await authorities()).toBe(2));
+    expect(await shown(server.port)).toBe(before);
+    await vi.waitFor(async () => {
+      await clock.advance(10_000);
+      expect(await shown(server.port)).not.toBe(before);
+    });
+    await create(env, "trusted");
+  }, 60_000);
 });
