@@ -446,5 +446,26 @@ export const mutatingPolicyCases = area("mutating policies", {
       { patchType: "ApplyConfiguration" },
     ],
   }),
+  "a policy is asked again where a later one changed something": async (s) => {
+    const patched = (expression: string): object => ({ patchType: "JSONPatch", jsonPatch: { expression } });
+    const steps = {
+      a: patched("'b' in object.data ? [JSONPatch{op: 'add', path: '/data/a', value: 'after b'}] : []"),
+      b: patched("[JSONPatch{op: 'add', path: '/data/b', value: '1'}]"),
+    };
+    const named = Object.entries(steps).map(([step, mutation]) => [`${s.namespace}-${step}`, mutation] as const);
+    for (const [name, mutation] of named) {
+      const policy = mutatingPolicy(s, { mutations: [mutation], reinvocationPolicy: "IfNeeded" });
+      const bound = { metadata: { name }, spec: { policyName: name } };
+      await s.post(`${registration}/mutatingadmissionpolicies`, { ...policy, metadata: { name } }, { silent: true });
+      await s.post(`${registration}/mutatingadmissionpolicybindings`, bound, { silent: true });
+    }
+    const probe = { metadata: { name: PROBE }, data: { b: "0" } };
+    await s.seen(`${configMaps(s)}?dryRun=All`, probe, ({ body }) => body.data?.a !== undefined && body.data.b === "1");
+    await made(s, "x", { x: "1" });
+    for (const [name] of named) {
+      await s.delete(`${registration}/mutatingadmissionpolicybindings/${name}`, undefined, { silent: true });
+      await s.delete(`${registration}/mutatingadmissionpolicies/${name}`, undefined, { silent: true });
+    }
+  },
   "a policy without mutations": refusedMutations({ mutations: [], reinvocationPolicy: "Sometimes" }),
 });
