@@ -34,11 +34,16 @@ export function apiCall(
   contentType = "application/json",
 ): OutgoingRequest {
   const { signal, subresource } = options;
-  const call: OutgoingRequest = { verb, kind, subresource, method: METHODS[verb], path, headers: ACCEPT_JSON, signal };
-  if (body === undefined) return call;
+  const method = METHODS[verb];
+  if (body === undefined) return { verb, kind, subresource, method, path, headers: ACCEPT_JSON, signal };
   return {
-    ...call,
+    verb,
+    kind,
+    subresource,
+    method,
+    path,
     headers: { accept: "application/json", "content-type": contentType },
+    signal,
     body: Buffer.from(JSON.stringify(body), "utf8"),
     // Applying the same twice is applying it once.
     idempotent: verb === "apply",

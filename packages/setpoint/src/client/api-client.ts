@@ -6,7 +6,7 @@ import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { apiCall, PATCH_TYPES } from "./api-call.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
-import { apiPath, queryOf } from "./api-path.js";
+import { apiPath, type QueryValue, queryOf } from "./api-path.js";
 import { deleteBody, listQuery, watchQuery } from "./api-query.js";
 import { isComplete, readJson } from "./body.js";
 import type {
@@ -176,7 +176,7 @@ class ApiClient implements Client {
     const namespace = this.#namespaceOf(kind, metadata, options);
     // To validate an apply is to read its body once more, in search of doubled keys, which ours cannot have: unknown
     // fields are refused in any case.
-    const query = { ...this.#writeQuery({ fieldValidation: "Ignore", ...options }), force };
+    const query = this.#writeQuery(options, options.fieldValidation ?? "Ignore", force);
     const path = apiPath(kind, { namespace, name: nameOf(kind, metadata), subresource, query });
     return this.#object(kind, apiCall("apply", kind, path, options, typed(kind, object), PATCH_TYPES.apply));
   }
@@ -270,12 +270,13 @@ class ApiClient implements Client {
     return (await this.#json(apiCall(verb, kind, path, { ...options, subresource }, body))) as S;
   }
 
-  #writeQuery(options: WriteOptions): Record<string, string | undefined> {
-    return {
-      fieldManager: options.fieldManager ?? this.#fieldManager,
-      fieldValidation: options.fieldValidation,
-      dryRun: options.dryRun ? "All" : undefined,
-    };
+  #writeQuery(
+    options: WriteOptions,
+    fieldValidation = options.fieldValidation,
+    force?: boolean,
+  ): Record<string, QueryValue> {
+    const fieldManager = options.fieldManager ?? this.#fieldManager;
+    return { fieldManager, fieldValidation, dryRun: options.dryRun ? "All" : undefined, force };
   }
 
   #namespaceOf(kind: Kind, metadata: { readonly namespace?: string }, options: WriteOptions): string | undefined {
@@ -333,7 +334,8 @@ function named<T extends KubeObject>(kind: Kind<T>, object: T): T {
 }
 
 /** An object as it is sent: saying what it is, whether or not its writer did. */
-function typed(kind: Kind, object: object): object {
+function typed(kind: Kind, object: { readonly apiVersion?: unknown; readonly kind?: unknown }): object {
+  if (object.apiVersion === kind.apiVersion && object.kind === kind.kind) return object;
   return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 

@@ -5,7 +5,7 @@ import { drain, isComplete } from "./body.js";
 import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
 import type { CredentialHeaders, Credentials } from "./credentials.js";
 import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
-import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
+import type { Transport, TransportResponse } from "./transport.js";
 import { abortedError, transportError, untilAborted } from "./transport-error.js";
 import { WarningLog } from "./warning-log.js";
 
@@ -107,8 +107,7 @@ export class RequestSender {
     const { method, path, body, signal } = request;
     const limitMs = request.headTimeoutMs ?? this.#options.headTimeoutMs;
     const headers = { "user-agent": userAgent, ...request.headers, ...identity };
-    const outgoing: TransportRequest = { method, path, headers, ...(body ? { body } : {}) };
-    if (limitMs <= 0) return transport.request(signal ? { ...outgoing, signal } : outgoing);
+    if (limitMs <= 0) return transport.request({ method, path, headers, body, signal });
     if (signal?.aborted) throw abortedError(signal);
     const deadline = new AbortController();
     const onAbort = (): void => deadline.abort(signal!.reason);
@@ -119,7 +118,7 @@ export class RequestSender {
       deadline.abort();
     });
     try {
-      const response = await transport.request({ ...outgoing, signal: deadline.signal });
+      const response = await transport.request({ method, path, headers, body, signal: deadline.signal });
       if (!signal) return response;
       const release = (): void => signal.removeEventListener("abort", onAbort);
       if (!isComplete(response.body)) return { ...response, body: untilEnd(response.body, release) };

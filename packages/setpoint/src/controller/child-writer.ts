@@ -76,7 +76,7 @@ export class ChildWriter {
     return this.#options.ownWrites.during(source.id, key, async () => {
       const answer = await this.#run.write("apply", source.id, key, () =>
         source.cluster.client.apply(kind, desired, {
-          ...(child.namespace ? { namespace: child.namespace } : {}),
+          namespace: child.namespace,
           fieldManager,
           force: true,
           signal: this.#run.signal,

@@ -43,7 +43,8 @@ export class EventLoopWatch {
 
   end(run: WatchedRun): void {
     this.#runs.delete(run);
-    this.#ended.push(run);
+    // Not the run itself: all that it read would outlive it until the next tick.
+    this.#ended.push({ key: run.key, lastSeenMs: run.lastSeenMs });
   }
 
   [Symbol.dispose](): void {

@@ -46,7 +46,6 @@ export class RunReporter {
   ): void {
     const { clock, observer } = this.#environment;
     const durationMs = clock.monotonic() - startedMs;
-    const startedAtMs = clock.now() - durationMs;
     const record: RunRecord = {
       id: run.id ?? this.#timeline.nextId(),
       controller: this.#controller.name,
@@ -55,10 +54,7 @@ export class RunReporter {
       uid: object.metadata.uid,
       causes: item.cause,
       action: this.#action(item.cause, object),
-      // Of most runs nobody asks for it.
-      get startedAt() {
-        return new Date(startedAtMs).toISOString();
-      },
+      startedAt: new Date(clock.now() - durationMs).toISOString(),
       waitedMs: Math.max(0, item.startedMs - item.readySinceMs),
       durationMs,
       attempt: 0,
