@@ -18,12 +18,14 @@ import { deploymentCases } from "./areas/deployments.js";
 import { disruptionBudgetCases } from "./areas/disruption-budgets.js";
 import { endpointCases } from "./areas/endpoints.js";
 import { firstObjectCases } from "./areas/first-objects.js";
+import { inheritedFieldCases } from "./areas/inherited-fields.js";
 import { inheritedNameCases } from "./areas/inherited-names.js";
 import { jobCases } from "./areas/jobs.js";
 import { limitRangeCases } from "./areas/limit-ranges.js";
 import { listCases } from "./areas/list.js";
 import { matchConditionCases } from "./areas/match-conditions.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";
+import { podFieldCases } from "./areas/pod-fields.js";
 import { mutatingPolicyCases, policyCases } from "./areas/policies.js";
 import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./areas/protocol.js";
 import { quotaCases } from "./areas/quotas.js";
@@ -68,6 +70,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...watchCases,
   ...storageCases,
   ...inheritedNameCases,
+  ...inheritedFieldCases,
   ...webSocketCases,
   ...firstObjectCases,
   ...schemaCases,
@@ -94,6 +97,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...autoscalerCases,
   ...workloadGarbageCases,
   ...builtInKindCases,
+  ...podFieldCases,
   ...quotaCases,
   ...limitRangeCases,
   ...ruleCases,

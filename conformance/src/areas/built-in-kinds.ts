@@ -11,7 +11,7 @@ const within = (group: string, plural: string) => (s: Session) =>
   `${group === "v1" ? "/api/v1" : `/apis/${group}`}/namespaces/${s.namespace}/${plural}`;
 
 const labels = { app: "a" };
-const container = { name: "main", image: "one" };
+export const container = { name: "main", image: "one" };
 /** Without a token, which is mounted under a name of each server's own. */
 const spec = { containers: [container], automountServiceAccountToken: false };
 const template = { metadata: { labels }, spec };
@@ -21,7 +21,7 @@ const of = (group: string, plural: string, body: object): Sample => ({
   path: within(group, plural),
   body: { metadata: { name: "x" }, ...body },
 });
-const POD = of("v1", "pods", { spec });
+export const POD = of("v1", "pods", { spec });
 const DEPLOYMENT = of("apps/v1", "deployments", { spec: { selector, template } });
 const STATEFUL = of("apps/v1", "statefulsets", { spec: { serviceName: "a", selector, template } });
 const DAEMON = of("apps/v1", "daemonsets", { spec: { selector, template } });
@@ -54,7 +54,7 @@ const SECRET = of("v1", "secrets", { data: { a: "Yg==" } });
 const LEASE = of("coordination.k8s.io/v1", "leases", { spec: { holderIdentity: "me" } });
 const SLICE = of("discovery.k8s.io/v1", "endpointslices", { addressType: "IPv4", endpoints: [], ports: [] });
 
-function merged(base: Body, change: Body): Body {
+export function merged(base: Body, change: Body): Body {
   if (typeof change !== "object" || change === null || Array.isArray(change)) return change;
   const isObject = typeof base === "object" && base !== null && !Array.isArray(base);
   const next: Record<string, Body> = isObject ? { ...base } : {};
@@ -63,7 +63,7 @@ function merged(base: Body, change: Body): Body {
 }
 
 /** Tries to make objects that differ from a good one in one thing each; what is made is made on trial. */
-const tried =
+export const tried =
   ({ path, body }: Sample, ...changes: readonly object[]) =>
   async (s: Session): Promise<void> => {
     for (const change of changes) await s.post(`${path(s)}?dryRun=All`, merged(body, change));
@@ -438,71 +438,6 @@ export const builtInKindCases = area("built-in kinds", {
       { spec: { metrics: [] } },
     )(s);
     await tried(VOLUME, { spec: { capacity: {} } }, { spec: { capacity: null } })(s);
-  },
-  "pods: restarts by rule, resizing, user namespaces and files of variables": async (s) => {
-    const of = (change: object): object => ({ spec: { containers: [{ ...container, ...change }] } });
-    const init = (change: object): object => ({ spec: { initContainers: [{ ...container, name: "i", ...change }] } });
-    const rule = { action: "Restart", exitCodes: { operator: "In", values: [1] } };
-    const file = (fileKeyRef: object): object => of({ env: [{ name: "A", valueFrom: { fileKeyRef } }] });
-    const cpu = { resourceName: "cpu", restartPolicy: "NotRequired" };
-    await tried(
-      POD,
-      of({ resizePolicy: [cpu, cpu] }),
-      of({ resizePolicy: [{ resourceName: "disk", restartPolicy: "Maybe" }] }),
-      of({ resizePolicy: [{}] }),
-      merged(of({ resizePolicy: [{ ...cpu, restartPolicy: "RestartContainer" }] }), {
-        spec: { restartPolicy: "Never" },
-      }),
-      of({ restartPolicyRules: [rule] }),
-      init({ restartPolicyRules: [rule, {}] }),
-      init({ restartPolicy: "Always", restartPolicyRules: [{ action: "Restart" }] }),
-      of({ restartPolicy: "Never", restartPolicyRules: [{ action: "Stop", exitCodes: { operator: "Is" } }] }),
-      of({ restartPolicy: "Never", restartPolicyRules: Array.from({ length: 21 }, () => rule) }),
-      of({
-        restartPolicy: "Never",
-        restartPolicyRules: [
-          { action: "RestartAllContainers", exitCodes: { operator: "NotIn", values: [...Array(256).keys()] } },
-        ],
-      }),
-      { spec: { hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true } },
-      merged({ spec: { hostUsers: false } }, of({ volumeDevices: [{ name: "v", devicePath: "/v" }] })),
-      file({}),
-      file({ key: "A=B", volumeName: "No good", path: "../x" }),
-      merged(file({ key: "A", volumeName: "v", path: "x" }), {
-        spec: { volumes: [{ name: "v", hostPath: { path: "/" } }] },
-      }),
-    )(s);
-  },
-  "pods: claims on devices": async (s) => {
-    const of = (resourceClaims: readonly object[], ...claims: readonly object[]): object => ({
-      spec: { resourceClaims, containers: [{ ...container, resources: { claims } }] },
-    });
-    const claim = { name: "gpu", resourceClaimName: "c" };
-    await tried(
-      POD,
-      of([claim, claim]),
-      of([{ name: "Not good" }, { resourceClaimTemplateName: "Not good" }]),
-      of([{ ...claim, resourceClaimTemplateName: "t" }]),
-      of([], { name: "none" }),
-      of([claim], { name: "none" }, { name: "" }),
-      of([claim], { name: "gpu" }, { name: "gpu" }, { name: "gpu", request: "r" }),
-      of([claim], { name: "gpu", request: "r" }, { name: "gpu", request: "r" }, { name: "gpu", request: "Not good" }),
-      of([claim], { name: "gpu", request: "r" }, { name: "gpu", request: "q" }, { name: "gpu" }),
-    )(s);
-  },
-  "claims of extended resources in the status of a pod": async (s) => {
-    await s.post(POD.path(s), POD.body, { silent: true });
-    const mapping = { containerName: "main", resourceName: "example.com/gpu", requestName: "r" };
-    for (const claim of [
-      {},
-      { requestMappings: [], resourceClaimName: "" },
-      { requestMappings: [mapping, mapping], resourceClaimName: "No good" },
-      { requestMappings: [{ ...mapping, containerName: "none", requestName: "No good" }], resourceClaimName: "c" },
-      { requestMappings: [{ ...mapping, resourceName: "constructor" }], resourceClaimName: "c" },
-    ]) {
-      const status = { extendedResourceClaimStatus: claim };
-      await s.patch("merge", `${POD.path(s)}/x/status?dryRun=All`, { status });
-    }
   },
   "names of all sorts": async (s) => {
     for (const { path, body } of [POD, DEPLOYMENT, STATEFUL, REPLICAS, INGRESS, MAP, SECRET]) {
