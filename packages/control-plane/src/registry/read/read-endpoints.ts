@@ -1,5 +1,4 @@
 import type { ApiResponse } from "../../http/api-request.js";
-import { isWebSocketRequest } from "../../http/websocket/handshake.js";
 import { headerOf, type ReadCall } from "../endpoint.js";
 import { answerBytes, JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
@@ -12,7 +11,6 @@ import { storageKey } from "../write/write-request.js";
 import { atLeast, type ListPage, list } from "./list.js";
 import { objectFilter } from "./object-filter.js";
 import { type ServedObject, served } from "./served-form.js";
-import { watch } from "./watch.js";
 
 /** How this call wants its objects to look. */
 export function presentationOf(call: ReadCall, isList: boolean): Presentation {
@@ -112,34 +110,6 @@ async function* inPieces(parts: Iterable<Uint8Array>): AsyncIterable<Uint8Array>
     bytes = 0;
   }
   yield Buffer.concat([...waiting, Buffer.from("\n")]);
-}
-
-export async function watchObjects(call: ReadCall): Promise<ApiResponse> {
-  const { definition, namespace, request, environment } = call;
-  // A watch of one object is a watch of the collection with a selector.
-  const options = { ...parseListOptions(request.query), isWatch: true };
-  if (options.resourceVersion !== "" && !/^\d+$/.test(options.resourceVersion)) {
-    throw unexpected(unparsableResourceVersion(options.resourceVersion));
-  }
-  const fields =
-    call.name === "" ? options.fieldSelector : [options.fieldSelector, `metadata.name=${call.name}`].join(",");
-  const filter = objectFilter(definition, options.labelSelector, fields);
-  const { as } = call.representation;
-  const presentation =
-    as !== undefined && as.kind !== "Table" ? metadataPresentation(as.version) : presentationOf(call, true);
-  const body = await watch(environment, {
-    definition,
-    namespace,
-    filter,
-    options,
-    presentation,
-    signal: request.signal,
-  });
-  if (isWebSocketRequest(request)) {
-    const { answerWebSocketWatch } = await import("./websocket-watch.js");
-    return answerWebSocketWatch(request, body, environment.clock);
-  }
-  return { status: 200, headers: JSON_HEADERS, body };
 }
 
 export function userAgentOf(call: ReadCall): string | undefined {

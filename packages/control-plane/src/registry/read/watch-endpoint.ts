@@ -1,0 +1,36 @@
+import type { ApiResponse } from "../../http/api-request.js";
+import { isWebSocketRequest } from "../../http/websocket/handshake.js";
+import type { ReadCall } from "../endpoint.js";
+import { JSON_HEADERS } from "../negotiation/answer.js";
+import { metadataPresentation } from "../presentation/partial-metadata.js";
+import { parseListOptions, unparsableResourceVersion } from "../query/list-options.js";
+import { unexpected } from "../status-error.js";
+import { objectFilter } from "./object-filter.js";
+import { presentationOf } from "./read-endpoints.js";
+import { watch } from "./watch.js";
+import { answerWebSocketWatch } from "./websocket-watch.js";
+
+export async function watchObjects(call: ReadCall): Promise<ApiResponse> {
+  const { definition, namespace, request, environment } = call;
+  // A watch of one object is a watch of the collection with a selector.
+  const options = { ...parseListOptions(request.query), isWatch: true };
+  if (options.resourceVersion !== "" && !/^\d+$/.test(options.resourceVersion)) {
+    throw unexpected(unparsableResourceVersion(options.resourceVersion));
+  }
+  const fields =
+    call.name === "" ? options.fieldSelector : [options.fieldSelector, `metadata.name=${call.name}`].join(",");
+  const filter = objectFilter(definition, options.labelSelector, fields);
+  const { as } = call.representation;
+  const presentation =
+    as !== undefined && as.kind !== "Table" ? metadataPresentation(as.version) : presentationOf(call, true);
+  const body = await watch(environment, {
+    definition,
+    namespace,
+    filter,
+    options,
+    presentation,
+    signal: request.signal,
+  });
+  if (isWebSocketRequest(request)) return answerWebSocketWatch(request, body, environment.clock);
+  return { status: 200, headers: JSON_HEADERS, body };
+}
