@@ -18,6 +18,7 @@ export type WatchStep<T extends KubeObject = KubeObject> =
 /** What a watcher knows of the step that it handles. */
 export interface WatchContext {
   readonly key: string;
+  /** Aborted when the step must end; for whoever reads it, also from the very end of the lease. */
   readonly signal: AbortSignal;
   /** 0 for a first try. */
   readonly attempt: number;
