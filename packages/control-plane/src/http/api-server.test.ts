@@ -12,7 +12,7 @@ import {
   type TransportResponse,
 } from "setpoint";
 import { VirtualClock } from "setpoint/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { CertificateAuthority } from "../auth/certificates/certificate-authority.js";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiRequest } from "./api-request.js";
@@ -159,7 +159,7 @@ describe.each([
   });
 
   it("ends watches cleanly and lets others finish when it stops", async () => {
-    let finish = (): void => {};
+    let finish: (() => void) | undefined;
     const server = await serve(async (request) => {
       if (request.path === "/watch") return endless(() => {})(request);
       await new Promise<void>((resolve) => {
@@ -170,10 +170,10 @@ describe.each([
     await using transport = transportTo(server);
     const watch = text(await get(transport, "/watch"));
     const slow = get(transport, "/slow").then(text);
-    await systemClock.sleep(50);
+    await vi.waitUntil(() => finish, { timeout: 10_000 });
     const stopped = server[Symbol.asyncDispose]();
     await systemClock.sleep(20);
-    finish();
+    finish?.();
     expect(await watch).toBe("first\n");
     expect(await slow).toBe("late");
     await stopped;
