@@ -22,13 +22,16 @@ const isProgress =
   (view: WorkloadView): boolean =>
     progress(view) === reason;
 
+/** What a Deployment adds up of its ReplicaSets. */
+const SUMS = ["replicas", "readyReplicas", "availableReplicas", "terminatingReplicas"];
+
 function isAtRest({ object, between, pods }: WorkloadView): boolean {
   if (!isObserved(object) || !between.every((set) => isSetAtRest(set, pods))) return false;
   const newest = between.find((set) => templateImage(set) === templateImage(object));
   const sum = (field: string): number => between.reduce((total, { status }) => total + (status[field] ?? 0), 0);
   const { spec, status } = object;
   const isCounted =
-    ["replicas", "readyReplicas", "availableReplicas"].every((field) => counts(status[field], sum(field))) &&
+    SUMS.every((field) => counts(status[field], sum(field))) &&
     counts(status.updatedReplicas, newest?.status.replicas ?? 0) &&
     (!newest || revisionOf(newest) === revisionOf(object));
   if (!isCounted || spec.paused) return isCounted;

@@ -10,13 +10,14 @@ import {
   type WorkloadKind,
 } from "./scripted-workload.js";
 
-/** Whether a ReplicaSet has the pods that it asks for, and has counted them. */
+/** Whether a ReplicaSet has the pods that it asks for, and has counted them. Without nodes, pods go at once. */
 export function isSetAtRest(set: Body, pods: readonly Body[]): boolean {
   const own = pods.filter(({ metadata }) => metadata.ownerReferences?.[0]?.uid === set.metadata.uid);
   return (
     isObserved(set) &&
     own.length === set.spec.replicas &&
     counts(set.status.replicas, own.length) &&
+    counts(set.status.terminatingReplicas, 0) &&
     counts(set.status.readyReplicas, own.filter(isReady).length) &&
     counts(set.status.availableReplicas, own.filter((pod) => isAvailable(pod, set.spec.minReadySeconds)).length)
   );
