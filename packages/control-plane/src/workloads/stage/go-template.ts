@@ -1,3 +1,5 @@
+import { field, isObject } from "../../schema/json.js";
+
 /** What a template calls by name: `Now`, `Quote`, … */
 export type TemplateFunctions = Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
 
@@ -146,9 +148,9 @@ function pipelineValue(tokens: string[], scope: Scope): unknown {
 const isCall = (word: string): boolean => /^[A-Za-z]\w*$/.test(word) && !/^(true|false|nil)$/.test(word);
 
 function call(name: string, values: readonly unknown[], { functions }: Scope): unknown {
-  const builtIn = BUILT_INS[name] ?? functions[name];
-  if (!builtIn) throw new Error(`the template calls ${name}, which is not known`);
-  return builtIn(...values);
+  const known = [BUILT_INS, functions].find((each) => Object.hasOwn(each, name));
+  if (!known) throw new Error(`the template calls ${name}, which is not known`);
+  return known[name]!(...values);
 }
 
 const BUILT_INS: TemplateFunctions = {
@@ -185,7 +187,7 @@ function operand(word: string, { dot, variables }: Scope): unknown {
   const from = head === "" ? dot : variables.get(head);
   return path
     .filter((name) => name !== "")
-    .reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], from);
+    .reduce<unknown>((part, name) => (isObject(part) ? field(part, name) : undefined), from);
 }
 
 function isTruthy(value: unknown): boolean {
