@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { loadFacts } from "../facts/facts.js";
 import { RealServer, SEED } from "../real-server.testing.js";
 import { decodeStruct } from "../schema/go-decoding.js";
-import type { JsonObject } from "../schema/json.js";
+import { isObject, type JsonObject } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
 import { setOf } from "./field-set.js";
+import { isReset } from "./managed-fields.js";
 import { expectAgreement, type Subject } from "./random-run.testing.js";
 
 const NAMESPACE = `built-in-${SEED}-${process.pid}`;
@@ -140,12 +141,18 @@ async function builtIn(
   const message = facts.messageOf(apiVersion, kind)!;
   const schema = facts.schemaOf(group, version, kind)!;
   const decoded = (object: JsonObject): JsonObject => decodeStruct(message, object).object;
+  /** A list of owners that was emptied asks to forget them all: it is told from one that is not there. */
+  const read = (object: JsonObject): JsonObject => {
+    const { metadata, ...others } = decoded(object);
+    const isEmptied = isObject(object.metadata) && isReset(object.metadata.managedFields as unknown[]);
+    return { ...others, metadata: { ...(metadata as JsonObject), ...(isEmptied && { managedFields: [] }) } };
+  };
   return {
     namespace: NAMESPACE,
     path: `/${group === "" ? "api" : "apis"}/${apiVersion}/namespaces/${NAMESPACE}/${plural}`,
     identity: { apiVersion, kind },
     context: { apiVersion, kind, message, schemaOf: (asked) => (asked === apiVersion ? schema : undefined) },
-    read: decoded,
+    read,
     settle: decoded,
     hasStatus: false,
     ...rest,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { loadFacts } from "../facts/facts.js";
 import { RealServer, SEED } from "../real-server.testing.js";
 import { coerceCustomResource, completeSchema } from "../schema/custom-resource.js";
-import { applyDefaults } from "../schema/defaulting.js";
+import { applyDefaults, pruneNulls } from "../schema/defaulting.js";
 import type { Json } from "../schema/json.js";
 import type { Schema } from "../schema/schema.js";
 import { setOf } from "./field-set.js";
@@ -160,6 +160,7 @@ describe(`random writes agree with a real server (SETPOINT_SEED=${SEED})`, () =>
       },
       read: (object) => applyDefaults(CUSTOM, coerceCustomResource(CUSTOM, object, objectMeta).object),
       settle: (object) => applyDefaults(CUSTOM, object),
+      readBack: (object) => pruneNulls(CUSTOM, object),
       hasStatus: true,
       allocated: undefined,
       patches: ["apply", "apply", "apply", "merge", "json", "update"],

@@ -27,6 +27,8 @@ export interface Subject {
   read(object: JsonObject): JsonObject;
   /** What it does to the outcome of an apply. */
   settle(object: JsonObject): JsonObject;
+  /** What it makes of an object that it has stored, when it reads that. */
+  readBack?(object: JsonObject): JsonObject;
   readonly hasStatus: boolean;
   /** Fields that are filled in after ownership is told. All other fields that a built-in kind gains are defaults. */
   readonly allocated: readonly string[] | undefined;
@@ -59,7 +61,8 @@ export async function expectAgreement(real: RealServer, subject: Subject): Promi
       expectSameError(subject, live, write, answer, predicted, where);
     } else {
       expect(predicted.error, `${where}computed ${predicted.error?.message}, real ${answer.status}`).toBeUndefined();
-      expectSameObject(subject, answer.body, predicted.object!, where);
+      const object = subject.readBack?.(predicted.object!) ?? predicted.object!;
+      expectSameObject(subject, answer.body, object, where);
       live = answer.body;
       if (isObject(live.metadata) && live.metadata.deletionTimestamp !== undefined) live = undefined;
     }

@@ -42,7 +42,7 @@ export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const write = writeRequestOf(call, "PatchOptions", options, isApply);
   const transform = isApply ? applying(call, write, options) : patching(call, write, options, type);
-  const result = await update(environment, write, { name, transform, createsMissing: isApply });
+  const result = await update(environment, write, { name, transform, createsMissing: isApply, isApplied: isApply });
   return presentObject(call, result.isCreated ? 201 : 200, result.object);
 }
 

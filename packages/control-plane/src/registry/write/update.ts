@@ -37,6 +37,8 @@ export interface Update {
   readonly expectedUid?: string;
   /** In-plane writes are beyond admission. */
   readonly skipsAdmission?: boolean;
+  /** Whether an apply made the object: it may hold nulls that are stored, and left out whenever it is read. */
+  readonly isApplied?: boolean;
 }
 
 /** Replaces an object; starts over when somebody else was faster. */
@@ -67,8 +69,9 @@ export async function update(
 async function createMissing(
   environment: WriteEnvironment,
   request: WriteRequest,
-  { name, transform, expectedUid }: Update,
+  change: Update,
 ): Promise<UpdateResult> {
+  const { name, transform, expectedUid } = change;
   const { definition, namespace, signal } = request;
   const of = { group: definition.group, resource: definition.plural };
   if (request.subresource !== "") throw notFound(of, name);
@@ -78,7 +81,7 @@ async function createMissing(
   const complete = withSystemFields(environment, request, unversioned);
   const admitted = (await admit(environment, request, "CREATE", name, complete, undefined))!;
   const prepared = await preparedForCreate(environment, request, admitted);
-  if (request.isDryRun) return { object: encoded(prepared), isCreated: true };
+  if (request.isDryRun) return { object: encoded(asRead(definition, change, prepared)), isCreated: true };
   const untidied = withEmptyParts(prepared, asJson(object));
   const stored = await commit(environment, definition, {
     resource: definition.storageId,
@@ -86,7 +89,7 @@ async function createMissing(
     expected: undefined,
     object: await toStored(definition, untidied, signal),
   });
-  if (untidied === prepared && isStorageVersion(definition)) markCurrent(stored, definition);
+  if (untidied === prepared && !change.isApplied && isStorageVersion(definition)) markCurrent(stored, definition);
   return { object: await served(stored, definition, signal), isCreated: true };
 }
 
@@ -110,7 +113,7 @@ async function replace(
   const settled = withoutIdleTimes(prepared, old);
   if (!change.skipsAdmission) await validateAdmission(environment, request, "UPDATE", name, settled, old);
   const isGone = isReadyToGo(definition, settled, old);
-  if (request.isDryRun) return { object: encoded(settled), isCreated: false };
+  if (request.isDryRun) return { object: encoded(asRead(definition, change, settled)), isCreated: false };
   if (isGone && subresourceMayRemove(subresource)) {
     await environment.storage.commit({ resource: head.resource, key: head.key, expected: head, object: undefined });
     return { object: encoded(settled), isCreated: false };
@@ -125,8 +128,13 @@ async function replace(
     expected: head,
     object: atStorageVersion,
   });
-  if (untidied === settled && isStorageVersion(definition)) markCurrent(stored, definition);
+  if (untidied === settled && !change.isApplied && isStorageVersion(definition)) markCurrent(stored, definition);
   return { object: await served(stored, definition, signal), isCreated: false };
+}
+
+/** The object as it would be read once it were stored. */
+function asRead(definition: ResourceDefinition, { isApplied }: Update, object: KubeObject): KubeObject {
+  return (isApplied ? definition.refresh?.(object) : undefined) ?? object;
 }
 
 /** An object that waits for its last finalizer goes when that is taken off. */
