@@ -1,6 +1,7 @@
 import { area } from "../case.js";
 import type { Session } from "../session.js";
 import { deployment } from "./update.js";
+import { object, widget, widgetPath, widgets } from "./widgets.js";
 
 const path = (s: Session): string => `/api/v1/namespaces/${s.namespace}/configmaps/a`;
 const config = (data: object, metadata: object = {}): object => ({
@@ -27,6 +28,17 @@ export const applyCases = area("apply", {
     await s.apply("one", path(s), config({ k: "v", l: "w" }));
     await s.apply("two", path(s), config({ l: "w" }));
     await s.apply("one", path(s), config({ k: "v" }));
+  },
+  "empties what another manager owns whole": async (s) => {
+    const free = { "x-kubernetes-preserve-unknown-fields": true };
+    await s.crd(widgets(s, object({ free, note: { type: "string" } })));
+    const at = `${widgetPath(s)}/a`;
+    await s.apply("one", at, widget(s, "a", { free: {}, note: "x" }));
+    await s.apply("two", at, widget(s, "a", { free: { k: 1 } }));
+    await s.apply("two", at, widget(s, "a", {}), "&dryRun=All");
+    await s.apply("two", at, widget(s, "a", {}));
+    await s.get(at);
+    await s.apply("two", at, widget(s, "a", { free: { k: 1 } }));
   },
   "conflicts with another manager": async (s) => {
     await s.apply("one", path(s), config({ k: "v", l: "w" }));
