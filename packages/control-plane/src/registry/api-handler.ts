@@ -145,9 +145,17 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     return side instanceof Promise ? side.then(chosen) : chosen(side);
   }
 
+  /** What was asked for last: creates and lists ask for the same again and again. */
+  let latest: { readonly path: string; readonly info: RequestInfo } | undefined;
+
+  function infoOf(path: string): RequestInfo {
+    if (path !== latest?.path) latest = { path, info: parseRequestInfo(path) };
+    return latest.info;
+  }
+
   return async (request) => {
     try {
-      const info = parseRequestInfo(request.path);
+      const info = infoOf(request.path);
       // Every request comes by here: nothing is waited for that is there.
       const caller = options.authenticate(request);
       const user = caller instanceof Promise ? await caller : caller;

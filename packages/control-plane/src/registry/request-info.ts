@@ -27,14 +27,6 @@ const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize
  * rest are paths. `namespaces/x` is itself an object; `namespaces/x/pods` leads into it.
  */
 export function parseRequestInfo(path: string): RequestInfo {
-  if (path !== latest?.path) latest = { path, info: parsedInfo(path) };
-  return latest.info;
-}
-
-/** What was asked for last: creates, lists and the steps of one request ask for the same again and again. */
-let latest: { readonly path: string; readonly info: RequestInfo } | undefined;
-
-function parsedInfo(path: string): RequestInfo {
   const parts = path.split("/").filter((part) => part !== "");
   const isCore = parts[0] === "api";
   if ((!isCore && parts[0] !== "apis") || parts.length < (isCore ? 3 : 4)) return { type: "path", path };
