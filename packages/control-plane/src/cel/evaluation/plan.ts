@@ -12,7 +12,7 @@ import type {
 } from "../syntax/expression.js";
 import { EntryMap, GrowingList, ListValue, MapValue, StructValue } from "../values/collection.js";
 import { type CelValue, Failure, NO_SUCH_OVERLOAD, Optional, TypeValue } from "../values/value.js";
-import { goTypeName, isOfType, typeName } from "../values/value-type.js";
+import { goTypeName, isOfType, isPlain, typeName } from "../values/value-type.js";
 import type { Budget } from "./budget.js";
 import type { Variables } from "./program.js";
 import {
@@ -383,10 +383,7 @@ function growing(initial: Expression): ((frame: Frame) => CelValue) | undefined 
 }
 
 function isPrimitiveList(value: CelValue | undefined): boolean {
-  return (
-    value instanceof ListValue &&
-    value.items.every((item) => ["string", "bigint", "number", "boolean"].includes(typeof item))
-  );
+  return value instanceof ListValue && value.items.every(isPlain);
 }
 
 function badOptional(value: CelValue): Failure {

@@ -1,6 +1,6 @@
 import { ListValue, MapValue } from "../values/collection.js";
 import { type CelValue, Failure, Optional, TypeValue, Uint } from "../values/value.js";
-import { goTypeName } from "../values/value-type.js";
+import { goTypeName, isPlain } from "../values/value-type.js";
 
 /** `operand.field`; of an optional, an optional. */
 export function fieldOf(operand: CelValue, field: string): CelValue {
@@ -58,7 +58,7 @@ function noSuchKey(key: CelValue): Failure {
 
 /** What may stand in brackets behind a map or list. */
 export function isQualifier(value: CelValue): boolean {
-  return value instanceof Uint || ["string", "bigint", "number", "boolean"].includes(typeof value);
+  return value instanceof Uint || isPlain(value);
 }
 
 export function badQualifier(value: CelValue): Failure {

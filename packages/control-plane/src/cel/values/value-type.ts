@@ -27,6 +27,11 @@ export function typeName(value: CelValue): string {
   return value instanceof OpaqueValue ? value.type.name : "error";
 }
 
+/** Whether a value is one of JavaScript's own: no null, and none of the classes. */
+export function isPlain(value: CelValue): boolean {
+  return ["string", "bigint", "number", "boolean"].includes(typeof value);
+}
+
 /** How Go names the type of a value. */
 export function goTypeName(value: CelValue): string {
   const name = typeName(value);
