@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { connect as connectTls } from "node:tls";
 import { describe, expect, it, vi } from "vitest";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -9,6 +8,7 @@ import { TestEnvironment } from "../testing/test-environment.js";
 import { validating } from "./admission.js";
 import { app } from "./app.js";
 import { Shop } from "./app.testing.js";
+import { shownCertificate } from "./shown-certificate.testing.js";
 import { WebhookServer } from "./webhook-server.js";
 
 const DAY_MS = 86_400_000;
@@ -20,23 +20,12 @@ const shops = app({ name: "shops", kinds: [Shop], validate: [validating(Shop, { 
 const create = (env: TestEnvironment, name: string): Promise<unknown> =>
   env.client.create(Shop, { metadata: { name }, spec: { open: true } });
 
-/** The certificate that a caller is shown. */
-function shown(port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
-      resolve(socket.getPeerCertificate().fingerprint256);
-      socket.destroy();
-    });
-    socket.once("error", reject);
-  });
-}
-
 describe("a webhook's certificate", () => {
   it("is replaced while requests go on, none of which fails", async () => {
     await using env = await TestEnvironment.create();
     const clock = daysAgo(61);
     await using server = await WebhookServer.start({ apps: [shops], client: env.client, clock, random: systemRandom });
-    const before = await shown(server.port);
+    const before = await shownCertificate(server.port);
     let isRotated = false;
     let made = 0;
     const requests = (async () => {
@@ -45,7 +34,7 @@ describe("a webhook's certificate", () => {
     while (made < 3) await systemClock.sleep(1);
     clock.stepWall(61 * DAY_MS);
     await clock.advance(3_600_000);
-    expect(await shown(server.port)).not.toBe(before);
+    expect(await shownCertificate(server.port)).not.toBe(before);
     isRotated = true;
     await requests;
     expect((await env.client.list(Shop)).items).toHaveLength(made);
@@ -75,7 +64,7 @@ describe("a webhook's certificate", () => {
     });
     const clock = daysAgo(2_440);
     await using server = await WebhookServer.start({ apps: [shops], client, clock, random: systemRandom });
-    const before = await shown(server.port);
+    const before = await shownCertificate(server.port);
     const authorities = async (): Promise<number> => {
       const { webhooks = [] } = await env.client.get(ValidatingWebhookConfiguration, shops.name);
       const bundle = Buffer.from(String(webhooks[0]?.clientConfig.caBundle), "base64").toString("utf8");
@@ -86,13 +75,13 @@ describe("a webhook's certificate", () => {
     clock.stepWall(2_440 * DAY_MS);
     await clock.advance(3_600_000);
     await vi.waitFor(() => expect(failures).toBe(0));
-    expect([await authorities(), await shown(server.port)]).toEqual([1, before]);
+    expect([await authorities(), await shownCertificate(server.port)]).toEqual([1, before]);
     await clock.advance(60_000);
     await vi.waitFor(async () => expect(await authorities()).toBe(2));
-    expect(await shown(server.port)).toBe(before);
+    expect(await shownCertificate(server.port)).toBe(before);
     await vi.waitFor(async () => {
       await clock.advance(10_000);
-      expect(await shown(server.port)).not.toBe(before);
+      expect(await shownCertificate(server.port)).not.toBe(before);
     });
     await create(env, "trusted");
   }, 60_000);

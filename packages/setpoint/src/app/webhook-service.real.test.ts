@@ -1,5 +1,4 @@
 import { networkInterfaces } from "node:os";
-import { connect as connectTls } from "node:tls";
 import { describe, expect, it, vi } from "vitest";
 import { startKubernetes } from "../../../../tools/kubernetes/start.mjs";
 import { isConflict } from "../client/api-error.js";
@@ -12,6 +11,7 @@ import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregist
 import { EndpointSlice } from "../kinds/builtin/discovery.k8s.io/v1.js";
 import { Namespace, Service } from "../kinds/builtin/v1.js";
 import { OldOrder, Order, orders } from "./app.testing.js";
+import { shownCertificate } from "./shown-certificate.testing.js";
 import { WebhookServer } from "./webhook-server.js";
 
 const DAY_MS = 86_400_000;
@@ -61,17 +61,6 @@ async function routeTo(client: Client, { port }: WebhookServer): Promise<void> {
 
 const order = (name: string, count: number) => ({ metadata: { name, ...here }, spec: { item: "tea", count } });
 
-/** The certificate that a caller is shown. */
-function shown(port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
-      resolve(socket.getPeerCertificate().fingerprint256);
-      socket.destroy();
-    });
-    socket.once("error", reject);
-  });
-}
-
 async function installedAuthorities(client: Client): Promise<number> {
   const { webhooks = [] } = await client.get(ValidatingWebhookConfiguration, orders.name);
   const { clientConfig } = webhooks[0]!;
@@ -105,7 +94,7 @@ describe.skipIf(!address)(`webhooks behind a Service, on a real kube-apiserver${
     await expect(client.create(Order, order("many", 11))).rejects.toSatisfy(isConflict);
     expect((await client.get(OldOrder, "first", here)).spec).toEqual({ item: "tea", pieces: 1 });
 
-    const before = await shown(pod.port);
+    const before = await shownCertificate(pod.port);
     const rotation = new AbortController();
     let made = 0;
     const writes = (async () => {
@@ -113,7 +102,7 @@ describe.skipIf(!address)(`webhooks behind a Service, on a real kube-apiserver${
     })();
     clock.stepWall(61 * DAY_MS);
     await clock.advance(3_600_000);
-    await vi.waitFor(async () => expect(await shown(pod.port)).not.toBe(before), soon);
+    await vi.waitFor(async () => expect(await shownCertificate(pod.port)).not.toBe(before), soon);
     expect(await installedAuthorities(client)).toBe(2);
     const enough = made + 5;
     await vi.waitFor(() => expect(made).toBeGreaterThan(enough), soon);
@@ -122,7 +111,7 @@ describe.skipIf(!address)(`webhooks behind a Service, on a real kube-apiserver${
 
     // Another pod shows the certificate of the same Secret; to call it is a handshake that the new authority vouches for.
     await using second = await startPod(client, systemClock);
-    expect(await shown(second.port)).toBe(await shown(pod.port));
+    expect(await shownCertificate(second.port)).toBe(await shownCertificate(pod.port));
     await routeTo(client, second);
     await pod[Symbol.asyncDispose]();
     await vi.waitFor(() => client.create(Order, order("last", 1)), soon);
