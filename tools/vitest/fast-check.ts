@@ -1,8 +1,26 @@
 // What tests import as "fast-check": the library with the run's seed, so that a failure in one run can be repeated.
-import fc from "../../node_modules/fast-check/lib/fast-check.js";
+// SETPOINT_SEEDS=50 runs each property under that many seeds, one after the other: a hunt for what a single run rarely meets.
+import library from "../../node_modules/fast-check/lib/fast-check.js";
 
 const seed = Number(process.env.SETPOINT_SEED);
-if (Number.isInteger(seed)) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
+if (Number.isInteger(seed)) library.configureGlobal({ ...library.readConfigureGlobal(), seed });
+
+const seeds = Number(process.env.SETPOINT_SEEDS ?? 1);
+
+/** As the library's own: a promise for an asynchronous property, nothing for another. A given seed or path is not varied. */
+const assert: typeof library.assert = ((property: never, parameters?: { seed?: number }) => {
+  const first = parameters?.seed ?? library.readConfigureGlobal().seed;
+  if (seeds <= 1 || first === undefined || parameters?.seed !== undefined) return library.assert(property, parameters);
+  const under = (turn: number) => library.assert(property, { ...parameters, seed: (first + turn * 7919) | 0 });
+  const begun: unknown = under(0);
+  if (begun instanceof Promise) return begun.then(() => theRest(under));
+  for (let turn = 1; turn < seeds; turn += 1) under(turn);
+}) as typeof library.assert;
+
+async function theRest(under: (turn: number) => unknown): Promise<void> {
+  for (let turn = 1; turn < seeds; turn += 1) await under(turn);
+}
 
 export * from "../../node_modules/fast-check/lib/fast-check.js";
-export default fc;
+export { assert };
+export default { ...library, assert };

@@ -27,7 +27,7 @@ function compare(left: Pod, right: Pod, crowd: (pod: Pod) => number, nowMs: numb
   const byReadiness = byAge(readySinceMs(left), readySinceMs(right), left, right, nowMs);
   if (byReadiness !== 0) return byReadiness;
   if (maxRestarts(left) !== maxRestarts(right)) return maxRestarts(right) - maxRestarts(left);
-  return byAge(createdMs(left), createdMs(right), left, right, nowMs);
+  return byAge(createdMs(left), createdMs(right), left, right, nowMs) || byUid(left, right);
 }
 
 /** The younger first; ages of one order of magnitude are as good as equal, and then the uid decides. */
@@ -35,6 +35,11 @@ function byAge(leftMs: number | undefined, rightMs: number | undefined, left: Po
   if (leftMs === undefined || rightMs === undefined || leftMs === rightMs) return 0;
   const difference = magnitude(nowMs - leftMs) - magnitude(nowMs - rightMs);
   if (difference !== 0) return difference;
+  return byUid(left, right);
+}
+
+/** Twins in all else have an order too, or the choice would hang on how a cache lists them. */
+function byUid(left: Pod, right: Pod): number {
   return left.metadata.uid < right.metadata.uid ? -1 : 1;
 }
 
