@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Session } from "../session.js";
 import { ownNodes, type ReadyNode, readyNode } from "./ready-node.js";
@@ -27,6 +28,12 @@ function isAtRest({ object, pods }: WorkloadView): boolean {
   );
 }
 
+/** Where nodes may have two pods, or pods nodes that are not for them: the case tells the counts to wait for. */
+const isCounted =
+  (expected: Readonly<Record<string, number>>) =>
+  ({ object: { status } }: WorkloadView): boolean =>
+    Object.entries(expected).every(([name, count]) => counts(status[name], count));
+
 const daemonSets: WorkloadKind = {
   plural: "daemonsets",
   between: "controllerrevisions",
@@ -39,30 +46,47 @@ const daemonSets: WorkloadKind = {
   walked: ({ status = {} }) => ({ observedGeneration: status.observedGeneration }),
 };
 
-async function begin(s: Session, spec: object = {}): Promise<ScriptedWorkload> {
+async function begin(s: Session, spec: object, kind: WorkloadKind): Promise<ScriptedWorkload> {
   const { metadata, spec: pod } = labelled().template;
   const template = { metadata, spec: { ...pod, nodeSelector: ownNodes(s) } };
-  return await ScriptedWorkload.begin(s, daemonSets, { template, ...spec });
+  return await ScriptedWorkload.begin(s, kind, { template, ...spec });
 }
+
+const uneven: WorkloadKind = { ...daemonSets, isAtRest: ({ object }) => isObserved(object) };
+
+const surging = { updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } };
 
 const rolling = (maxUnavailable: number | string) => ({
   updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable } },
 });
 
+/** The older of two pods is the one that counts, by the second. */
+const OLDER_MS = 1_100;
+
+async function taint(s: Session, { name }: ReadyNode, taints: readonly object[] | null): Promise<void> {
+  await s.patch("merge", `/api/v1/nodes/${name}`, { spec: { taints } }, { silent: true });
+}
+
 /** A case with so many nodes of its own, and all pods of image `one` ready on them. */
 const onNodes =
-  (count: number, spec: object, run: (set: ScriptedWorkload, s: Session) => Promise<void>) =>
+  (
+    count: number,
+    spec: object,
+    run: (set: ScriptedWorkload, s: Session, nodes: readonly ReadyNode[]) => Promise<void>,
+    kind = daemonSets,
+  ) =>
   async (s: Session): Promise<void> => {
     const nodes: ReadyNode[] = [];
     try {
       for (let index = 0; index < count; index++) nodes.push(await readyNode(s, `n${index}`));
-      await using set = await begin(s, spec);
-      await set.rests("made", { one: [count, 0] });
+      await using set = await begin(s, spec, kind);
+      const all = { desiredNumberScheduled: count, currentNumberScheduled: count, updatedNumberScheduled: count };
+      await set.rests("made", { one: [count, 0] }, isCounted(all));
       for (let ready = 1; ready <= count; ready++) {
         await set.ready("one");
-        await set.rests(`${ready} ready`, { one: [count, ready] });
+        await set.rests(`${ready} ready`, { one: [count, ready] }, isCounted({ ...all, numberReady: ready }));
       }
-      await run(set, s);
+      await run(set, s, nodes);
     } finally {
       for (const node of nodes) await node[Symbol.asyncDispose]();
     }
@@ -110,5 +134,76 @@ export const daemonSetTransitionCases = area("daemon set transitions", {
     const [name] = await set.podNames("one");
     await set.readyPod(name!, "no longer");
     await set.rests("ready no longer", { one: [2, 1] });
+  }),
+  "an update beside the old pods, one node at a time": onNodes(
+    2,
+    surging,
+    async (set) => {
+      await systemClock.sleep(OLDER_MS);
+      await set.image("two");
+      await set.rests(
+        "begun",
+        { one: [2, 2], two: [1, 0] },
+        isCounted({ numberAvailable: 2, updatedNumberScheduled: 0 }),
+      );
+      await set.ready("two");
+      await set.rests(
+        "the other",
+        { one: [1, 1], two: [2, 1] },
+        isCounted({ numberAvailable: 2, updatedNumberScheduled: 1 }),
+      );
+      await set.ready("two");
+      await set.rests("complete", { two: [2, 2] }, isCounted({ numberAvailable: 2, updatedNumberScheduled: 2 }));
+    },
+    uneven,
+  ),
+  "a broken revision beside the old pods is taken back": onNodes(
+    2,
+    surging,
+    async (set) => {
+      await systemClock.sleep(OLDER_MS);
+      await set.image("two");
+      await set.rests(
+        "broken",
+        { one: [2, 2], two: [1, 0] },
+        isCounted({ numberAvailable: 2, updatedNumberScheduled: 0 }),
+      );
+      await set.image("one");
+      await set.rests("back", { one: [2, 2] }, isCounted({ numberAvailable: 2, updatedNumberScheduled: 2 }));
+    },
+    uneven,
+  ),
+  "a node goes": onNodes(2, {}, async (set, _s, nodes) => {
+    await nodes[0]![Symbol.asyncDispose]();
+    await set.lookAgain("a node went");
+    await set.rests("gone", { one: [1, 1] });
+  }),
+  "a node is tainted, and no longer": onNodes(
+    2,
+    {},
+    async (set, s, nodes) => {
+      const taints = [{ key: "mine", effect: "NoSchedule" }];
+      await taint(s, nodes[0]!, taints);
+      await set.lookAgain("tainted");
+      await set.rests("its pod may stay", { one: [2, 2] }, isCounted({ numberMisscheduled: 1 }));
+      await taint(s, nodes[0]!, null);
+      await set.lookAgain("no longer tainted");
+      await set.rests("as before", { one: [2, 2] }, isCounted({ numberAvailable: 2, numberMisscheduled: 0 }));
+    },
+    uneven,
+  ),
+  "a pod is deleted, another fails": onNodes(2, {}, async (set) => {
+    const [first, second] = await set.podNames("one");
+    await set.deletePod(first!);
+    await set.rests("another for the deleted", { one: [2, 1] });
+    await set.podStatus(second!, { phase: "Failed", conditions: [] });
+    await set.rests("another for the failed", { one: [2, 0] });
+  }),
+  "pods must be ready for an hour": onNodes(2, { minReadySeconds: 3600 }, async (set) => {
+    const [first, second] = await set.podNames("one");
+    await set.readyPod(first!, "long ago");
+    await set.rests("one is available", { one: [2, 2] });
+    await set.readyPod(second!, "long ago");
+    await set.rests("both are available", { one: [2, 2] });
   }),
 });

@@ -76,4 +76,56 @@ export const replicaSetTransitionCases = area("replica set transitions", {
     await set.readyPod(second!, "long ago");
     await set.rests("both are available", { one: [2, 2] });
   },
+  "to nothing and back": async (s) => {
+    await using set = await complete(s, 2);
+    await set.spec({ replicas: 0 });
+    await set.rests("nothing", {});
+    await set.spec({ replicas: 2 });
+    await set.rests("back", { one: [2, 0] });
+    await set.ready("one", 2);
+    await set.rests("ready", { one: [2, 2] });
+  },
+  "a template that changes is for pods to come": async (s) => {
+    await using set = await complete(s, 2);
+    await set.image("two");
+    await set.rests("nothing happens", { one: [2, 2] });
+    await set.spec({ replicas: 3 });
+    await set.rests("up", { one: [2, 2], two: [1, 0] });
+    const [first] = await set.podNames("one");
+    await set.deletePod(first!);
+    await set.rests("another for the deleted", { one: [1, 1], two: [2, 0] });
+  },
+  "more labels in the template than pods have": async (s) => {
+    await using set = await complete(s, 2);
+    await set.spec({ template: { metadata: { labels: { more: "labels" } } } });
+    await set.rests("none has them all", { one: [2, 2] }, ({ object }) => !object.status.fullyLabeledReplicas);
+    const [first] = await set.podNames("one");
+    await set.podLabels(first!, { more: "labels" });
+    await set.rests("one has", { one: [2, 2] }, ({ object }) => object.status.fullyLabeledReplicas === 1);
+  },
+  "a pod is let go of": async (s) => {
+    await using set = await complete(s, 2);
+    const [first] = await set.podNames("one");
+    await set.podLabels(first!, { app: "b" });
+    await set.rests("another for it", { one: [3, 2] });
+    await set.podLabels(first!, { app: "a" });
+    await set.rests("it is back: one too many", { one: [2, 2] });
+  },
+  "those that became ready last go first": async (s) => {
+    await using set = await complete(s, 3);
+    const [first, second, third] = await set.podNames("one");
+    await set.readyPod(first!, "long ago");
+    await set.readyPod(third!, "long ago");
+    await set.rests("two are old", { one: [3, 3] });
+    await set.spec({ replicas: 2 });
+    await set.rests("down", { one: [2, 2] });
+    s.note("the young one is gone", !(await set.podNames("one")).includes(second!));
+  },
+  "a time to be ready that grows and shrinks": async (s) => {
+    await using set = await complete(s, 2);
+    await set.spec({ minReadySeconds: 3600 });
+    await set.rests("available no longer", { one: [2, 2] });
+    await set.spec({ minReadySeconds: 0 });
+    await set.rests("available again", { one: [2, 2] });
+  },
 });

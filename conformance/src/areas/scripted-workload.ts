@@ -87,6 +87,11 @@ export class ScriptedWorkload implements AsyncDisposable {
     return this.change({ spec });
   }
 
+  /** Not everything that happens around it is an occasion for the real controller; a change of the object is. */
+  lookAgain(why: string): Promise<void> {
+    return this.change({ metadata: { annotations: { "look-again": why } } });
+  }
+
   /** Gives it the template of another image. */
   image(image: string): Promise<void> {
     return this.spec({ template: labelled(image).template });
@@ -109,6 +114,10 @@ export class ScriptedWorkload implements AsyncDisposable {
 
   async podStatus(name: string, status: object): Promise<void> {
     await this.#s.patch("merge", `${podsOf(this.#s)}/${name}/status`, { status }, { silent: true });
+  }
+
+  async podLabels(name: string, labels: object): Promise<void> {
+    await this.#s.patch("merge", `${podsOf(this.#s)}/${name}`, { metadata: { labels } }, { silent: true });
   }
 
   async deletePod(name: string): Promise<void> {
