@@ -59,7 +59,7 @@ export {
   isUnauthorized,
   type RequestSummary,
 } from "./client/api-error.js";
-export { drain, readJson } from "./client/body.js";
+export { drain, readJson, wholeBody } from "./client/body.js";
 export type * from "./client/client.js";
 export { type ConnectOptions, connect } from "./client/connect.js";
 export { bearerToken, type Credentials } from "./client/credentials.js";

@@ -1,4 +1,4 @@
-import { SetpointError, type Transport, type TransportRequest, type TransportResponse } from "setpoint";
+import { SetpointError, type Transport, type TransportRequest, type TransportResponse, wholeBody } from "setpoint";
 import { answerError } from "../registry/negotiation/answer.js";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiResponse } from "./api-request.js";
@@ -17,7 +17,9 @@ export function inProcessTransport(handler: ApiHandler): Transport {
 
 class InProcessTransport implements Transport {
   readonly #handler: ApiHandler;
-  readonly #exchanges = new Set<AbortController>();
+  readonly #exchanges = new Set<Exchange>();
+  /** Exchanges that ended well: the next requests' own. */
+  readonly #idle: Exchange[] = [];
   #isClosed = false;
 
   constructor(handler: ApiHandler) {
@@ -25,32 +27,34 @@ class InProcessTransport implements Transport {
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
-    if (request.signal?.aborted) throw aborted(request);
+    const { method, signal } = request;
+    if (signal?.aborted) throw aborted(request);
     if (this.#isClosed)
       throw new SetpointError("TRANSPORT_REFUSED", `${nameOf(request)}: the control plane is stopped`);
-    const exchange = new AbortController();
+    const exchange = this.#idle.pop() ?? new Exchange();
     this.#exchanges.add(exchange);
-    const onAbort = (): void => exchange.abort(request.signal?.reason);
-    request.signal?.addEventListener("abort", onAbort, { once: true });
+    const onAbort = (): void => exchange.abort(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
     const done = (): void => {
       this.#exchanges.delete(exchange);
-      request.signal?.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", onAbort);
     };
     try {
-      const response = await unlessAborted(this.#handle(request, exchange.signal), exchange.signal);
-      const { body } = response;
-      if (request.method === "HEAD") {
+      const response = await exchange.unlessAborted(this.#handle(request, exchange.signal));
+      const { status, headers, body } = response;
+      if (method === "HEAD") {
         // The length of what would be sent is said; what would be sent is not.
         done();
         exchange.abort(new Error("nothing of the body is wanted"));
-        return { ...response, body: whole(NO_BODY) };
+        return { status, headers, body: wholeBody(NO_BODY) };
       }
-      if (!(body instanceof Uint8Array)) return { ...response, body: streamed(request, body, exchange, done) };
+      if (!(body instanceof Uint8Array)) return { status, headers, body: streamed(request, body, exchange, done) };
       done();
-      return { ...response, body: whole(body) };
+      if (!exchange.signal.aborted) this.#idle.push(exchange);
+      return { status, headers, body: wholeBody(body) };
     } catch (error) {
       done();
-      throw request.signal?.aborted ? aborted(request) : broken(request, error);
+      throw signal?.aborted ? aborted(request) : broken(request, error);
     }
   }
 
@@ -70,21 +74,44 @@ class InProcessTransport implements Transport {
   }
 }
 
-async function* whole(body: Uint8Array): AsyncIterable<Uint8Array> {
-  if (body.byteLength > 0) yield body;
+/**
+ * What the handler of a request is told of its caller, for one request after the other as a connection of HTTP/1.1 is:
+ * a signal costs as much to make as a small request to answer.
+ */
+class Exchange {
+  readonly #controller = new AbortController();
+  /** Rejects what is waited for. */
+  #leave: ((reason: unknown) => void) | undefined;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#leave?.(reason);
+  }
+
+  unlessAborted<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#leave = reject;
+      if (this.signal.aborted) reject(this.signal.reason);
+      work.then(resolve, reject);
+    });
+  }
 }
 
 /** A stream that ends early with the caller's signal, and tells the handler when the caller leaves. */
 async function* streamed(
   request: TransportRequest,
   body: AsyncIterable<Uint8Array>,
-  exchange: AbortController,
+  exchange: Exchange,
   done: () => void,
 ): AsyncIterable<Uint8Array> {
   const source = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await unlessAborted(source.next(), exchange.signal);
+      const next = await exchange.unlessAborted(source.next());
       if (next.done) return;
       yield next.value;
     }
@@ -95,15 +122,6 @@ async function* streamed(
     exchange.abort(new Error("the reader left"));
     void source.return?.();
   }
-}
-
-function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 function nameOf({ method, path }: TransportRequest): string {

@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
 import type { RequestSummary } from "./api-error.js";
-import { BodyQueue } from "./body-queue.js";
+import { BodyQueue, type BodySource } from "./body-queue.js";
 import type { TransportResponse } from "./transport.js";
 
 /** The whole body. Stops after `maxBytes` and closes the stream, where given. */
@@ -23,6 +23,16 @@ function joined(chunks: readonly Uint8Array[]): Buffer {
   if (chunks.length === 1 && only) return Buffer.from(only.buffer, only.byteOffset, only.byteLength);
   return Buffer.concat(chunks);
 }
+
+/** A body that is there already, for a transport that has nothing to wait for. Its reader is handed the bytes as they are. */
+export function wholeBody(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  const body = new BodyQueue(NO_SOURCE);
+  if (bytes.byteLength > 0) body.push(bytes);
+  body.end();
+  return body;
+}
+
+const NO_SOURCE: BodySource = { pause() {}, resume() {}, cancel() {} };
 
 /** Whether all of a body has come already, as a short one does together with its head: nobody need wait for it. */
 export function isComplete(body: AsyncIterable<Uint8Array>): boolean {
