@@ -142,7 +142,7 @@ function checkTypes() {
     execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", consumer], {
       encoding: "utf8",
     });
-    console.log("types: a program with nodenext and no skipLibCheck passes");
+    console.log("types: a program with nodenext, every strictness and no skipLibCheck passes");
   } catch (error) {
     problems.push(`types: ${error.stdout}`);
   }
@@ -155,6 +155,8 @@ const consumerProgram = {
       lib: ["es2023", "esnext.disposable"],
       module: "nodenext",
       strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
       declaration: true,
       noEmit: true,
       skipLibCheck: false,
@@ -167,6 +169,10 @@ import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { NetworkPolicy } from "setpoint/kinds/networking.k8s.io/v1";
 import { z } from "zod";
+export type * as testing from "setpoint/testing";
+export type * as cli from "@setpoint/cli";
+export type * as controlPlane from "@setpoint/control-plane";
+export type * as sqlite from "@setpoint/sqlite";
 
 export const Website = resource("web.example.com/v1/Website", {
   spec: z.object({ image: z.string(), replicas: z.int().min(0).default(1) }),

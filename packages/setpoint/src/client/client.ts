@@ -168,7 +168,7 @@ export interface ApplyOptions extends WriteOptions, SubresourceOption {
    * Defaults to `Ignore`, which costs a server the least: an apply that states an unknown field is refused whatever is
    * said here.
    */
-  readonly fieldValidation?: WriteOptions["fieldValidation"];
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
 }
 
 export interface DeleteOptions extends CallOptions {

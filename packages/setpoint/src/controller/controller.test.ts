@@ -30,6 +30,32 @@ describe("controller", () => {
     ),
   );
 
+  it.each<[string, object, string]>([
+    ["no reconcile", { reconcile: undefined }, "reconcile is undefined, no function"],
+    ["a finalize that is none", { finalize: true }, "finalize is true, no function"],
+    ["a misspelt option", { finalise: reconcile }, "there is no option finalise; there are name, owns, uses"],
+    ["a kind that an import in a circle left out", { owns: [ConfigMap, undefined] }, "owns[1]: undefined is no kind"],
+    ["a kind in place of a list", { owns: ConfigMap }, "owns is no list"],
+    ["a text in place of a kind", { uses: ["v1/ConfigMap"] }, "uses[0]: v1/ConfigMap is no kind"],
+    ["a scope of nothing", { uses: [scoped(ConfigMap, { namespaces: [] })] }, "uses[0]: namespaces is [], no list"],
+    ["a watch without a map", { watches: [ConfigMap] }, "watches[0]: it maps to no keys: use mapped(Kind, …)"],
+    ["a namespace in place of a list", { namespaces: "team" }, "namespaces is team, no list of names"],
+    ["a selector that is none", { labelSelector: "a in b" }, "labelSelector: "],
+    ["a verb that is none", { writes: ["get"] }, "writes: get is none of create, update, patch, delete, status"],
+    ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, no list of names"],
+    ["a factor that is none", { retry: { factor: Number.NaN } }, "retry.factor is NaN, not 1 or more"],
+  ])("refuses %s, and says so", (_, options, message) => {
+    expect(() => controller(Website, { reconcile, ...options })).toThrow(
+      expect.objectContaining({ code: "CONTROLLER_INVALID", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("refuses what is no kind", () => {
+    expect(() => controller(undefined as never, { reconcile })).toThrow("controller: undefined is no kind such as");
+    expect(() => controller("v1/ConfigMap" as never, { reconcile })).toThrow("v1/ConfigMap is no kind");
+    expect(() => controller(Website, undefined as never)).toThrow("controller: its options are undefined");
+  });
+
   it("names the option of a duration that is none", () => {
     expect(() => controller(Website, { reconcile, timeout: "soon" as "1s" })).toThrow("controller websites: timeout");
   });

@@ -5,6 +5,7 @@ import { type Kind, kindId, type ObjectOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { BackoffOptions } from "../queue/backoff.js";
 import type { ReconcileContext } from "./context.js";
+import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { MetricSource } from "./metric-source.js";
 import type { Outcome } from "./outcome.js";
@@ -209,6 +210,7 @@ export function controller<
   const Uses extends readonly KindUse[] = [],
   const Owns extends readonly KindUse[] = [],
 >(kind: Kind<T>, options: ControllerOptions<T, Uses, Owns>): Controller<T> {
+  checkDeclaration("controller", kind, options, CONTROLLER_OPTIONS, CONTROLLER_FUNCTIONS);
   const name = options.name ?? kind.plural;
   const { concurrency = 4, retry = {} } = options;
   const invalid = (message: string): SetpointError =>
@@ -218,8 +220,6 @@ export function controller<
   }
   if (!Number.isInteger(concurrency) || concurrency < 1) throw invalid(`concurrency is ${concurrency}, not 1 or more`);
   const maxAttempts = retry.attempts ?? 12;
-  if (!Number.isInteger(maxAttempts) || maxAttempts < 0)
-    throw invalid(`retry.attempts is ${maxAttempts}, not 0 or more`);
   const finalizer = options.finalizer ?? `setpoint.dev/${name}`;
   checkFinalizerName(finalizer, name);
   const owns = (options.owns ?? []).map(asScoped);
@@ -257,6 +257,14 @@ export function controller<
     metrics: options.metrics ?? [],
   };
 }
+
+const CONTROLLER_OPTIONS = {
+  ...{ name: true, owns: true, uses: true, writes: true, watches: true, triggers: true, namespaces: true },
+  ...{ labelSelector: true, when: true, reconcile: true, finalize: true, deleting: true, finalizer: true },
+  ...{ fieldManager: true, concurrency: true, retry: true, timeout: true, resync: true, onError: true, metrics: true },
+} as const satisfies Record<keyof ControllerOptions<KubeObject>, true>;
+
+const CONTROLLER_FUNCTIONS = { reconcile: "needed", ...optionalFunctions("finalize", "deleting", "onError") } as const;
 
 function asScoped(use: KindUse): ScopedKind {
   return "plural" in use ? { kind: use } : use;

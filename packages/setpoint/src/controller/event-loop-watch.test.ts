@@ -63,6 +63,26 @@ describe("EventLoopWatch", () => {
     expect(blocked).toMatchObject([{ blockedMs: 9_000, key: "team/busy" }]);
   });
 
+  it("does not name those that acted once the loop went on: they had waited", () => {
+    const { clock, loop, blocked } = watch();
+    loop.begin({ key: "team/waiting", lastSeenMs: -1 });
+    const busy = { key: "team/busy", lastSeenMs: 0 };
+    loop.begin(busy);
+    clock.nowMs = 1_500;
+    loop.end(busy);
+    loop.begin({ key: "team/next", lastSeenMs: 1_500 });
+    clock.fireAt(1_501);
+    expect(blocked).toEqual([{ blockedMs: 1_001, key: "team/busy", others: ["team/waiting", "team/next"] }]);
+  });
+
+  it("names a run that blocked and has acted since", () => {
+    const { clock, loop, blocked } = watch();
+    loop.begin({ key: "team/waiting", lastSeenMs: 0 });
+    loop.begin({ key: "team/busy", lastSeenMs: 1_501, pause: { fromMs: 1, toMs: 1_501 } });
+    clock.fireAt(1_502);
+    expect(blocked).toMatchObject([{ key: "team/busy" }]);
+  });
+
   it("ticks only while something runs", () => {
     const { clock, loop } = watch();
     expect(clock.isTicking).toBe(false);

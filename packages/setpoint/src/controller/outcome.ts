@@ -54,7 +54,31 @@ export function isOutcome(value: unknown): value is Outcome {
   return typeof value === "object" && value !== null && "type" in value && TYPES.includes(value.type);
 }
 
+/** Why an outcome that was written by hand cannot be kept to; undefined for what the functions above give. */
+export function outcomeProblem(outcome: Outcome): string | undefined {
+  const delay = outcome.type === "waitFor" ? "recheckMs" : "afterMs";
+  const { [delay]: givenMs } = outcome as Outcome & { readonly [field in typeof delay]?: unknown };
+  if (givenMs === undefined && (outcome.type === "retry" || outcome.type === "done" || outcome.type === "terminal"))
+    return undefined;
+  if (typeof givenMs === "number" && Number.isFinite(givenMs) && givenMs >= 0) return undefined;
+  return `${outcome.type} with ${delay} ${shown(givenMs)}, which is no time in milliseconds`;
+}
+
+/** A value as messages show it: short, whatever it is. */
+export function shown(value: unknown): string {
+  const text = typeof value === "object" && value !== null ? safeJson(value) : String(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+function safeJson(value: object): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value); // it contains itself, or a bigint
+  }
+}
+
 /** What an error says, whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message : shown(error);
 }

@@ -17,7 +17,17 @@ import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
 import { silentLogger } from "./logger.js";
 import type { Sources } from "./object-reader.js";
-import { done, isOutcome, messageOf, type Outcome, retry, terminal, waitFor } from "./outcome.js";
+import {
+  done,
+  isOutcome,
+  messageOf,
+  type Outcome,
+  outcomeProblem,
+  retry,
+  shown,
+  terminal,
+  waitFor,
+} from "./outcome.js";
 import { type OwnWrites, onlyAt } from "./own-writes.js";
 import { Run } from "./run.js";
 import { runContext, withGeneration } from "./run-context.js";
@@ -276,14 +286,22 @@ function maskedOutcome(outcome: Outcome, mask: SecretMask): Outcome {
 
 function asOutcome(returned: unknown): Outcome {
   if (returned === undefined || returned === null) return done();
-  if (isOutcome(returned)) return returned;
-  const message = `a reconciler returned ${JSON.stringify(returned)}, which is no outcome; return nothing or ctx.requeueAfter(…)`;
+  if (isOutcome(returned)) return soundOutcome(returned);
+  const message = `a reconciler returned ${shown(returned)}, which is no outcome; return nothing or ctx.requeueAfter(…)`;
+  return terminal(new SetpointError("OUTCOME_INVALID", message));
+}
+
+/** The outcome, unless it asks for a time that is none: a queue could not wait for that. */
+function soundOutcome(outcome: Outcome): Outcome {
+  const problem = outcomeProblem(outcome);
+  if (problem === undefined) return outcome;
+  const message = `a reconciler asked for ${problem}; ctx.requeueAfter("10s") gives a sound one`;
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 
 /** What something thrown means. Objects that are not there yet are waited for: their reads are tracked. */
 function outcomeOf(thrown: unknown): Outcome {
-  if (isOutcome(thrown)) return thrown;
+  if (isOutcome(thrown)) return soundOutcome(thrown);
   if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
   if (isSetpointError(thrown, "CHILD_TERMINATING")) return waitFor("ChildTerminating", { message: thrown.message });
   if (isSetpointError(thrown, "CHILD_NOT_OWNED") || isSetpointError(thrown, "KIND_NOT_DECLARED"))

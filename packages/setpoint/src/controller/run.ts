@@ -4,6 +4,7 @@ import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { DependencyIndex, Read } from "./dependency-index.js";
 import { identityOf } from "./dependency-index.js";
+import { BLOCKED_AFTER_MS, type Pause } from "./event-loop-watch.js";
 import { currentSignal, type Fence } from "./fence.js";
 import type { SecretMask } from "./secret-mask.js";
 import type { WriteRecord } from "./timeline.js";
@@ -48,6 +49,7 @@ export class Run {
   readonly #span: RunSpan | undefined;
   /** When the run last showed that it is at work. */
   #lastSeenMs: number;
+  #pause: Pause | undefined;
   #isOver = false;
 
   constructor(options: RunOptions) {
@@ -69,6 +71,10 @@ export class Run {
     return this.#lastSeenMs;
   }
 
+  get pause(): Pause | undefined {
+    return this.#pause;
+  }
+
   /** Tracks a read: from now on its changes repeat this run. */
   track(read: Read): void {
     this.reads.add(identityOf(read));
@@ -77,7 +83,9 @@ export class Run {
 
   /** What a run that is over, timed out or lost its lease still tries must not reach the world. */
   assertOpen(): void {
-    this.#lastSeenMs = this.#clock.monotonic();
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#lastSeenMs >= BLOCKED_AFTER_MS) this.#pause = { fromMs: this.#lastSeenMs, toMs: nowMs };
+    this.#lastSeenMs = nowMs;
     if (this.#isOver) {
       const message = `${this.controller}: the run of ${this.key} has ended; something in it was not awaited`;
       throw new SetpointError("RUN_OVER", message);

@@ -20,6 +20,12 @@ async function change(name: string, image: string): Promise<void> {
 const remove = (name: string): Promise<unknown> => world.client.delete(Website, name, { namespace: "team" });
 
 describe("a watcher", () => {
+  it("refuses handlers that are none and names that it does not know", () => {
+    expect(() => watcher(Website, { add: "x" as never })).toThrow("watcher websites: add is x, no function");
+    expect(() => watcher(Website, { added: () => {} } as never)).toThrow("there is no option added");
+    expect(() => watcher(Website, { retry: { attempts: -1 } })).toThrow("retry.attempts is -1, not 0 or more");
+  });
+
   it("case 1: is called once for an add, beside a reconciler of the same kind", async () => {
     const cluster = world.cluster();
     await world.watch(watcher(Website, { add: (site) => void seen.push(`watcher ${site.metadata.name}`) }), {

@@ -3,6 +3,7 @@ import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { RetryPolicy } from "./controller.js";
+import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { Logger } from "./logger.js";
 import type { MetricSource } from "./metric-source.js";
@@ -94,12 +95,13 @@ export interface Watcher<T extends KubeObject = KubeObject> {
  *
  * ```ts
  * const audit = watcher(Website, {
- *   add: (site) => audit.write("created", site.metadata.name),
- *   delete: (site) => audit.write("deleted", site.metadata.name),
+ *   add: (site) => journal.write("created", site.metadata.name),
+ *   delete: (site) => journal.write("deleted", site.metadata.name),
  * });
  * ```
  */
 export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOptions<T>): Watcher<T> {
+  checkDeclaration("watcher", kind, options, WATCHER_OPTIONS, WATCHER_FUNCTIONS);
   const name = options.name ?? kind.plural;
   const { concurrency = 4, retry = {} } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
@@ -130,6 +132,13 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
     metrics: options.metrics ?? [],
   };
 }
+
+const WATCHER_OPTIONS = {
+  ...{ name: true, namespaces: true, labelSelector: true, add: true, update: true, delete: true, sync: true },
+  ...{ retry: true, supersedes: true, finalizer: true, concurrency: true, resync: true, onError: true, metrics: true },
+} as const satisfies Record<keyof WatcherOptions<KubeObject>, true>;
+
+const WATCHER_FUNCTIONS = optionalFunctions("add", "update", "delete", "sync", "supersedes", "onError");
 
 /**
  * A delete makes every retry pointless. Otherwise a step of another type, or of the same generation, says nothing about

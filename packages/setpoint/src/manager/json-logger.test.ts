@@ -18,9 +18,18 @@ it("writes one JSON object a line: time, level, message, fields, errors with the
       message: "look",
       manager: "a",
       count: "1",
-      error: { code: "OBJECT_INVALID", message: "not so", cause: { message: "why" } },
+      error: { code: "OBJECT_INVALID", message: "not so", cause: { message: "why", stack: expect.any(String) } },
     },
   ]);
+});
+
+it("says where an error was thrown that has no code", () => {
+  const lines: string[] = [];
+  const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });
+  log.error("failed", { error: new TypeError("x is undefined") });
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    error: { message: "x is undefined", stack: expect.stringContaining("json-logger.test.ts") },
+  });
 });
 
 it("lines of a run name its controller, its object and the run, as the timeline numbers it", async () => {

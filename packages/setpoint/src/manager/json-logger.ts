@@ -14,8 +14,8 @@ export interface JsonLoggerOptions {
 }
 
 /**
- * One JSON object a line: time, level, message, then the fields. Errors are shown by code, message and causes, never by
- * their stack alone.
+ * One JSON object a line: time, level, message, then the fields. Errors are shown by code, message and causes; those
+ * without a code, which are mistakes in code more often than not, by their stack as well.
  */
 export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): Logger {
   const { clock, level = "info", write = (line) => void process.stderr.write(`${line}\n`) } = options;
@@ -40,6 +40,7 @@ function shown(_key: string, value: unknown): unknown {
   return {
     ...(typeof code === "string" ? { code } : {}),
     message: value.message,
+    ...(typeof code === "string" || value.stack === undefined ? {} : { stack: value.stack }),
     ...(value.cause === undefined ? {} : { cause: value.cause }),
   };
 }

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { controller } from "./controller.js";
+import { type Outcome, outcomeProblem, requeueAfter, retry, shown, terminal, waitFor } from "./outcome.js";
+import { Website, World } from "./world.testing.js";
+
+describe("outcomes written by hand", () => {
+  it.each([
+    ["requeueAfter", { type: "requeueAfter", afterMs: Number.NaN }, "afterMs NaN"],
+    ["requeueAfter", { type: "requeueAfter", afterMs: "soon" }, "afterMs soon"],
+    ["requeueAfter", { type: "requeueAfter" }, "afterMs undefined"],
+    ["waitFor", { type: "waitFor", reason: "A", message: "" }, "recheckMs undefined"],
+    ["retry", { type: "retry", error: "x", afterMs: -1 }, "afterMs -1"],
+    ["retry", { type: "retry", error: "x", afterMs: Number.POSITIVE_INFINITY }, "afterMs Infinity"],
+  ])("%s: says that its time is none", (type, outcome, problem) => {
+    expect(outcomeProblem(outcome as Outcome)).toContain(`${type} with ${problem}, which is no time`);
+  });
+
+  it("are as good as those that functions give", () => {
+    for (const outcome of [requeueAfter("1s"), waitFor("A"), retry("x"), retry("x", { after: 0 }), terminal("x")])
+      expect(outcomeProblem(outcome)).toBeUndefined();
+    expect(outcomeProblem({ type: "done" })).toBeUndefined();
+  });
+
+  it.each([
+    ["returned", (outcome: Outcome) => outcome],
+    [
+      "thrown",
+      (outcome: Outcome): never => {
+        throw outcome;
+      },
+    ],
+  ])("that are %s with no time are a terminal error, and hold up nobody else", async (_, give) => {
+    await using world = await World.create();
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        reconcile({ metadata }) {
+          seen.push(metadata.name);
+          return metadata.name === "a" ? give({ type: "requeueAfter", afterMs: Number.NaN }) : undefined;
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(["a", "b"]);
+    const run = world.runs().find(({ key }) => key === "team/a");
+    expect(run).toMatchObject({ outcome: "terminal", reason: expect.stringContaining("afterMs NaN") });
+  });
+});
+
+it("shows any value, and not much of it", () => {
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  expect([undefined, null, "text", 1n, { code: 7 }, circular].map(shown)).toEqual([
+    "undefined",
+    "null",
+    "text",
+    "1",
+    '{"code":7}',
+    "[object Object]",
+  ]);
+  expect(shown({ text: "x".repeat(1_000) }).length).toBeLessThan(210);
+});
