@@ -36,6 +36,7 @@ import { statefulSetTransitionCases } from "./areas/stateful-set-transitions.js"
 import { statefulSetCases } from "./areas/stateful-sets.js";
 import { storageCases } from "./areas/storage.js";
 import { subresourceCases } from "./areas/subresources.js";
+import { tableRowCases } from "./areas/table-rows.js";
 import { updateCases } from "./areas/update.js";
 import { volumeCases } from "./areas/volumes.js";
 import { watchCases } from "./areas/watch.js";
@@ -56,6 +57,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...apiServiceCases,
   ...negotiationCases,
   ...tableCases,
+  ...tableRowCases,
   ...createCases,
   ...updateCases,
   ...jsonPatchCases,

@@ -16,7 +16,7 @@ interface Metric {
 /** autoscaling/v2, which is stored, to v1 and back. */
 export const autoscalerConversion: Conversion = {
   toServed: async (objects) => objects.map(toV1),
-  toStored: async (objects) => objects.map(toV2),
+  toStored: async (objects) => objects.map(autoscalerToV2),
 };
 
 function isCpu({ type, resource }: Metric): boolean {
@@ -86,7 +86,7 @@ function statusToV1(status: Data, annotations: Record<string, string>): Data {
   };
 }
 
-function toV2(object: KubeObject): KubeObject {
+export function autoscalerToV2(object: KubeObject): KubeObject {
   const { spec = {}, status, metadata, ...rest } = object as UntypedObject & { spec?: Data; status?: Data };
   const { targetCPUUtilizationPercentage: target, ...kept } = spec;
   const annotations: Record<string, string> = { ...metadata.annotations };

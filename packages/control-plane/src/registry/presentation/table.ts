@@ -1,4 +1,4 @@
-import type { KubeObject } from "setpoint";
+import type { KubeObject, UntypedObject } from "setpoint";
 import { apiVersionOf } from "../catalog.js";
 import type { ServedObject } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
@@ -25,6 +25,7 @@ export function tablePresentation(
   const head = { kind: "Table", apiVersion: `meta.k8s.io/${version}` };
   const row = (object: KubeObject): object => ({
     cells: cellsOf(definition, object, nowMs()),
+    ...rowConditions(definition, object),
     object: rowObject(object, version, includeObject),
   });
   const table = ({ object }: ServedObject, columns: unknown): object => ({
@@ -47,7 +48,7 @@ export function tablePresentation(
       const start = JSON.stringify({ ...head, metadata, columnDefinitions });
       yield bytesOf(`${start.slice(0, -1)},"rows":[`);
       let separator = "";
-      for (const { object } of items) {
+      for (const { object } of inRowOrder(definition, items)) {
         yield bytesOf(separator + JSON.stringify(row(object)));
         separator = ",";
       }
@@ -70,6 +71,23 @@ export function tablePresentation(
       return { ...head, metadata: { resourceVersion }, columnDefinitions: columns, rows: [row(marked as KubeObject)] };
     },
   };
+}
+
+/** A pod that has ended says so beside its cells. */
+function rowConditions({ group, plural }: ResourceDefinition, object: KubeObject): object {
+  if (group !== "" || plural !== "pods") return {};
+  const { phase } = ((object as UntypedObject).status ?? {}) as { phase?: string };
+  if (phase !== "Succeeded" && phase !== "Failed") return {};
+  const message = phase === "Failed" ? "The pod failed." : "The pod has completed successfully.";
+  return { conditions: [{ type: "Completed", status: "True", reason: phase, message }] };
+}
+
+/** Rows stand as the objects are listed; those of FlowSchemas in the order in which they are matched. */
+function inRowOrder({ group, plural }: ResourceDefinition, items: readonly ServedObject[]): readonly ServedObject[] {
+  if (group !== "flowcontrol.apiserver.k8s.io" || plural !== "flowschemas") return items;
+  const precedence = ({ object }: ServedObject): number =>
+    ((object as UntypedObject).spec as { matchingPrecedence?: number }).matchingPrecedence ?? 0;
+  return items.toSorted((a, b) => precedence(a) - precedence(b));
 }
 
 function rowObject(object: KubeObject, version: string, includeObject: IncludeObject): unknown {

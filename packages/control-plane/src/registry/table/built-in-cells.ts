@@ -1,10 +1,15 @@
 import type { KubeObject, UntypedObject } from "setpoint";
 import type { ResourceDefinition } from "../resource-definition.js";
+import { admissionCells } from "./admission-cells.js";
+import { autoscalerCells } from "./autoscaler-cells.js";
 import { type Cells, count, list, NONE, record, text } from "./cell-values.js";
+import { endpointCells } from "./endpoint-cells.js";
 import { humanDuration } from "./human-duration.js";
+import { networkingCells } from "./networking-cells.js";
 import { nodeCells } from "./node-cells.js";
 import { podCells } from "./pod-cells.js";
 import { serviceCells } from "./service-cells.js";
+import { storageCells } from "./storage-cells.js";
 import { selectorText, workloadCells } from "./workload-cells.js";
 
 type CellMaker = (object: UntypedObject, nowMs: number) => Cells;
@@ -19,8 +24,13 @@ const MAKERS: Readonly<Record<string, CellMaker>> = {
   "/namespaces": ({ status }) => ({ Status: text(record(status).phase) }),
   "/serviceaccounts": ({ secrets }) => ({ Secrets: list(secrets).length }),
   "/events": eventCells,
-  "/persistentvolumeclaims": claimCells,
-  "/persistentvolumes": volumeCells,
+  "/persistentvolumeclaims": storageCells.claim,
+  "/persistentvolumes": storageCells.volume,
+  "/endpoints": endpointCells.endpoints,
+  "/podtemplates": workloadCells.podTemplate,
+  "/replicationcontrollers": workloadCells.replicationController,
+  "/resourcequotas": quotaCells,
+  "apps/controllerrevisions": workloadCells.controllerRevision,
   "apps/deployments": workloadCells.deployment,
   "apps/replicasets": workloadCells.replicaSet,
   "apps/statefulsets": workloadCells.statefulSet,
@@ -28,9 +38,30 @@ const MAKERS: Readonly<Record<string, CellMaker>> = {
   "batch/jobs": workloadCells.job,
   "batch/cronjobs": workloadCells.cronJob,
   "coordination.k8s.io/leases": ({ spec }) => ({ Holder: text(record(spec).holderIdentity) }),
-  "networking.k8s.io/ingresses": ingressCells,
+  "networking.k8s.io/ingresses": networkingCells.ingress,
   "networking.k8s.io/networkpolicies": ({ spec }) => ({ "Pod-Selector": selectorText(record(spec).podSelector) }),
-  "storage.k8s.io/storageclasses": storageClassCells,
+  "storage.k8s.io/storageclasses": storageCells.storageClass,
+  "networking.k8s.io/ingressclasses": networkingCells.ingressClass,
+  "networking.k8s.io/ipaddresses": networkingCells.address,
+  "discovery.k8s.io/endpointslices": endpointCells.endpointSlice,
+  "certificates.k8s.io/certificatesigningrequests": certificateRequestCells,
+  "node.k8s.io/runtimeclasses": ({ handler }) => ({ Handler: text(handler) }),
+  "storage.k8s.io/csidrivers": storageCells.driver,
+  "storage.k8s.io/csinodes": storageCells.node,
+  "storage.k8s.io/volumeattachments": storageCells.attachment,
+  "storage.k8s.io/volumeattributesclasses": storageCells.attributesClass,
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": admissionCells.policy,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": admissionCells.binding,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": admissionCells.webhooks,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": admissionCells.policy,
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": admissionCells.binding,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": admissionCells.webhooks,
+  "resource.k8s.io/resourceclaims": resourceClaimCells,
+  "resource.k8s.io/resourceslices": ({ spec }) => ({
+    Node: text(record(spec).nodeName),
+    Driver: text(record(spec).driver),
+    Pool: text(record(record(spec).pool).name),
+  }),
   "scheduling.k8s.io/priorityclasses": (object) => ({
     Value: object.value,
     "Global-Default": object.globalDefault ?? false,
@@ -71,92 +102,18 @@ function eventCells(event: UntypedObject, nowMs: number): Cells {
   const series = record(event.series);
   const last = series.lastObservedTime ?? event.lastTimestamp ?? event.deprecatedLastTimestamp ?? first;
   const component = source.component || event.reportingComponent || event.reportingController;
-  const host = source.host || (source.component ? undefined : event.reportingInstance);
+  const host = source.host || event.reportingInstance;
   return {
     "Last Seen": ago(last),
     Type: text(event.type),
     Reason: text(event.reason),
-    Object: `${text(target.kind).toLowerCase()}/${text(target.name)}`,
+    Object: text(target.kind).toLowerCase() + (target.name ? `/${text(target.name)}` : ""),
     Subobject: text(target.fieldPath),
     Source: [component, host].filter(Boolean).join(", "),
     Message: text(event.message ?? event.note).trim(),
     "First Seen": ago(first),
     Count: series.count ?? event.count ?? event.deprecatedCount ?? 1,
     Name: event.metadata.name,
-  };
-}
-
-function claimCells({ spec, status, metadata }: UntypedObject): Cells {
-  const claim = record(spec);
-  const phase = metadata.deletionTimestamp === undefined ? text(record(status).phase) : "Terminating";
-  return {
-    Status: phase,
-    Volume: text(claim.volumeName),
-    Capacity: text(record(record(status).capacity).storage),
-    "Access Modes": accessModes(record(status).accessModes),
-    StorageClass: text(claim.storageClassName),
-    VolumeAttributesClass: claim.volumeAttributesClassName ?? "<unset>",
-    VolumeMode: claim.volumeMode ?? "<unset>",
-  };
-}
-
-function volumeCells({ spec, status, metadata }: UntypedObject): Cells {
-  const volume = record(spec);
-  const claim = record(volume.claimRef);
-  return {
-    Capacity: text(record(volume.capacity).storage),
-    "Access Modes": accessModes(volume.accessModes),
-    "Reclaim Policy": text(volume.persistentVolumeReclaimPolicy),
-    Status: metadata.deletionTimestamp === undefined ? text(record(status).phase) : "Terminating",
-    Claim: claim.name === undefined ? "" : `${text(claim.namespace)}/${text(claim.name)}`,
-    StorageClass: text(volume.storageClassName),
-    VolumeAttributesClass: volume.volumeAttributesClassName ?? "<unset>",
-    Reason: text(record(status).reason),
-    VolumeMode: volume.volumeMode ?? "<unset>",
-  };
-}
-
-const ACCESS_MODES: Readonly<Record<string, string>> = {
-  ReadWriteOnce: "RWO",
-  ReadOnlyMany: "ROX",
-  ReadWriteMany: "RWX",
-  ReadWriteOncePod: "RWOP",
-};
-
-function accessModes(modes: unknown): string {
-  return Object.entries(ACCESS_MODES)
-    .filter(([mode]) => list(modes).includes(mode))
-    .map(([, short]) => short)
-    .join(",");
-}
-
-function ingressCells({ spec, status }: UntypedObject): Cells {
-  const ingress = record(spec);
-  const hosts = list(ingress.rules)
-    .map((rule) => text(record(rule).host))
-    .filter(Boolean);
-  const addresses = list(record(record(status).loadBalancer).ingress).map((each) =>
-    text(record(each).ip ?? record(each).hostname),
-  );
-  return {
-    Class: ingress.ingressClassName ?? NONE,
-    Hosts:
-      hosts.length === 0
-        ? "*"
-        : hosts.slice(0, 3).join(",") + (hosts.length > 3 ? ` + ${hosts.length - 3} more...` : ""),
-    Address: addresses.join(","),
-    Ports: list(ingress.tls).length > 0 ? "80, 443" : "80",
-  };
-}
-
-function storageClassCells(object: UntypedObject): Cells {
-  const isDefault = object.metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true";
-  return {
-    Name: object.metadata.name + (isDefault ? " (default)" : ""),
-    Provisioner: text(object.provisioner),
-    ReclaimPolicy: object.reclaimPolicy ?? "Delete",
-    VolumeBindingMode: object.volumeBindingMode ?? "Immediate",
-    AllowVolumeExpansion: object.allowVolumeExpansion ?? false,
   };
 }
 
@@ -178,6 +135,41 @@ function bindingCells({ roleRef, subjects }: UntypedObject): Cells {
   };
 }
 
+function quotaCells({ status }: UntypedObject): Cells {
+  const { hard, used } = record(status);
+  const names = Object.keys(record(hard)).sort();
+  const shown = (isLimit: boolean): string =>
+    names
+      .filter((name) => name.startsWith("limits.") === isLimit)
+      .map((name) => `${name}: ${text(record(used)[name] ?? "0")}/${text(record(hard)[name])}`)
+      .join(", ");
+  return { Request: shown(false), Limit: shown(true) };
+}
+
+function certificateRequestCells({ spec, status }: UntypedObject): Cells {
+  const { signerName, username, expirationSeconds } = record(spec);
+  const { conditions, certificate } = record(status);
+  const has = (wanted: string): boolean => list(conditions).some((each) => record(each).type === wanted);
+  const decision = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
+  return {
+    SignerName: signerName || NONE,
+    Requestor: text(username),
+    RequestedDuration: typeof expirationSeconds === "number" ? humanDuration(expirationSeconds * 1000) : NONE,
+    Condition: decision + (has("Failed") ? ",Failed" : "") + (certificate ? ",Issued" : ""),
+  };
+}
+
+function resourceClaimCells({ status, metadata }: UntypedObject): Cells {
+  const { allocation, reservedFor } = record(status);
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const states = [
+    isDeleted && "deleted",
+    allocation === undefined ? !isDeleted && "pending" : "allocated",
+    allocation !== undefined && list(reservedFor).length > 0 && "reserved",
+  ];
+  return { State: states.filter(Boolean).join(",") };
+}
+
 function flowSchemaCells({ spec, status }: UntypedObject): Cells {
   const schema = record(spec);
   const dangling = list(record(status).conditions)
@@ -192,8 +184,8 @@ function flowSchemaCells({ spec, status }: UntypedObject): Cells {
 }
 
 function priorityLevelCells({ spec }: UntypedObject): Cells {
-  const { type, limited, exempt } = record(spec);
-  const { nominalConcurrencyShares } = record(limited ?? exempt);
+  const { type, limited } = record(spec);
+  const { nominalConcurrencyShares } = record(limited);
   const queuing = record(record(record(limited).limitResponse).queuing);
   const shown = (value: unknown): unknown => value ?? NONE;
   return {
@@ -202,18 +194,6 @@ function priorityLevelCells({ spec }: UntypedObject): Cells {
     Queues: shown(queuing.queues),
     HandSize: shown(queuing.handSize),
     QueueLengthLimit: shown(queuing.queueLengthLimit),
-  };
-}
-
-function autoscalerCells({ spec, status }: UntypedObject): Cells {
-  const scaler = record(spec);
-  const target = record(scaler.scaleTargetRef);
-  return {
-    Reference: `${text(target.kind)}/${text(target.name)}`,
-    Targets: NONE,
-    MinPods: scaler.minReplicas === undefined ? "<unset>" : String(scaler.minReplicas),
-    MaxPods: scaler.maxReplicas ?? 0,
-    Replicas: record(status).currentReplicas ?? 0,
   };
 }
 

@@ -2,16 +2,16 @@ import type { KubeObject } from "setpoint";
 import type { Column, ResourceDefinition } from "../resource-definition.js";
 import { builtInCells } from "./built-in-cells.js";
 import { ageOf } from "./human-duration.js";
-import { findAll } from "./json-path.js";
+import { valueAt } from "./json-path.js";
 
 /** The cells of one row, in the order of the resource's columns. */
 export function cellsOf(definition: ResourceDefinition, object: KubeObject, nowMs: number): readonly unknown[] {
   const byName = definition.isBuiltIn ? builtInCells(definition, object, nowMs) : undefined;
   return definition.columns.map((column, index) => {
     if (column.jsonPath !== undefined) return cellAt(object, column, nowMs);
-    if (index === 0 && column.name === "Name") return object.metadata.name;
     const cell = byName?.[column.name];
     if (cell !== undefined) return cell;
+    if (index === 0 && column.name === "Name") return object.metadata.name;
     if (column.name === "Age" || column.name === "Created At") return createdCell(column, object, nowMs);
     return emptyCell(column);
   });
@@ -27,9 +27,8 @@ function emptyCell({ type }: Column): unknown {
 
 /** A cell of a custom resource: the first value that the path finds, in the column's type. */
 function cellAt(object: KubeObject, { jsonPath, type }: Column, nowMs: number): unknown {
-  const found = findAll(object, jsonPath!);
-  if (found.length === 0) return null;
-  const [value] = found;
+  const value = valueAt(object, jsonPath!);
+  if (value === undefined) return null;
   switch (type) {
     case "integer":
       return typeof value === "number" ? Math.trunc(value) : integerText(value);
@@ -40,7 +39,7 @@ function cellAt(object: KubeObject, { jsonPath, type }: Column, nowMs: number): 
     case "date":
       return typeof value === "string" ? ageOf(value, nowMs) : null;
     default:
-      return textOf(found);
+      return textOf(value);
   }
 }
 
@@ -48,10 +47,7 @@ function integerText(value: unknown): number | null {
   return typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : null;
 }
 
-function textOf(values: readonly unknown[]): string | null {
-  const [value] = values;
-  if (value === null || value === undefined) return null;
-  if (values.length > 1)
-    return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(" ");
+function textOf(value: unknown): string | null {
+  if (value === null) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -2,6 +2,8 @@ import type { UntypedObject } from "setpoint";
 import { type Cells, list, NONE, record, text } from "./cell-values.js";
 
 const ROLE = "node-role.kubernetes.io/";
+/** A label whose value is the role. */
+const NAMED_ROLE = "kubernetes.io/role";
 
 export function nodeCells({ spec, status, metadata }: UntypedObject): Cells {
   const node = record(status);
@@ -9,10 +11,9 @@ export function nodeCells({ spec, status, metadata }: UntypedObject): Cells {
     .map(record)
     .find(({ type }) => type === "Ready");
   const readiness = ready === undefined ? "Unknown" : ready.status === "True" ? "Ready" : "NotReady";
-  const roles = Object.keys(metadata.labels ?? {})
-    .filter((label) => label.startsWith(ROLE))
-    .map((label) => label.slice(ROLE.length))
-    .sort();
+  const roles = Object.entries(metadata.labels ?? {})
+    .map(([label, value]) => (label === NAMED_ROLE ? value : label.startsWith(ROLE) ? label.slice(ROLE.length) : ""))
+    .filter(Boolean);
   const address = (type: string): string =>
     text(
       list(node.addresses)
@@ -22,12 +23,13 @@ export function nodeCells({ spec, status, metadata }: UntypedObject): Cells {
   const info = record(node.nodeInfo);
   return {
     Status: record(spec).unschedulable === true ? `${readiness},SchedulingDisabled` : readiness,
-    Roles: roles.length === 0 ? NONE : roles.join(","),
+    Roles: [...new Set(roles)].sort().join(",") || NONE,
     Version: text(info.kubeletVersion),
     "Internal-IP": address("InternalIP"),
     "External-IP": address("ExternalIP"),
     "OS-Image": info.osImage || "<unknown>",
-    "Kernel-Version": info.kernelVersion || "<unknown>",
+    "Kernel-Version":
+      text(info.kernelVersion || "<unknown>") + (info.architecture ? ` (${text(info.architecture)})` : ""),
     "Container-Runtime": info.containerRuntimeVersion || "<unknown>",
   };
 }

@@ -4,56 +4,117 @@ import { ageOf } from "./human-duration.js";
 
 type Data = Readonly<Record<string, unknown>>;
 
+/** What the statuses of containers come to. */
+interface Summary {
+  /** Undefined where the pod's own reason stands. */
+  readonly reason?: string;
+  readonly ready: number;
+  readonly restarts: number;
+  readonly lastRestart?: string;
+}
+
 /** Ready, status and restarts of a pod, as kubectl users know them. */
 export function podCells({ spec, status, metadata }: UntypedObject, nowMs: number): Cells {
   const pod = record(status);
-  const containers = list(pod.containerStatuses).map(record);
-  const inits = list(pod.initContainerStatuses).map(record);
-  const initReason = initStatus(inits, list(record(spec).initContainers).length);
-  const reason = initReason ?? containerReason(containers) ?? text(pod.reason ?? pod.phase);
-  const restarts = (initReason === undefined ? containers : inits).reduce(
-    (sum, each) => sum + number(each.restartCount),
-    0,
-  );
-  const lastRestart = containers
-    .map((each) => record(record(each.lastState).terminated).finishedAt)
-    .filter((time) => typeof time === "string")
-    .sort()
-    .at(-1);
-  const isLost = pod.reason === "NodeLost";
-  const isDeleting = metadata.deletionTimestamp !== undefined && pod.phase !== "Succeeded" && pod.phase !== "Failed";
+  const conditions = list(pod.conditions).map(record);
+  const { restarts, ready, lastRestart, reason } = summaryOf(record(spec), pod, conditions);
+  const sidecars = list(record(spec).initContainers).filter(isSidecar).length;
   const gates = list(record(spec).readinessGates).map(record);
   return {
-    Ready: `${containers.filter(({ ready }) => ready === true).length}/${list(record(spec).containers).length}`,
-    Status: isDeleting ? (isLost ? "Unknown" : "Terminating") : reason,
+    Ready: `${ready}/${list(record(spec).containers).length + sidecars}`,
+    Status: metadata.deletionTimestamp === undefined ? reason : deletedText(pod, text(reason)),
     Restarts:
-      restarts > 0 && lastRestart !== undefined ? `${restarts} (${ageOf(lastRestart, nowMs)} ago)` : String(restarts),
-    IP: pod.podIP ?? NONE,
-    Node: record(spec).nodeName ?? NONE,
-    "Nominated Node": pod.nominatedNodeName ?? NONE,
-    "Readiness Gates":
-      gates.length === 0 ? NONE : `${readyGates(gates, list(pod.conditions).map(record))}/${gates.length}`,
+      restarts > 0 && lastRestart !== undefined ? `${restarts} (${ageOf(lastRestart, nowMs)} ago)` : `${restarts}`,
+    IP: record(list(pod.podIPs)[0]).ip || NONE,
+    Node: record(spec).nodeName || NONE,
+    "Nominated Node": pod.nominatedNodeName || NONE,
+    "Readiness Gates": gates.length === 0 ? NONE : `${readyGates(gates, conditions)}/${gates.length}`,
   };
 }
 
-function readyGates(gates: readonly Data[], conditions: readonly Data[]): number {
-  return gates.filter(({ conditionType }) =>
-    conditions.some(({ type, status }) => type === conditionType && status === "True"),
-  ).length;
+function deletedText(pod: Data, reason: string): string {
+  if (pod.reason === "NodeLost") return "Unknown";
+  return pod.phase === "Succeeded" || pod.phase === "Failed" ? reason : "Terminating";
 }
 
-/** Why init containers hold the pod up; undefined where they do not. */
-function initStatus(statuses: readonly Data[], total: number): string | undefined {
-  for (const [index, { state, started, restartCount }] of statuses.entries()) {
-    const { terminated, waiting, running } = record(state);
-    if (terminated !== undefined && record(terminated).exitCode === 0) continue;
-    if (running !== undefined && started === true && number(restartCount) >= 0) continue;
-    if (terminated !== undefined) return `Init:${terminatedText(record(terminated))}`;
-    const reason = text(record(waiting).reason);
-    if (reason !== "" && reason !== "PodInitializing") return `Init:${reason}`;
-    return `Init:${index}/${total}`;
-  }
-  return undefined;
+function readyGates(gates: readonly Data[], conditions: readonly Data[]): number {
+  return gates.filter(({ conditionType }) => isTrue(conditions, text(conditionType))).length;
+}
+
+function isTrue(conditions: readonly Data[], wanted: string): boolean {
+  return conditions.find(({ type }) => type === wanted)?.status === "True";
+}
+
+function isSidecar(container: unknown): boolean {
+  return record(container).restartPolicy === "Always";
+}
+
+function summaryOf(spec: Data, pod: Data, conditions: readonly Data[]): Summary {
+  const isGated = conditions.some(({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated");
+  const own = isGated ? "SchedulingGated" : text(pod.reason || pod.phase);
+  const inits = initSummary(list(spec.initContainers).map(record), list(pod.initContainerStatuses).map(record));
+  if (inits.isHolding && !isTrue(conditions, "Initialized")) return inits;
+  const statuses = list(pod.containerStatuses).map(record);
+  const lastRestart = latest([inits.lastSidecarRestart, ...statuses.map(restartOf)]);
+  return {
+    reason: containerReason(statuses, isTrue(conditions, "Ready"), inits.reason ?? own),
+    ready: inits.ready + statuses.filter(({ ready, state }) => ready === true && record(state).running).length,
+    restarts: inits.sidecarRestarts + restartsOf(statuses),
+    ...(lastRestart !== undefined && { lastRestart }),
+  };
+}
+
+interface InitSummary extends Summary {
+  /** Whether an init container keeps the others from starting. */
+  readonly isHolding: boolean;
+  readonly sidecarRestarts: number;
+  readonly lastSidecarRestart?: string;
+}
+
+/** Init containers up to the first that is neither done nor a sidecar that runs. */
+function initSummary(containers: readonly Data[], statuses: readonly Data[]): InitSummary {
+  const sidecars = new Set(containers.filter(isSidecar).map(({ name }) => name));
+  const isPassed = ({ name, state, started }: Data): boolean =>
+    record(record(state).terminated).exitCode === 0 || (sidecars.has(name) && started === true);
+  const holder = statuses.findIndex((status) => !isPassed(status));
+  const seen = holder === -1 ? statuses : statuses.slice(0, holder + 1);
+  const running = seen.filter(({ name }) => sidecars.has(name));
+  const isReady = ({ started, ready, state }: Data): boolean =>
+    record(record(state).terminated).exitCode !== 0 && started === true && ready === true;
+  const lastRestart = latest(seen.map(restartOf));
+  const lastSidecarRestart = latest(running.map(restartOf));
+  return {
+    ...(holder !== -1 && { reason: `Init:${holdingReason(statuses[holder]!, holder, containers.length)}` }),
+    isHolding: holder !== -1,
+    ready: running.filter(isReady).length,
+    restarts: restartsOf(seen),
+    sidecarRestarts: restartsOf(running),
+    ...(lastRestart !== undefined && { lastRestart }),
+    ...(lastSidecarRestart !== undefined && { lastSidecarRestart }),
+  };
+}
+
+function holdingReason({ state }: Data, index: number, total: number): string {
+  const { terminated, waiting } = record(state);
+  if (terminated !== undefined) return terminatedText(record(terminated));
+  const reason = text(record(waiting).reason);
+  return reason !== "" && reason !== "PodInitializing" ? reason : `${index}/${total}`;
+}
+
+function restartsOf(statuses: readonly Data[]): number {
+  return statuses.reduce((sum, { restartCount }) => sum + number(restartCount), 0);
+}
+
+function restartOf({ lastState }: Data): string | undefined {
+  const { finishedAt } = record(record(lastState).terminated);
+  return typeof finishedAt === "string" ? finishedAt : undefined;
+}
+
+function latest(times: readonly (string | undefined)[]): string | undefined {
+  return times
+    .filter((time) => time !== undefined)
+    .sort()
+    .at(-1);
 }
 
 function terminatedText({ reason, signal, exitCode }: Data): string {
@@ -61,14 +122,20 @@ function terminatedText({ reason, signal, exitCode }: Data): string {
   return number(signal) !== 0 ? `Signal:${text(signal)}` : `ExitCode:${text(exitCode)}`;
 }
 
-function containerReason(statuses: readonly Data[]): string | undefined {
-  let reason: string | undefined;
+/** The first container that waits or has ended says why; one that ended well is silent while others run. */
+function containerReason(statuses: readonly Data[], isPodReady: boolean, own: string): string {
+  let reason = own;
+  let failure: string | undefined;
   let isRunning = false;
   for (const { state, ready } of [...statuses].reverse()) {
     const { waiting, terminated, running } = record(state);
-    if (waiting !== undefined && record(waiting).reason) reason = text(record(waiting).reason);
-    else if (terminated !== undefined) reason = terminatedText(record(terminated));
-    else if (running !== undefined && ready === true) isRunning = true;
+    if (record(waiting).reason) reason = text(record(waiting).reason);
+    else if (terminated !== undefined) {
+      reason = terminatedText(record(terminated));
+      if (number(record(terminated).exitCode) !== 0) failure = reason;
+    } else if (running !== undefined && ready === true) isRunning = true;
   }
-  return reason === "Completed" && isRunning ? "Running" : reason;
+  if (reason !== "Completed") return reason;
+  if (isRunning && isPodReady) return "Running";
+  return failure ?? (isRunning ? "NotReady" : reason);
 }

@@ -1,15 +1,17 @@
 import type { UntypedObject } from "setpoint";
-import { type Cells, list, NONE, number, record, text } from "./cell-values.js";
+import { type Cells, labelsText, list, NONE, number, record, text } from "./cell-values.js";
 import { ageOf, humanDuration } from "./human-duration.js";
 
 /** `a=b,c in (d,e)`: a label selector as kubectl shows it. */
 export function selectorText(selector: unknown): string {
   const { matchLabels, matchExpressions } = record(selector);
   const parts = [
-    ...Object.entries(record(matchLabels)).map(([key, value]) => `${key}=${text(value)}`),
-    ...list(matchExpressions).map((expression) => expressionText(record(expression))),
+    ...Object.entries(record(matchLabels)).map(([key, value]) => ({ key, shown: `${key}=${text(value)}` })),
+    ...list(matchExpressions).map((each) => ({ key: text(record(each).key), shown: expressionText(record(each)) })),
   ];
-  return parts.length === 0 ? NONE : parts.sort().join(",");
+  if (parts.length === 0) return NONE;
+  parts.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return parts.map(({ shown }) => shown).join(",");
 }
 
 function expressionText({ key, operator, values }: Readonly<Record<string, unknown>>): string {
@@ -57,6 +59,24 @@ function replicaSet({ spec, status }: UntypedObject): Cells {
   };
 }
 
+function replicationController(object: UntypedObject): Cells {
+  return { ...replicaSet(object), Selector: labelsText(record(object.spec).selector) };
+}
+
+function podTemplate({ template }: UntypedObject): Cells {
+  return { ...templateCells(template), "Pod Labels": labelsText(record(record(template).metadata).labels) };
+}
+
+function controllerRevision({ metadata, revision }: UntypedObject): Cells {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  const [group, version] = (owner?.apiVersion ?? "").split("/");
+  const resource = version === undefined ? owner?.kind : `${owner?.kind}.${group}`;
+  return {
+    Controller: owner === undefined ? NONE : `${text(resource).toLowerCase()}/${owner.name}`,
+    Revision: number(revision),
+  };
+}
+
 function statefulSet({ spec, status }: UntypedObject): Cells {
   const { replicas, template } = record(spec);
   return { Ready: `${number(record(status).readyReplicas)}/${number(replicas)}`, ...templateCells(template) };
@@ -65,28 +85,26 @@ function statefulSet({ spec, status }: UntypedObject): Cells {
 function daemonSet({ spec, status }: UntypedObject): Cells {
   const { template, selector } = record(spec);
   const counts = record(status);
-  const nodeSelector = Object.entries(record(record(record(template).spec).nodeSelector));
   return {
     Desired: number(counts.desiredNumberScheduled),
     Current: number(counts.currentNumberScheduled),
     Ready: number(counts.numberReady),
     "Up-to-date": number(counts.updatedNumberScheduled),
     Available: number(counts.numberAvailable),
-    "Node Selector":
-      nodeSelector.length === 0 ? NONE : nodeSelector.map(([key, value]) => `${key}=${text(value)}`).join(","),
+    "Node Selector": labelsText(record(record(template).spec).nodeSelector),
     ...templateCells(template),
     Selector: selectorText(selector),
   };
 }
 
-function job({ spec, status }: UntypedObject, nowMs: number): Cells {
+function job({ spec, status, metadata }: UntypedObject, nowMs: number): Cells {
   const { completions, parallelism, template, selector } = record(spec);
   const { succeeded, startTime, completionTime } = record(status);
   const wanted =
     completions !== undefined ? text(completions) : number(parallelism) > 1 ? `1 of ${text(parallelism)}` : "1";
   const endMs = typeof completionTime === "string" ? Date.parse(completionTime) : nowMs;
   return {
-    Status: jobStatus(record(status)),
+    Status: jobStatus(record(status), metadata.deletionTimestamp !== undefined),
     Completions: `${number(succeeded)}/${wanted}`,
     Duration: typeof startTime === "string" ? humanDuration(endMs - Date.parse(startTime)) : "",
     ...templateCells(template),
@@ -94,11 +112,12 @@ function job({ spec, status }: UntypedObject, nowMs: number): Cells {
   };
 }
 
-function jobStatus(status: Readonly<Record<string, unknown>>): string {
+function jobStatus(status: Readonly<Record<string, unknown>>, isDeleting: boolean): string {
   const conditions = list(status.conditions).map(record);
   const isTrue = (type: string): boolean => conditions.some((each) => each.type === type && each.status === "True");
   if (isTrue("Complete")) return "Complete";
   if (isTrue("Failed")) return "Failed";
+  if (isDeleting) return "Terminating";
   if (isTrue("Suspended")) return "Suspended";
   if (isTrue("FailureTarget")) return "FailureTarget";
   if (isTrue("SuccessCriteriaMet")) return "SuccessCriteriaMet";
@@ -119,4 +138,14 @@ function cronJob({ spec, status }: UntypedObject, nowMs: number): Cells {
   };
 }
 
-export const workloadCells = { deployment, replicaSet, statefulSet, daemonSet, job, cronJob };
+export const workloadCells = {
+  deployment,
+  replicaSet,
+  replicationController,
+  podTemplate,
+  controllerRevision,
+  statefulSet,
+  daemonSet,
+  job,
+  cronJob,
+};
