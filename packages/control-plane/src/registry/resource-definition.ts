@@ -59,8 +59,8 @@ export interface ObjectShape {
     object: KubeObject,
     known?: KubeObject,
   ): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
-  /** With the schema's defaults filled in. */
-  applyDefaults(object: KubeObject): KubeObject;
+  /** With the schema's defaults filled in. Parts that are those of `known`, which has them, may be left alone. */
+  applyDefaults(object: KubeObject, known?: KubeObject): KubeObject;
   /**
    * `old` is the state before, for ratcheting: what was wrong already may stay. A write to `/status` is judged by the
    * status alone. `warn` hears of what is wrong but forgiven.

@@ -156,17 +156,25 @@ class StructReader {
         return this.#read(type.message, value, NONE, known);
       case "list":
       case "wrapped-list":
-        return this.#list(type, value, owner);
+        return this.#list(type, value, owner, undefined, known);
       case "map":
         return this.#map(type, value, owner);
     }
   }
 
-  #list(type: FieldType & { kind: "list" | "wrapped-list" }, value: Json, owner: Message, name?: string): Json {
+  #list(
+    type: FieldType & { kind: "list" | "wrapped-list" },
+    value: Json,
+    owner: Message,
+    name?: string,
+    known?: Json,
+  ): Json {
     if (!isArray(value)) return this.#reject(type, jsonType(value), name ?? typeName(type));
+    const before = isArray(known) ? known : [];
     return value.map((item, index) => {
+      if (item !== null && item === before[index]) return item;
       this.#path.push(index);
-      const read = this.value(type.of, item, owner);
+      const read = this.value(type.of, item, owner, before[index]);
       this.#path.pop();
       return read;
     });

@@ -2,11 +2,14 @@
 export class TimeError extends Error {}
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
+/** What needs no second look: in UTC, to the second, on a day that every month has. */
+const PLAIN = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 /** A layout with digits after the second wants just as many. */
 const MICROSECONDS = /^[^.,]*[.,]\d{6}(?!\d)/;
 
 /** A time as the real server writes it back: in UTC, to the second, or to the microsecond. */
 export function canonicalTime(text: string, fractionDigits: 0 | 6 = 0): string {
+  if (fractionDigits === 0 && PLAIN.test(text)) return text;
   const match = RFC3339.exec(text);
   const layout = fractionDigits === 0 ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
   if (match === null || (fractionDigits === 6 && !MICROSECONDS.test(text))) {

@@ -32,6 +32,8 @@ export class RequestSender {
   readonly #options: SenderOptions;
   readonly #policy: RetryPolicy;
   readonly #warnings: WarningLog;
+  /** Of requests that are over, for the next ones: a signal costs as much to make as a small request to send. */
+  readonly #deadlines: AbortController[] = [];
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -109,7 +111,7 @@ export class RequestSender {
     const headers = { "user-agent": userAgent, ...request.headers, ...identity };
     if (limitMs <= 0) return transport.request({ method, path, headers, body, signal });
     if (signal?.aborted) throw abortedError(signal);
-    const deadline = new AbortController();
+    const deadline = this.#deadlines.pop() ?? new AbortController();
     const onAbort = (): void => deadline.abort(signal!.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     let isLate = false;
@@ -119,10 +121,12 @@ export class RequestSender {
     });
     try {
       const response = await transport.request({ method, path, headers, body, signal: deadline.signal });
-      if (!signal) return response;
-      const release = (): void => signal.removeEventListener("abort", onAbort);
-      if (!isComplete(response.body)) return { ...response, body: untilEnd(response.body, release) };
+      const release = (): void => signal?.removeEventListener("abort", onAbort);
+      if (!isComplete(response.body)) {
+        return signal ? { ...response, body: untilEnd(response.body, release) } : response;
+      }
       release();
+      if (!deadline.signal.aborted) this.#deadlines.push(deadline);
       return response;
     } catch (error) {
       signal?.removeEventListener("abort", onAbort);

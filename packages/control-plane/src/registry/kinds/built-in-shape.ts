@@ -22,8 +22,10 @@ export function builtInShape(
       const decoded = decodeStruct(message, asJson(object), known && asJson(known));
       return { object: decoded.object as unknown as KubeObject, unknownFields: decoded.unknown };
     },
-    applyDefaults: (object) =>
-      component === undefined ? object : (defaults.apply(component, asJson(object)) as unknown as KubeObject),
+    applyDefaults: (object, known) => {
+      if (component === undefined) return object;
+      return defaults.apply(component, asJson(object), known && asJson(known)) as unknown as KubeObject;
+    },
     validate: () => [],
   };
 }

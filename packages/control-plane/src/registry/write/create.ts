@@ -37,7 +37,7 @@ export async function create(
     const named = withSystemFields(environment, request, withoutDuplicateOwners(object, request.warn));
     const owned = tracked(environment, request, undefined, named);
     const admitted = await admit(environment, request, "CREATE", named.metadata.name, owned, undefined);
-    const prepared = await preparedForCreate(environment, request, admitted!);
+    const prepared = await preparedForCreate(environment, request, admitted!, object);
     const { name } = prepared.metadata;
     const taken = environment.storage.head(definition.storageId, storageKey(request.namespace, name));
     if (taken === undefined) {
@@ -75,16 +75,20 @@ export function withSystemFields(
   return laidOut(object, apiVersionOf(definition), definition.kind, metadata);
 }
 
-/** The strategy's preparation and every validation, ours first, then that of the admission plugins. */
+/**
+ * The strategy's preparation and every validation, ours first, then that of the admission plugins. `known` is the object
+ * with its defaults, as it was before admission.
+ */
 export async function preparedForCreate(
   environment: WriteEnvironment,
   request: WriteRequest,
   object: KubeObject,
+  known?: KubeObject,
 ): Promise<KubeObject> {
   const { definition } = request;
   const { strategy, shape } = definition;
   const context = { nowMs: environment.clock.now(), subresource: "", user: request.user };
-  const complete = defaulted(definition, object);
+  const complete = defaulted(definition, object, known);
   const isReset = strategy.hasStatus && strategy.keepsStatusOfNew !== true;
   const withoutStatus = isReset ? withStatusReset(definition, complete) : complete;
   const counted = strategy.hasGeneration

@@ -7,6 +7,7 @@ import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
 import { invalidValue } from "../field-error.js";
 import type { FieldValidation } from "../query/write-options.js";
+import { isStorageVersion } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { badRequest, invalid } from "../status-error.js";
 
@@ -57,7 +58,7 @@ export function completed(
     }
     for (const warning of findings.flatMap(warningsOf)) warn(warning);
   }
-  return defaulted(definition, withManagedFieldsReset(pruned, object));
+  return defaulted(definition, withManagedFieldsReset(pruned, object), known);
 }
 
 /** An empty list of managed fields is a wish, not an omission. */
@@ -67,8 +68,11 @@ function withManagedFieldsReset(pruned: KubeObject, { metadata }: JsonObject): K
   return { ...pruned, metadata: { ...pruned.metadata, managedFields: [] } };
 }
 
-export function defaulted({ shape, strategy }: ResourceDefinition, object: KubeObject): KubeObject {
-  const filled = shape.applyDefaults(object);
+/** `known` is an object with its defaults, which this one may share parts with. */
+export function defaulted(definition: ResourceDefinition, object: KubeObject, known?: KubeObject): KubeObject {
+  const { shape, strategy } = definition;
+  // What is kept at another version has that one's defaults.
+  const filled = shape.applyDefaults(object, isStorageVersion(definition) ? known : undefined);
   return strategy.applyDefaults?.(filled) ?? filled;
 }
 

@@ -219,7 +219,7 @@ function preparedForUpdate(
     deletionTimestamp: was.deletionTimestamp ?? given.deletionTimestamp,
     deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? was.deletionGracePeriodSeconds,
   } as ObjectMeta;
-  const complete = defaulted(definition, { ...object, metadata });
+  const complete = defaulted(definition, { ...object, metadata }, old);
   const limited = limitedToEndpoint(definition, subresource, complete, old);
   const context = { nowMs: environment.clock.now(), subresource, user };
   const chosen = strategy.prepareUpdate?.(limited, old, context) ?? limited;

@@ -1,11 +1,19 @@
 import type { OpenApiSchema } from "../../../facts/schema-graph.js";
-import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import {
+  isArray,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJsonObject,
+  setField,
+} from "../../../schema/json.js";
 import { coreDefaults } from "./core-defaults.js";
 import { type Defaulter, whereAbsent, whereEmpty } from "./defaulter.js";
 import { groupDefaults } from "./group-defaults.js";
 
 type Components = Readonly<Record<string, OpenApiSchema>>;
-type Walk = (value: Json) => Json;
+/** `known` was filled in before, and stood where the value does: the parts that the two share need nothing. */
+type Walk = (value: Json, known: Json | undefined) => Json;
 
 const API_STRUCT = /^io\.k8s\.api\.([a-z0-9]+\.v[a-z0-9]+)\.(\w+)$/;
 
@@ -25,9 +33,12 @@ export class BuiltInDefaults {
     this.#components = components;
   }
 
-  /** Fills in an object whose schema is the named component. Shares with the object whatever needed nothing. */
-  apply(component: string, object: JsonObject): JsonObject {
-    const filled = this.#walkOf(component)?.(object);
+  /**
+   * Fills in an object whose schema is the named component. Shares with the object whatever needed nothing. `known` is an
+   * object that was filled in before: what the two share is left alone.
+   */
+  apply(component: string, object: JsonObject, known?: JsonObject): JsonObject {
+    const filled = this.#walkOf(component)?.(object, known);
     return filled === undefined ? object : (filled as JsonObject);
   }
 
@@ -37,13 +48,13 @@ export class BuiltInDefaults {
     if (this.#walks.has(component)) return this.#walks.get(component);
     // Set before it is made: a component may contain itself.
     let made: Walk | undefined;
-    this.#walks.set(component, (value) => made?.(value) ?? value);
+    this.#walks.set(component, (value, known) => made?.(value, known) ?? value);
     const own = defaulterOf(component, this.#components[component]);
     const fields = Object.entries(this.#components[component]?.properties ?? {}).flatMap(([name, schema]) => {
       const walk = this.#walkInto(schema);
       return walk ? [[name, walk] as const] : [];
     });
-    made = (value) => (isObject(value) ? walkFields(own?.(value) ?? value, fields) : value);
+    made = (value, known) => (isObject(value) ? walkFields(own?.(value) ?? value, fields, known) : value);
     return made;
   }
 
@@ -52,37 +63,53 @@ export class BuiltInDefaults {
     if (component !== undefined) return this.#walkOf(component);
     if (schema.items) {
       const walk = this.#walkInto(schema.items);
-      return walk && ((value) => (Array.isArray(value) ? shared(value, value.map(walk)) : value));
+      return walk && ((value, known) => (isArray(value) ? walkItems(value, walk, known) : value));
     }
     const values = schema.additionalProperties;
     if (typeof values !== "object") return undefined;
     const walk = this.#walkInto(values);
     return (
       walk &&
-      ((value) =>
+      ((value, known) =>
         isObject(value)
           ? walkFields(
               value,
               Object.keys(value).map((key) => [key, walk]),
+              known,
             )
           : value)
     );
   }
 }
 
-function walkFields(object: JsonObject, fields: readonly (readonly [string, Walk])[]): JsonObject {
-  let filled = object;
+function walkFields(
+  object: JsonObject,
+  fields: readonly (readonly [string, Walk])[],
+  known: Json | undefined,
+): JsonObject {
+  const before = isObject(known) ? known : undefined;
+  let filled: MutableJsonObject | undefined;
   for (const [name, walk] of fields) {
     const value = object[name];
     if (value === undefined || value === null) continue;
-    const next = walk(value);
-    if (next !== value) filled = { ...filled, [name]: next };
+    const part = before?.[name];
+    if (value === part) continue;
+    const next = walk(value, part);
+    if (next !== value) setField((filled ??= { ...object }), name, next);
   }
-  return filled;
+  return filled ?? object;
 }
 
-function shared(before: readonly Json[], after: readonly Json[]): readonly Json[] {
-  return after.every((item, at) => item === before[at]) ? before : after;
+function walkItems(items: readonly Json[], walk: Walk, known: Json | undefined): readonly Json[] {
+  const before = isArray(known) ? known : [];
+  let filled: Json[] | undefined;
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at]!;
+    if (item === before[at]) continue;
+    const next = walk(item, before[at]);
+    if (next !== item) (filled ??= [...items])[at] = next;
+  }
+  return filled ?? items;
 }
 
 function referenceOf(schema: OpenApiSchema): string | undefined {

@@ -8,7 +8,16 @@ import type { FieldError } from "../../status-error.js";
  * What may stand in one place of a built-in kind. Adds what is wrong with `value`, which stands at `path`, to `errors`.
  * An absent value is undefined; Go's zero values count as absent where the real server's do.
  */
-export type Rule = (value: Json | undefined, path: string, errors: FieldError[]) => void;
+export interface Rule {
+  (value: Json | undefined, path: string, errors: FieldError[]): void;
+  /** Whether it has nothing to say of what is absent: then it is not asked. Structs have dozens of fields, most absent. */
+  readonly isOfPresent?: boolean;
+}
+
+/** A rule for what is there alone. */
+function ofPresent(rule: Rule): Rule {
+  return Object.assign(rule, { isOfPresent: true });
+}
 
 /** A rule for a struct, which is there. */
 export type StructRule = (struct: JsonObject, path: string, errors: FieldError[]) => void;
@@ -16,34 +25,39 @@ export type StructRule = (struct: JsonObject, path: string, errors: FieldError[]
 /** The rules of a struct's fields, in the order of the real server's complaints. */
 export function struct(fields: Readonly<Record<string, Rule>>, ...more: readonly StructRule[]): Rule {
   const entries = Object.entries(fields);
-  return (value, path, errors) => {
+  return ofPresent((value, path, errors) => {
     if (!isObject(value)) return;
-    for (const [name, rule] of entries) rule(value[name], path === "" ? name : `${path}.${name}`, errors);
+    for (const [name, rule] of entries) {
+      const field = value[name];
+      if (field === undefined && rule.isOfPresent) continue;
+      rule(field, path === "" ? name : `${path}.${name}`, errors);
+    }
     for (const rule of more) rule(value, path, errors);
-  };
+  });
 }
 
 /** Of each item of a list. */
 export function each(rule: Rule): Rule {
-  return (value, path, errors) => {
+  return ofPresent((value, path, errors) => {
     if (!isArray(value)) return;
     for (let index = 0; index < value.length; index++) rule(value[index], `${path}[${index}]`, errors);
-  };
+  });
 }
 
 /** Of each value of a map, whose key stands in the path: `limits[cpu]`. */
 export function entriesOf(rule: (key: string, value: Json, path: string, errors: FieldError[]) => void): Rule {
-  return (value, path, errors) => {
+  return ofPresent((value, path, errors) => {
     if (!isObject(value)) return;
     for (const key of Object.keys(value)) rule(key, value[key]!, `${path}[${key}]`, errors);
-  };
+  });
 }
 
 /** One after the other. */
 export function all(...rules: readonly Rule[]): Rule {
-  return (value, path, errors) => {
+  const one: Rule = (value, path, errors) => {
     for (const rule of rules) rule(value, path, errors);
   };
+  return rules.every(({ isOfPresent }) => isOfPresent) ? ofPresent(one) : one;
 }
 
 export function isEmpty(value: Json | undefined): boolean {
@@ -66,18 +80,18 @@ export function neededWith(detail: string, ...rules: readonly Rule[]): Rule {
 
 /** Rules for what is there. */
 export function given(...rules: readonly Rule[]): Rule {
-  return (value, path, errors) => {
+  return ofPresent((value, path, errors) => {
     if (value === undefined || value === null || value === "") return;
     for (const rule of rules) rule(value, path, errors);
-  };
+  });
 }
 
 /** Rules for a pointer's value, an empty text included. */
 export function pointed(...rules: readonly Rule[]): Rule {
-  return (value, path, errors) => {
+  return ofPresent((value, path, errors) => {
     if (value === undefined || value === null) return;
     for (const rule of rules) rule(value, path, errors);
-  };
+  });
 }
 
 /** Complaints about a text, each an error. */
