@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
 /** Cells are whole units, so that a body that grows or shrinks a little is overwritten where it is. */
-const UNIT_BYTES = 32;
+const UNIT_BYTES = 16;
 const FIRST_SLAB_BYTES = 16 * 1024;
 const LARGEST_SLAB_BYTES = 256 * 1024;
 /** Units in the largest slab, as a power of two: an address is the slab's number times this, plus the unit. */
@@ -10,7 +10,7 @@ const UNITS_PER_SLAB = LARGEST_SLAB_BYTES / UNIT_BYTES;
 const TOLERATED_WASTE_UNITS = 3;
 
 /**
- * Memory for bodies of bytes outside the garbage-collected heap: cells of whole 32-byte units, cut from slabs that are
+ * Memory for bodies of bytes outside the garbage-collected heap: cells of whole 16-byte units, cut from slabs that are
  * never moved. A freed cell is kept for the next body of about its size, and nothing is ever compacted, so an update
  * costs a copy of its bytes and no pause.
  */

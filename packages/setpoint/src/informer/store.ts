@@ -4,6 +4,7 @@ import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import { Column } from "./column.js";
+import { Dictionary } from "./dictionary.js";
 import { headOf, type Incoming } from "./incoming.js";
 import { Slabs } from "./slab.js";
 import { KeyBytes, type KeyCells, SlotTable } from "./slot-table.js";
@@ -26,10 +27,12 @@ const QUOTE = 0x22;
 const HEADLESS = '{"metadata":';
 /** Snapshots are looked through for dead ones when this many have been made since. */
 const SNAPSHOT_SWEEP = 4096;
+/** A store of less than this needs no dictionary: it would take as much as it saves. */
+const LEARNS_FROM_BYTES = 64 * 1024;
 
 /**
- * The objects of one kind, each as its compact JSON in {@link Slabs} with the little beside it that is needed without a
- * parse. Columns of numbers instead of an object for each entry: the whole costs about an eighth over the bodies.
+ * The objects of one kind, each as its compact JSON in {@link Slabs}, coded with a {@link Dictionary}, and with the little
+ * beside it that is needed without a parse. Columns of numbers instead of an object for each entry.
  */
 export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   readonly seed: number;
@@ -40,15 +43,17 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   readonly #maxParsed: number;
   readonly #maxParsedBytes: number;
   readonly #slabs = new Slabs();
+  #dictionary = new Dictionary();
   #slots = new SlotTable(this);
   /** The key that is being looked up. */
   readonly #wanted = new KeyBytes();
   /** Keys by namespace; made when first asked for, kept in step from then on. */
   #namespaces: Map<string, Set<string>> | undefined;
 
-  /** A cell holds the body, and behind it the key. */
+  /** A cell holds the key, and behind it the body's code. */
   readonly #address = new Column((length) => new Uint32Array(length));
   readonly #units = new Column((length) => new Uint32Array(length));
+  /** Of the body. */
   readonly #length = new Column((length) => new Uint32Array(length));
   readonly #keyLength = new Column((length) => new Uint32Array(length));
   readonly #uidAt = new Column((length) => new Int32Array(length));
@@ -83,15 +88,16 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     return this.#slots.size;
   }
 
-  /** Bytes of the bodies alone. */
+  /** Bytes of the bodies alone, as JSON: what is kept of them takes less. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }
 
-  /** Bytes kept for this kind: slabs, columns and table. */
+  /** Bytes kept for this kind: slabs, dictionary, columns and table. */
   get bytes(): number {
     const columns = [this.#address, this.#units, this.#length, this.#keyLength, this.#uidAt, this.#revision];
-    return columns.reduce((sum, column) => sum + column.bytes, this.#slabs.bytes + this.#slots.bytes);
+    const shared = this.#slabs.bytes + this.#dictionary.bytes + this.#slots.bytes;
+    return columns.reduce((sum, column) => sum + column.bytes, shared);
   }
 
   has(key: string): boolean {
@@ -119,7 +125,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
 
   keyOf(slot: Slot): string {
     const address = this.#address.get(slot);
-    const start = this.#slabs.offset(address) + this.#length.get(slot);
+    const start = this.#slabs.offset(address);
     return this.#slabs.slab(address).toString("utf8", start, start + this.#keyLength.get(slot));
   }
 
@@ -128,7 +134,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     if (this.#keyLength.get(slot) !== length) return false;
     const address = this.#address.get(slot);
     const slab = this.#slabs.slab(address);
-    const start = this.#slabs.offset(address) + this.#length.get(slot);
+    const start = this.#slabs.offset(address);
     for (let at = 0; at < length; at++) if (slab[start + at] !== bytes[at]) return false;
     return true;
   }
@@ -163,8 +169,9 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   /** Copies what comes in into a slot of its own, which no key has yet. */
   keep(incoming: Incoming): Slot {
     const slot = this.#freeSlots.pop() ?? this.#slotCount++;
-    this.#occupy(slot, unitsOf(incoming));
-    this.#fill(slot, incoming);
+    const codeLength = this.#encode(incoming);
+    this.#occupy(slot, unitsOf(incoming, codeLength));
+    this.#fill(slot, incoming, codeLength);
     return slot;
   }
 
@@ -196,12 +203,13 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
       return added;
     }
     this.#forget(slot);
-    const units = unitsOf(incoming);
+    const codeLength = this.#encode(incoming);
+    const units = unitsOf(incoming, codeLength);
     if (!Slabs.fits(units, this.#units.get(slot))) {
       this.#slabs.give(this.#address.get(slot), this.#units.get(slot));
       this.#occupy(slot, units);
     }
-    this.#fill(slot, incoming);
+    this.#fill(slot, incoming, codeLength);
     return slot;
   }
 
@@ -224,6 +232,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     this.#slots = new SlotTable(this);
     this.#namespaces = undefined;
     this.#slabs.clear();
+    this.#dictionary = new Dictionary();
     this.#freeSlots.length = 0;
     this.#slotCount = 0;
   }
@@ -299,16 +308,24 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   #uid(slot: Slot): string {
     const at = this.#uidAt.get(slot);
     if (at < 0) return this.read(slot).metadata.uid ?? "";
-    const address = this.#address.get(slot);
-    const slab = this.#slabs.slab(address);
-    const start = this.#slabs.offset(address) + at;
-    return slab.toString("latin1", start, slab.indexOf(QUOTE, start));
+    const body = this.#decode(slot);
+    return body.toString("latin1", at, body.indexOf(QUOTE, at));
   }
 
   #text(slot: Slot): string {
+    return this.#decode(slot).toString("utf8", 0, this.#length.get(slot));
+  }
+
+  /** The slot's body from the start of what is returned, which is valid until the next use of the dictionary. */
+  #decode(slot: Slot): Buffer {
     const address = this.#address.get(slot);
-    const start = this.#slabs.offset(address);
-    return this.#slabs.slab(address).toString("utf8", start, start + this.#length.get(slot));
+    const start = this.#slabs.offset(address) + this.#keyLength.get(slot);
+    return this.#dictionary.decode(this.#slabs.slab(address), start, this.#length.get(slot));
+  }
+
+  /** Leaves the body's code in the dictionary; returns its length. */
+  #encode(incoming: Incoming): number {
+    return this.#dictionary.encode(incoming, this.#slabs.bytes >= LEARNS_FROM_BYTES);
   }
 
   #occupy(slot: Slot, units: number): void {
@@ -316,13 +333,13 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     this.#units.set(slot, this.#slabs.takenUnits);
   }
 
-  #fill(slot: Slot, incoming: Incoming): void {
+  #fill(slot: Slot, incoming: Incoming, codeLength: number): void {
     const address = this.#address.get(slot);
     const slab = this.#slabs.slab(address);
     const offset = this.#slabs.offset(address);
     const { bodyLength, keyBytes } = incoming;
-    incoming.copyBody(slab, offset);
-    copyBytes(keyBytes.bytes, 0, keyBytes.length, slab, offset + bodyLength);
+    copyBytes(keyBytes.bytes, 0, keyBytes.length, slab, offset);
+    copyBytes(this.#dictionary.coded, 0, codeLength, slab, offset + keyBytes.length);
     this.#length.set(slot, bodyLength);
     this.#keyLength.set(slot, keyBytes.length);
     this.#bodyBytes += bodyLength;
@@ -356,9 +373,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   }
 
   #copy(slot: Slot): Buffer {
-    const address = this.#address.get(slot);
-    const start = this.#slabs.offset(address);
-    return Buffer.from(this.#slabs.slab(address).subarray(start, start + this.#length.get(slot)));
+    return Buffer.from(this.#decode(slot).subarray(0, this.#length.get(slot)));
   }
 
   #intern(text: string): string {
@@ -411,9 +426,9 @@ export function namespaceOf(key: string): string {
   return slash < 0 ? "" : key.slice(0, slash);
 }
 
-/** The units of a cell for a body and its key. */
-function unitsOf(incoming: Incoming): number {
-  return Slabs.unitsFor(incoming.bodyLength + incoming.keyBytes.length);
+/** The units of a cell for a key and the code of a body. */
+function unitsOf(incoming: Incoming, codeLength: number): number {
+  return Slabs.unitsFor(incoming.keyBytes.length + codeLength);
 }
 
 function deepFreeze(value: unknown): unknown {

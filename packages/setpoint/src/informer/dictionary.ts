@@ -1,0 +1,157 @@
+import { Buffer } from "node:buffer";
+import { copyBytes } from "../client/copy-bytes.js";
+import type { Incoming } from "./incoming.js";
+
+/** Of a shorter run nothing would be saved. */
+const SHORTEST_RUN = 5;
+/** Runs are found by their first bytes. */
+const PROBE_BYTES = 4;
+/** Places are numbers of 16 bits. */
+const MAX_BYTES = 64 * 1024 - 1;
+/** Of one body no more is learnt. */
+const MAX_LEARNT_BYTES = 8 * 1024;
+const HASH_BITS = 13;
+const PRIME = 0x9e3779b1;
+/** After each so many bytes without a run (as a power of two) the search takes longer steps: some bodies have none. */
+const PATIENCE_BITS = 6;
+/** Memory for one body is kept for the next up to this size. */
+const KEPT_BYTES = 64 * 1024;
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * What the bodies of one kind have in common, and the code that refers to it. Objects of a kind repeat each other, in the
+ * names of fields and in most values: coded, a body of a kilobyte takes a fifth of that. Each is coded by itself, so that
+ * any one is read in about a microsecond, without its neighbours.
+ *
+ * The code is, over and over: how many bytes follow that are the body's own, these, and a run of what was learnt: by how
+ * much it is longer than the shortest, and where it begins, counted from the end of the run before. It ends where
+ * the body has its length. Numbers are of as many bytes as they need, seven bits in each. What was learnt is never
+ * changed, so that earlier codes stay readable.
+ */
+export class Dictionary {
+  #learnt: Buffer = NO_BYTES;
+  /** By the hash of four bytes: where they stand first; 0 where they do not. None before something was learnt. */
+  #places: Uint16Array | undefined;
+  #body: Buffer = NO_BYTES;
+  /** What {@link encode} gave last, from the start. */
+  coded: Buffer = NO_BYTES;
+  #codedLength = 0;
+  /** Where the number ended that was read last. */
+  #readTo = 0;
+
+  /** Bytes kept. */
+  get bytes(): number {
+    return this.#learnt.length + (this.#places?.byteLength ?? 0) + this.#body.length + this.coded.length;
+  }
+
+  /** Codes the body into `coded`; returns how long that is. Where it is unlike all that is known, it is learnt if it may be. */
+  encode(incoming: Pick<Incoming, "bodyLength" | "copyBody">, mayLearn: boolean): number {
+    const { bodyLength } = incoming;
+    const body = this.#bodyOf(bodyLength);
+    incoming.copyBody(body, 0);
+    // A run may cost a byte more than it has, but that takes a long stretch of own bytes before it.
+    this.coded = roomIn(this.coded, bodyLength + (bodyLength >> PATIENCE_BITS) + 16);
+    this.#codedLength = 0;
+    const rest = this.#places ? this.#codeRuns(this.#places, body, bodyLength) : 0;
+    if (rest < bodyLength) this.#codeOwn(body, rest, bodyLength);
+    if (mayLearn && this.#codedLength > bodyLength / 2) this.#learn(body, bodyLength);
+    return this.#codedLength;
+  }
+
+  /** The body of this length whose code begins at `start`, from the start of what is returned; valid until the next call. */
+  decode(code: Buffer, start: number, length: number): Buffer {
+    const body = this.#bodyOf(length);
+    this.#readTo = start;
+    let place = 0;
+    for (let to = 0; to < length; ) {
+      const own = this.#read(code);
+      copyBytes(code, this.#readTo, this.#readTo + own, body, to);
+      this.#readTo += own;
+      to += own;
+      if (to === length) break;
+      const run = this.#read(code) + SHORTEST_RUN;
+      const distance = this.#read(code);
+      place += (distance >>> 1) ^ -(distance & 1);
+      copyBytes(this.#learnt, place, place + run, body, to);
+      place += run;
+      to += run;
+    }
+    return body;
+  }
+
+  /** Codes all up to the end of the last run; returns where that is. */
+  #codeRuns(places: Uint16Array, body: Buffer, length: number): number {
+    const learnt = this.#learnt;
+    // Where the last run ended, in the body and in what was learnt.
+    let coded = 0;
+    let expected = 0;
+    for (let at = 0; at + PROBE_BYTES <= length; at += 1 + ((at + 1 - coded) >> PATIENCE_BITS)) {
+      let place = places[hashAt(body, at)]!;
+      if (place === 0 || body[at] !== learnt[place]) continue;
+      const furthest = Math.min(length, at + learnt.length - place);
+      let end = at + 1;
+      for (let there = place + 1; end < furthest && body[end] === learnt[there]; there++) end++;
+      let start = at;
+      for (; start > coded && place > 0 && body[start - 1] === learnt[place - 1]; place--) start--;
+      const run = end - start;
+      if (run < SHORTEST_RUN) continue;
+      this.#codeOwn(body, coded, start);
+      this.#write(run - SHORTEST_RUN);
+      const distance = place - expected;
+      this.#write((distance << 1) ^ (distance >> 31));
+      expected = place + run;
+      coded = end;
+      at = end - 1;
+    }
+    return coded;
+  }
+
+  #codeOwn(body: Buffer, start: number, end: number): void {
+    this.#write(end - start);
+    copyBytes(body, start, end, this.coded, this.#codedLength);
+    this.#codedLength += end - start;
+  }
+
+  #learn(body: Buffer, length: number): void {
+    const known = this.#learnt.length;
+    const size = Math.min(length, MAX_LEARNT_BYTES, MAX_BYTES - known);
+    if (size < SHORTEST_RUN) return;
+    this.#learnt = Buffer.concat([this.#learnt, body.subarray(0, size)]);
+    this.#places ??= new Uint16Array(1 << HASH_BITS);
+    for (let place = Math.max(known, 1); place + PROBE_BYTES <= known + size; place++) {
+      const hash = hashAt(this.#learnt, place);
+      if (this.#places[hash] === 0) this.#places[hash] = place;
+    }
+  }
+
+  #write(number: number): void {
+    let rest = number;
+    for (; rest > 0x7f; rest >>>= 7) this.coded[this.#codedLength++] = (rest & 0x7f) | 0x80;
+    this.coded[this.#codedLength++] = rest;
+  }
+
+  #read(code: Buffer): number {
+    let number = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = code[this.#readTo++]!;
+      number |= (byte & 0x7f) << shift;
+      if (byte <= 0x7f) return number;
+    }
+  }
+
+  #bodyOf(length: number): Buffer {
+    this.#body = roomIn(this.#body, length);
+    return this.#body;
+  }
+}
+
+/** The memory itself where it has the room and is not larger than what may be kept; else other. */
+function roomIn(memory: Buffer, length: number): Buffer {
+  if (length <= memory.length && memory.length <= KEPT_BYTES) return memory;
+  return Buffer.allocUnsafeSlow(Math.max(length, Math.min(KEPT_BYTES, 2 * length)));
+}
+
+function hashAt(bytes: Buffer, at: number): number {
+  const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+  return Math.imul(word, PRIME) >>> (32 - HASH_BITS);
+}
