@@ -82,6 +82,53 @@ export const shop = app({ name: "shop", kinds: [Greeter], reconcilers: [greeters
     });
   });
 
+  const CONVERTING = `
+import { app, resource, validating } from "setpoint";
+const old = { type: "object", properties: { a: { type: "string" } } } as const;
+const V1alpha1 = resource("example.com/v1alpha1/Order", { spec: old });
+export const V1 = resource("example.com/v1/Order", { spec: old });
+export const Order = V1.withVersion(V1alpha1, { up: (order) => order, down: (order) => order });
+export const OrderV1alpha1 = V1alpha1;
+export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Order, { create() {} })] });
+`;
+
+  it("know the Service before the webhooks of apps", async () => {
+    const path = file("converting.ts", CONVERTING);
+    expect(await runMain(["crds", path])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("versions of Order convert: say where its app serves that, --webhook-service"),
+    });
+    const crds = await runMain(["crds", path, "--webhook-service", "ops/shop"]);
+    const clientConfig = { service: { namespace: "ops", name: "shop", path: "/shop/convert" } };
+    expect(documents(crds.out)).toMatchObject([
+      { spec: { versions: [{ name: "v1" }, { name: "v1alpha1" }], conversion: { webhook: { clientConfig } } } },
+    ]);
+    const args = ["rbac", path, "--install", "--image", "example.com/shop:1", "--namespace", "ops"];
+    expect((await runMain(args)).err).toContain("the module has webhooks; say before which Service");
+    const installed = documents((await runMain([...args, "--webhook-service", "ops/shop"])).out);
+    const ofKind = (kind: string): unknown => installed.filter((one) => one.kind === kind).at(-1);
+    expect(ofKind("Service")).toMatchObject({ spec: { ports: [{ port: 443, targetPort: "webhooks" }] } });
+    expect(ofKind("Role")).toMatchObject({
+      rules: expect.arrayContaining([expect.objectContaining({ resourceNames: ["shop-webhook-certificate"] })]),
+    });
+    expect(ofKind("Deployment")).toMatchObject({
+      spec: { template: { spec: { containers: [{ image: "example.com/shop:1", env: expect.any(Array) }] } } },
+    });
+    expect((await runMain(["crds", path, "--webhook-service", "shop"])).err).toContain("expected NAMESPACE/NAME");
+  });
+
+  it("tell a module that they install what its manifests expect, by variables", async () => {
+    file("kind.ts", KIND);
+    const args = ["rbac", file("loop.ts", LOOP), "--install", "--image", "example.com/loop:1"];
+    const installed = documents((await runMain(args)).out);
+    expect(installed.map(({ kind }) => kind)).toEqual([
+      ...["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Deployment"],
+    ]);
+    const text = JSON.stringify(installed.at(-1));
+    expect(text).toContain('{"name":"SETPOINT_LEADER_ELECTION","value":"true"}');
+    expect(text).not.toContain('"args"');
+  });
+
   it("name what is missing", async () => {
     expect(await runMain(["crds", "/no/such.ts"])).toMatchObject({
       code: 2,

@@ -1,5 +1,6 @@
 import type { Command } from "../command.js";
 import { outputOption } from "../objects/options.js";
+import { webhookServiceOption } from "./webhook-service.js";
 
 const format = { ...outputOption, description: "json or yaml", default: "yaml" };
 
@@ -10,14 +11,19 @@ export const crdsCommand: Command = {
   summary: "Prints the CustomResourceDefinitions of the kinds that a module declares.",
   usage: "FILE.ts... [options]",
   allowsPositionals: true,
-  options: { output: format },
+  options: { "webhook-service": webhookServiceOption, output: format },
   examples: [
     { text: "to look at", command: "setpoint crds src/websites.ts" },
     { text: "to install", command: "setpoint crds src/websites.ts | setpoint apply -f - --wait" },
+    {
+      text: "with versions that an app converts",
+      command: "setpoint crds src/shop.ts --webhook-service shop-system/shop",
+    },
   ],
   notes: [
     "The module is imported, so it must only declare: keep `await run(…)` in another file.",
     "TypeScript needs Node 22.18 or later, or rolldown or esbuild beside the module.",
+    "An app that converts puts its authority into the definition when it starts, unless webhooks.install is false.",
     "",
     EXIT_CODES,
   ],
@@ -43,12 +49,14 @@ export const rbacCommand: Command = {
     },
     "leader-elect": { type: "boolean", description: "with the Lease of a leader election" },
     "metrics-rbac": { type: "boolean", description: "with the reviews that metrics access by RBAC needs" },
-    install: { type: "boolean", description: "with Namespace and Deployment: all that installs it" },
+    install: { type: "boolean", description: "with Namespace, Deployment and Service: all that installs it" },
     image: {
       type: "string",
       placeholder: "IMAGE",
-      description: "of the Deployment: one whose entry point is setpoint",
+      description:
+        "of the Deployment: one that runs the module; of a ready-made operator, one whose entry point is setpoint",
     },
+    "webhook-service": webhookServiceOption,
     "management-cluster": {
       type: "boolean",
       description: "the rules for Rancher's management cluster, where that is another one",
@@ -57,6 +65,10 @@ export const rbacCommand: Command = {
   },
   examples: [
     { text: "of one's own controllers", command: "setpoint rbac src/websites.ts --name websites" },
+    {
+      text: "all that installs them, two of them with webhooks",
+      command: "setpoint rbac src/main.ts --install --image IMAGE --webhook-service shop-system/shop",
+    },
     {
       text: "all that installs a ready-made operator",
       command: "setpoint rbac rancher-projects --install --image IMAGE | setpoint apply -f -",

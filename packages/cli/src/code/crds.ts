@@ -1,20 +1,51 @@
+import type { App, CrdOptions, Part, Resource } from "setpoint";
 import { type CommandContext, UsageError } from "../command.js";
 import { printDocuments } from "./documents.js";
 import { loadDeclarations } from "./module-file.js";
+import { type WebhookService, webhookServiceOf } from "./webhook-service.js";
 
 /** `setpoint crds`: resolves to the exit code. */
 export async function runCrds(context: CommandContext): Promise<number> {
-  const { positionals } = context;
+  const { positionals, values } = context;
   if (positionals.length === 0) throw new UsageError("which module? Say: setpoint crds FILE.ts");
-  const byName = new Map<string, object>();
+  const service = webhookServiceOf(values);
+  const resources: Resource[] = [];
+  const parts: Part[] = [];
   for (const path of positionals) {
-    const { resources } = await loadDeclarations(path);
-    if (resources.length === 0) throw new UsageError(`${path} declares no kind with resource(…)`);
-    for (const resource of resources) {
-      const crd = resource.crd();
-      byName.set(crd.metadata.name, crd);
-    }
+    const declared = await loadDeclarations(path);
+    if (declared.resources.length === 0) throw new UsageError(`${path} declares no kind with resource(…)`);
+    resources.push(...declared.resources);
+    parts.push(...declared.parts);
   }
-  printDocuments(context, [...byName.values()]);
+  printDocuments(
+    context,
+    wholeKinds(resources).map((resource) => resource.crd(conversionAt(service, resource, parts))),
+  );
   return 0;
+}
+
+/** One resource for each definition. A module may export versions of a kind beside the one that holds them all. */
+function wholeKinds(resources: readonly Resource[]): readonly Resource[] {
+  const byName = new Map<string, Resource>();
+  for (const resource of resources) {
+    const name = `${resource.plural}.${resource.group}`;
+    const { versions } = byName.get(name)?.declaration ?? { versions: [] };
+    if (resource.declaration.versions.length >= versions.length) byName.set(name, resource);
+  }
+  return [...byName.values()];
+}
+
+/** Where the app that has this kind converts it; the authority is put in by the app when it starts. */
+function conversionAt(service: WebhookService | undefined, resource: Resource, parts: readonly Part[]): CrdOptions {
+  if (!resource.declaration.versions.some(({ up }) => up)) return {};
+  const { kind } = resource;
+  if (!service) {
+    throw new UsageError(
+      `versions of ${kind} convert: say where its app serves that, --webhook-service NAMESPACE/NAME. ` +
+        "On a laptop no definition need be installed: run(…) of the app does so",
+    );
+  }
+  const app = parts.find((part): part is App => part.type === "app" && part.kinds.some((own) => own === resource));
+  if (!app) throw new UsageError(`versions of ${kind} convert, but the module exports no app(…) with that kind`);
+  return { conversionWebhook: { service: { ...service, path: `/${app.name}/convert` } } };
 }

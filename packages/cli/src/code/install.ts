@@ -1,30 +1,44 @@
 import type { JsonObject } from "setpoint";
+import type { WebhookService } from "./webhook-service.js";
 
 export interface InstallOptions {
   readonly name: string;
   readonly namespace: string;
   readonly image: string;
-  /** What `setpoint run` is told to run. */
-  readonly operator: string;
+  /** What `setpoint run` is told to run; left out, the image runs a module of its own, which is told by variables. */
+  readonly operator?: string;
+  /** Before the webhooks of the module's apps. */
+  readonly service?: WebhookService;
 }
 
 const METRICS_PORT = 8080;
 const HEALTH_PORT = 8081;
+const WEBHOOK_PORT = 9443;
 
 /** What runs an operator in a cluster, around its RBAC. */
 export function installManifests(options: InstallOptions): {
   readonly before: readonly JsonObject[];
   readonly after: readonly JsonObject[];
 } {
-  const { namespace } = options;
+  const { namespace, name, service } = options;
   return {
     before: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }],
-    after: [deployment(options)],
+    after: [deployment(options), ...(service ? [webhookService(service, selectorOf(name))] : [])],
   };
 }
 
-function deployment({ name, namespace, image, operator }: InstallOptions): JsonObject {
-  const selector = { "app.kubernetes.io/name": name };
+function selectorOf(name: string): Record<string, string> {
+  return { "app.kubernetes.io/name": name };
+}
+
+function webhookService(metadata: WebhookService, selector: JsonObject): JsonObject {
+  const ports = [{ name: "webhooks", port: 443, targetPort: "webhooks" }];
+  return { apiVersion: "v1", kind: "Service", metadata: { ...metadata }, spec: { selector, ports } };
+}
+
+function deployment(options: InstallOptions): JsonObject {
+  const { name, namespace } = options;
+  const selector = selectorOf(name);
   const labels = { ...selector, "app.kubernetes.io/managed-by": "setpoint" };
   return {
     apiVersion: "apps/v1",
@@ -33,12 +47,37 @@ function deployment({ name, namespace, image, operator }: InstallOptions): JsonO
     spec: {
       replicas: 1,
       selector: { matchLabels: selector },
-      template: { metadata: { labels }, spec: podSpec(name, image, operator) },
+      template: { metadata: { labels }, spec: podSpec(options) },
     },
   };
 }
 
-function podSpec(name: string, image: string, operator: string): JsonObject {
+/** How the process is told what the manifests expect: `run` reads variables always, flags only where it is given them. */
+function settings({ name, operator, service }: InstallOptions): JsonObject {
+  const access = { SETPOINT_METRICS_ACCESS: "rbac" };
+  if (operator !== undefined) {
+    const flags = [`--metrics-bind-address=:${METRICS_PORT}`, `--health-probe-bind-address=:${HEALTH_PORT}`];
+    return { args: ["run", operator, "--leader-elect", ...flags], env: variables(access) };
+  }
+  return {
+    env: variables({
+      SETPOINT_NAME: name,
+      SETPOINT_LEADER_ELECTION: "true",
+      SETPOINT_LEADER_ELECTION_NAME: name,
+      SETPOINT_METRICS: `:${METRICS_PORT}`,
+      SETPOINT_HEALTH: `:${HEALTH_PORT}`,
+      ...access,
+      ...(service ? { SETPOINT_WEBHOOK_SERVICE: `${service.namespace}/${service.name}` } : {}),
+    }),
+  };
+}
+
+function variables(values: Readonly<Record<string, string>>): readonly JsonObject[] {
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
+}
+
+function podSpec(options: InstallOptions): JsonObject {
+  const { name, image, service } = options;
   const probe = (path: string): JsonObject => ({ httpGet: { path, port: "health" } });
   return {
     serviceAccountName: name,
@@ -47,15 +86,11 @@ function podSpec(name: string, image: string, operator: string): JsonObject {
       {
         name: "operator",
         image,
-        args: [
-          ...["run", operator, "--leader-elect"],
-          `--metrics-bind-address=:${METRICS_PORT}`,
-          `--health-probe-bind-address=:${HEALTH_PORT}`,
-        ],
-        env: [{ name: "SETPOINT_METRICS_ACCESS", value: "rbac" }],
+        ...settings(options),
         ports: [
           { name: "metrics", containerPort: METRICS_PORT },
           { name: "health", containerPort: HEALTH_PORT },
+          ...(service ? [{ name: "webhooks", containerPort: WEBHOOK_PORT }] : []),
         ],
         livenessProbe: probe("/livez"),
         readinessProbe: probe("/readyz"),

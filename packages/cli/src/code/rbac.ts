@@ -1,10 +1,11 @@
 import { basename } from "node:path";
-import { type JsonObject, type Part, rbacManifests, rbacRules } from "setpoint";
-import { type CommandContext, type OptionValues, UsageError } from "../command.js";
+import { type App, type Part, rbacManifests, rbacRules } from "setpoint";
+import { type CommandContext, UsageError } from "../command.js";
 import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
 import { printDocuments } from "./documents.js";
-import { type InstallOptions, installManifests } from "./install.js";
+import { installManifests } from "./install.js";
 import { loadDeclarations } from "./module-file.js";
+import { webhookServiceOf } from "./webhook-service.js";
 
 const DEFAULT_NAMESPACE = "setpoint-system";
 
@@ -16,33 +17,39 @@ export async function runRbac(context: CommandContext): Promise<number> {
   const operator = readyMadeOperators.find((each) => each.name === first);
   const namespace = (values.namespace as string | undefined) ?? DEFAULT_NAMESPACE;
   const name = (values.name as string | undefined) ?? operator?.name ?? basename(first).replace(/\.[^.]+$/, "");
-  if (values.install && !operator)
-    throw new UsageError(`--install: there are ${readyMadeOperators.map((each) => each.name).join(", ")}`);
+  const service = webhookServiceOf(values);
   const isInstall = values.install === true;
   const isManagement = values["management-cluster"] === true;
   const parts = await (operator ? operator.workloads(isManagement) : partsOf(positionals));
   const rules = rbacRules(parts, {
     ...(values["leader-elect"] || isInstall ? { leaderElection: { name: operator?.name ?? name, namespace } } : {}),
     reviewsAccess: values["metrics-rbac"] === true || isInstall,
+    ...(service ? { service } : {}),
   });
   const cluster = isManagement ? managementOf(operator) : {};
   const manifests = rbacManifests(rules, { name, namespace, ...cluster });
-  printDocuments(
-    context,
-    isInstall ? withInstall(manifests, installOptions(name, namespace, values, first)) : manifests,
-  );
+  if (!isInstall) {
+    printDocuments(context, manifests);
+    return 0;
+  }
+  if (typeof values.image !== "string") throw new UsageError("--install: say which image with --image IMAGE");
+  if (!operator && !service && appsOf(parts).some(hasWebhooks))
+    throw new UsageError(
+      "--install: the module has webhooks; say before which Service: --webhook-service NAMESPACE/NAME",
+    );
+  const { before, after } = installManifests({
+    ...{ name, namespace, image: values.image },
+    ...(operator ? { operator: operator.name } : {}),
+    ...(service ? { service } : {}),
+  });
+  printDocuments(context, [...before, ...manifests, ...after]);
   return 0;
 }
 
-function installOptions(name: string, namespace: string, values: OptionValues, operator: string): InstallOptions {
-  if (typeof values.image !== "string") throw new UsageError("--install: say which image with --image IMAGE");
-  return { name, namespace, image: values.image, operator };
-}
+const appsOf = (parts: readonly Part[]): readonly App[] => parts.filter((part) => part.type === "app");
 
-function withInstall(manifests: readonly JsonObject[], options: InstallOptions): readonly JsonObject[] {
-  const { before, after } = installManifests(options);
-  return [...before, ...manifests, ...after];
-}
+const hasWebhooks = ({ validators, mutators, converters }: App): boolean =>
+  validators.length + mutators.length + converters.length > 0;
 
 function managementOf(operator: ReadyMadeOperator | undefined): { readonly cluster: string } {
   if (operator?.managementCluster === undefined) throw new UsageError("--management-cluster is for rancher-projects");

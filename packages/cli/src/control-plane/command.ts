@@ -38,7 +38,7 @@ export const controlPlaneCommand: Command = {
     workloads: {
       type: "string",
       placeholder: "A,B",
-      description: "runs these workload controllers alone; false runs none (default: all)",
+      description: "runs these workload controllers alone; true runs all, false none",
       default: "true",
     },
     "history-changes": {

@@ -22,7 +22,7 @@ export const upCommand: Command = {
     workloads: {
       type: "string",
       placeholder: "A,B",
-      description: "runs these workload controllers alone; false runs none (default: all)",
+      description: "runs these workload controllers alone; true runs all, false none",
       default: "true",
     },
     output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },

@@ -14,6 +14,11 @@ export const whyCommand: Command = {
       placeholder: "DIR",
       description: "the folder of `setpoint up` (default: the next .setpoint upwards)",
     },
+    url: {
+      type: "string",
+      placeholder: "URL",
+      description: "asks the process with this --metrics-bind-address: http://127.0.0.1:8080",
+    },
     pod: { type: "string", placeholder: "[NAMESPACE/]POD", description: "asks this pod, through the API server" },
     "service-account": {
       type: "string",
@@ -26,6 +31,7 @@ export const whyCommand: Command = {
   },
   examples: [
     { text: "on a laptop, where `setpoint up` runs", command: "setpoint why namespace shop" },
+    { text: "of one's own operator beside it", command: "setpoint why website shop --url http://127.0.0.1:8080" },
     { text: "in a cluster", command: "setpoint why namespace shop --pod setpoint-system/rancher-projects-0" },
     { text: "as it happens", command: "setpoint why namespace shop --follow" },
   ],

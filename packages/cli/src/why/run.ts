@@ -5,7 +5,7 @@ import { connectTo } from "../objects/connection.js";
 import { kindAndName } from "../objects/find-kind.js";
 import { formatted, outputFormat } from "../objects/output.js";
 import { nowText, runText } from "./run-text.js";
-import { localSource, podSources, type TimelineSource } from "./timeline-source.js";
+import { localSource, podSources, type TimelineSource, urlSource } from "./timeline-source.js";
 
 /** `setpoint why`: resolves to the exit code. */
 export async function runWhy(context: CommandContext): Promise<number> {
@@ -86,7 +86,8 @@ async function follow(
 async function sourcesFor(
   context: CommandContext,
 ): Promise<AsyncDisposable & { readonly sources: readonly TimelineSource[] }> {
-  const { kubeconfig, context: name, pod } = context.values;
+  const { kubeconfig, context: name, pod, url } = context.values;
+  if (typeof url === "string") return { sources: [urlSource(url)], [Symbol.asyncDispose]: async () => {} };
   const local = kubeconfig === undefined && name === undefined && pod === undefined ? localSource(context) : undefined;
   if (local) return { sources: [local], [Symbol.asyncDispose]: async () => {} };
   const client = await connectTo(context);
@@ -97,7 +98,8 @@ function nothingKnown(sources: readonly TimelineSource[], kind: string, name: st
   if (sources.length === 0) {
     return (
       "setpoint why: no process of Setpoint was found: no .setpoint/manager.json here or above, and no running pod with " +
-      "the label app.kubernetes.io/managed-by=setpoint. Start one with setpoint up, or name it: --data-dir, --pod"
+      "the label app.kubernetes.io/managed-by=setpoint. Start one with setpoint up, or name it: --url (of an operator with " +
+      "--metrics-bind-address), --data-dir, --pod"
     );
   }
   const names = sources.map((source) => source.name).join(", ");

@@ -20,17 +20,33 @@ export function localSource({ values, env }: Pick<CommandContext, "values" | "en
   const file = managerFile(values["data-dir"] as string | undefined, env.KUBECONFIG);
   if (file === undefined) return undefined;
   const { url, pid } = JSON.parse(readFileSync(file, "utf8")) as { url: string; pid: number };
+  const silent = `${file} names process ${pid}, which does not answer at ${url}: start it again with setpoint up`;
+  return httpSource(`setpoint up (pid ${pid})`, url, silent);
+}
+
+/** The process that `--url` names, by the address of its metrics. */
+export function urlSource(text: string): TimelineSource {
+  const address = /^https?:\/\//.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(address)) throw new UsageError(`--url ${text}: expected http://HOST:PORT`);
+  const silent = `nothing answers at ${address}: start the operator with --metrics-bind-address HOST:PORT`;
+  return httpSource(`the process at ${address}`, address.replace(/\/$/, ""), silent);
+}
+
+/** `silent` is what to say where nothing answers. */
+function httpSource(name: string, url: string, silent: string): TimelineSource {
   const get = async (query: string, signal: AbortSignal): Promise<Response> => {
+    let response: Response;
     try {
-      return await fetch(`${url}/timeline${query}`, { signal });
+      response = await fetch(`${url}/timeline${query}`, { signal });
     } catch (cause) {
       signal.throwIfAborted();
-      const message = `${file} names process ${pid}, which does not answer at ${url}: start it again with setpoint up`;
-      throw new CommandError(message, { cause });
+      throw new CommandError(silent, { cause });
     }
+    if (response.ok) return response;
+    throw new CommandError(`${url}/timeline answers ${response.status}: ${(await response.text()).trim()}`);
   };
   return {
-    name: `setpoint up (pid ${pid})`,
+    name,
     runs: async (key, signal) => (await get(`?key=${encodeURIComponent(key)}`, signal)).json() as Promise<RunRecord[]>,
     follow: async function* (signal) {
       yield* records((await get("?watch=true", signal)).body!);

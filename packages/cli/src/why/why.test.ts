@@ -63,6 +63,19 @@ describe("setpoint why", () => {
     expect(code).toBe(0);
   });
 
+  it("asks the process whose address it is given", async () => {
+    await cli.plane.client.create(ConfigMap, { metadata: { name: "named", namespace: "default" } });
+    await until("default/named");
+    const url = manager.metricsUrl!;
+    expect((await cli.run(["why", "cm", "named", "--url", url])).out).toContain(`copies in the process at ${url}`);
+    expect((await cli.run(["why", "cm", "named", "--url", url.replace("http://", "")])).code).toBe(0);
+    const failed = async (address: string): Promise<string> =>
+      (await cli.run(["why", "cm", "a", "--url", address])).err;
+    expect(await failed("http://127.0.0.1:1")).toContain("start the operator with --metrics-bind-address");
+    expect(await failed(`${url}/metrics`)).toContain("/metrics/timeline answers 404: not found");
+    expect(await failed("a b")).toContain("--url a b: expected http://HOST:PORT");
+  });
+
   it("says plainly what it did not find", async () => {
     expect(await why("configmap", "nobody")).toMatchObject({
       code: 1,

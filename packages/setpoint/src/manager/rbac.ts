@@ -21,7 +21,7 @@ export interface RbacOptions {
   readonly leaderElection?: { readonly name: string; readonly namespace: string };
   /** Whether the manager asks the API server who may see metrics: `metricsAccess: "rbac"`. */
   readonly reviewsAccess?: boolean;
-  /** Whether somebody else installs the kinds and webhooks of apps: `install: false`. */
+  /** Whether the process installs the kinds and webhooks of its apps. Yes, unless given; no with `install: false`. */
   readonly installs?: boolean;
   /** The Service before the webhooks of apps, whose certificate is kept in a Secret. */
   readonly service?: { readonly namespace: string; readonly name: string };
