@@ -237,19 +237,30 @@ function intersectNodes(a: FieldSet, b: FieldSet, isNode: boolean): FieldSet | u
 }
 
 function subtractNodes(a: FieldSet, b: FieldSet, isNode: boolean): FieldSet | undefined {
+  const isTaken = isNode && isMember(a) && isMember(b);
+  if (!isTaken && !haveCommonEdge(a, b)) return a;
   const result: MutableFieldSet = {};
   if (isNode && isMember(a) && !isMember(b)) result[SELF] = LEAF;
+  let isChanged = isTaken;
   for (const element in a) {
     if (element === SELF) continue;
     const mine = a[element]!;
     const other = b[element];
     const rest = other === undefined ? mine : subtractNodes(mine, other, true);
     if (rest !== undefined) result[element] = rest;
+    if (rest !== mine) isChanged = true;
   }
-  return settle(result);
+  return isChanged ? settle(result) : a;
+}
+
+/** Most changes leave most of what is owned alone: what nothing is taken from stays the very same set. */
+function haveCommonEdge(a: FieldSet, b: FieldSet): boolean {
+  for (const element in b) if (element !== SELF && a[element] !== undefined) return true;
+  return false;
 }
 
 function prune(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  if (!haveCommonEdge(a, b)) return a;
   const result: MutableFieldSet = {};
   if (SELF in a) result[SELF] = LEAF;
   for (const element in a) {
