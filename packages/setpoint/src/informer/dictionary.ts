@@ -4,8 +4,8 @@ import type { Incoming } from "./incoming.js";
 
 /** Of a shorter run nothing would be saved. */
 const SHORTEST_RUN = 5;
-/** Runs are found by their first bytes. */
-const PROBE_BYTES = 4;
+/** Runs are found by their first word. */
+const WORD_BYTES = 4;
 /** Places are numbers of 16 bits. */
 const MAX_BYTES = 64 * 1024 - 1;
 /** Of one body no more is learnt. */
@@ -30,9 +30,11 @@ const NO_BYTES = Buffer.alloc(0);
  */
 export class Dictionary {
   #learnt: Buffer = NO_BYTES;
-  /** By the hash of four bytes: where they stand first; 0 where they do not. None before something was learnt. */
+  #learntWords = wordsOf(NO_BYTES);
+  /** By the hash of a word: where it stands first; 0 where it does not. None before something was learnt. */
   #places: Uint16Array | undefined;
   #body: Buffer = NO_BYTES;
+  #bodyWords = wordsOf(NO_BYTES);
   /** What {@link encode} gave last, from the start. */
   coded: Buffer = NO_BYTES;
   #codedLength = 0;
@@ -79,27 +81,34 @@ export class Dictionary {
     return body;
   }
 
-  /** Codes all up to the end of the last run; returns where that is. */
+  /** Codes all up to the end of the last run; returns where that is. Four bytes are looked at in one: half the time. */
   #codeRuns(places: Uint16Array, body: Buffer, length: number): number {
     const learnt = this.#learnt;
+    const learntWords = this.#learntWords;
+    const words = this.#bodyWords;
     // Where the last run ended, in the body and in what was learnt.
     let coded = 0;
     let expected = 0;
-    for (let at = 0; at + PROBE_BYTES <= length; at += 1 + ((at + 1 - coded) >> PATIENCE_BITS)) {
-      let place = places[hashAt(body, at)]!;
-      if (place === 0 || body[at] !== learnt[place]) continue;
-      const furthest = Math.min(length, at + learnt.length - place);
-      let end = at + 1;
-      for (let there = place + 1; end < furthest && body[end] === learnt[there]; there++) end++;
+    for (let at = 0; at + WORD_BYTES <= length; at += 1 + ((at + 1 - coded) >> PATIENCE_BITS)) {
+      const word = words.getInt32(at, true);
+      let place = places[hashOf(word)]!;
+      if (place === 0 || learntWords.getInt32(place, true) !== word) continue;
+      const shift = place - at;
+      const furthest = Math.min(length, learnt.length - shift);
+      let end = at + WORD_BYTES;
+      const furthestWord = furthest - WORD_BYTES;
+      while (end <= furthestWord && words.getInt32(end, true) === learntWords.getInt32(end + shift, true)) {
+        end += WORD_BYTES;
+      }
+      while (end < furthest && body[end] === learnt[end + shift]) end++;
       let start = at;
       for (; start > coded && place > 0 && body[start - 1] === learnt[place - 1]; place--) start--;
-      const run = end - start;
-      if (run < SHORTEST_RUN) continue;
+      if (end - start < SHORTEST_RUN) continue;
       this.#codeOwn(body, coded, start);
-      this.#write(run - SHORTEST_RUN);
+      this.#write(end - start - SHORTEST_RUN);
       const distance = place - expected;
       this.#write((distance << 1) ^ (distance >> 31));
-      expected = place + run;
+      expected = end + shift;
       coded = end;
       at = end - 1;
     }
@@ -117,9 +126,10 @@ export class Dictionary {
     const size = Math.min(length, MAX_LEARNT_BYTES, MAX_BYTES - known);
     if (size < SHORTEST_RUN) return;
     this.#learnt = Buffer.concat([this.#learnt, body.subarray(0, size)]);
+    this.#learntWords = wordsOf(this.#learnt);
     this.#places ??= new Uint16Array(1 << HASH_BITS);
-    for (let place = Math.max(known, 1); place + PROBE_BYTES <= known + size; place++) {
-      const hash = hashAt(this.#learnt, place);
+    for (let place = Math.max(known, 1); place + WORD_BYTES <= known + size; place++) {
+      const hash = hashOf(this.#learntWords.getInt32(place, true));
       if (this.#places[hash] === 0) this.#places[hash] = place;
     }
   }
@@ -140,8 +150,12 @@ export class Dictionary {
   }
 
   #bodyOf(length: number): Buffer {
-    this.#body = roomIn(this.#body, length);
-    return this.#body;
+    const memory = roomIn(this.#body, length);
+    if (memory !== this.#body) {
+      this.#body = memory;
+      this.#bodyWords = wordsOf(memory);
+    }
+    return memory;
   }
 }
 
@@ -151,7 +165,10 @@ function roomIn(memory: Buffer, length: number): Buffer {
   return Buffer.allocUnsafeSlow(Math.max(length, Math.min(KEPT_BYTES, 2 * length)));
 }
 
-function hashAt(bytes: Buffer, at: number): number {
-  const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+function wordsOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function hashOf(word: number): number {
   return Math.imul(word, PRIME) >>> (32 - HASH_BITS);
 }
