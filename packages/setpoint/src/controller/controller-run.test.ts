@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
+import { type Logger, silentLogger } from "./logger.js";
 import { failure, Website, World } from "./world.testing.js";
 
 let world: World;
@@ -455,5 +456,16 @@ describe("a controller", () => {
     world.fault = undefined;
     await world.clock.advance(5_000);
     expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+
+  it("logs that the status of a failed run could not be written", async () => {
+    const lines: string[] = [];
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") ? failure(422, "Invalid") : undefined;
+    const log: Logger = { ...silentLogger, warn: (message) => lines.push(message), with: () => log };
+    await world.run(controller(Website, { reconcile: (_, ctx) => ctx.terminal("no") }), { log });
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(lines).toEqual([expect.stringContaining("status of team/a not written: PATCH")]);
   });
 });

@@ -15,7 +15,7 @@ import { openFence } from "./fence.js";
 import { editFinalizers, hasFinalizer } from "./finalizer.js";
 import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
-import { silentLogger } from "./logger.js";
+import { type Logger, silentLogger } from "./logger.js";
 import type { Sources } from "./object-reader.js";
 import {
   done,
@@ -249,13 +249,19 @@ export class RunExecutor {
       });
       return outcome;
     } catch (error) {
-      return outcome.type === "retry" || outcome.type === "terminal" ? outcome : retry(environment.mask.error(error));
+      const failed = environment.mask.error(error);
+      if (outcome.type !== "retry" && outcome.type !== "terminal") return retry(failed);
+      if (!fence.lost?.aborted) this.#logOf(run).warn(`status of ${run.key} not written: ${messageOf(failed)}`);
+      return outcome;
     }
+  }
+
+  #logOf({ controller, key, id }: Run): Logger {
+    return (this.#parts.environment.log ?? silentLogger).with({ controller, object: key, run: id });
   }
 
   #context(run: Run, request: RunRequest, draft: StatusDraft): ReconcileContext {
     const { controller, environment, applied, ownWrites, sourcesOf, rivalOf } = this.#parts;
-    const log = environment.log ?? silentLogger;
     return runContext({
       run,
       causes: request.causes,
@@ -263,7 +269,7 @@ export class RunExecutor {
       finalizer: controller.finalize && controller.finalizer,
       state: request.state,
       draft,
-      log: () => log.with({ controller: controller.name, object: request.key, run: run.id }),
+      log: () => this.#logOf(run),
       recorder: environment.recorder,
       changedPaths: request.changedPaths,
       isPlan: environment.isPlan ?? false,
