@@ -1,4 +1,4 @@
-import type { FieldType, Message, MessageField, Special } from "../facts/message.js";
+import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
 import { zeroStruct, zeroValue } from "./go-struct.js";
 import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
 import { deepEqual, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
@@ -50,6 +50,10 @@ interface PlannedField {
   readonly name: string;
   /** An empty list or map is kept, or the one of this name in the struct that the field holds. */
   readonly keepsEmpty?: true | string;
+  /** What is written where the body does not have the field, or has it as null; undefined where nothing is. */
+  readonly whenAbsent?: Json;
+  /** What the field holds, directly or by a pointer: most fields are such, and most bodies right about them. */
+  readonly scalar?: Scalar;
 }
 
 /**
@@ -78,7 +82,17 @@ function planOf(message: Message): StructPlan {
       .flatMap((field): readonly Omit<PlannedField, "index">[] => {
         const keepsEmpty = REFUSED_EMPTY.get(`${message.name}/${field.json}`);
         if (field.json !== "" || field.type.kind !== "message") {
-          return [{ field, name: field.json, ...(keepsEmpty && { keepsEmpty }) }];
+          const whenAbsent = isWrittenAbsent(field) ? zeroValue(field.type) : undefined;
+          const held = field.type.kind === "pointer" ? field.type.to : field.type;
+          return [
+            {
+              field,
+              name: field.json,
+              ...(keepsEmpty && { keepsEmpty }),
+              ...(whenAbsent !== undefined && { whenAbsent }),
+              ...(held.kind === "scalar" && { scalar: held.scalar }),
+            },
+          ];
         }
         return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
       })
@@ -120,8 +134,9 @@ class StructReader {
       }
       if (value[key] === null) continue;
       const part = before?.[key];
-      if (part !== undefined && part === value[key]) {
-        read[planned.index] = part;
+      const isKnown = part !== undefined && part === value[key];
+      if (isKnown || isPlain(planned.scalar, value[key]!)) {
+        read[planned.index] = value[key];
         continue;
       }
       this.#path.push(key);
@@ -133,10 +148,12 @@ class StructReader {
       this.#path.pop();
     }
     const result: MutableJsonObject = {};
-    for (const { field, index, keepsEmpty } of fields) {
+    for (let index = 0; index < fields.length; index++) {
+      const { field, keepsEmpty, whenAbsent } = fields[index]!;
       const given = read[index];
-      if (given === undefined) addAbsent(result, field);
-      else if (keepsEmpty === true || !isOmitted(field, given)) result[field.json] = given;
+      if (given === undefined) {
+        if (whenAbsent !== undefined) result[field.json] = whenAbsent;
+      } else if (keepsEmpty === true || !isOmitted(field, given)) result[field.json] = given;
     }
     this.#struct = outer;
     return result;
@@ -298,12 +315,15 @@ function isResourceList(type: FieldType & { kind: "map" }, owner: Message): bool
 
 const QUANTITY_PATTERN = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** A field that the body does not have, or has as null. */
-function addAbsent(result: MutableJsonObject, field: MessageField): void {
-  const isStruct = field.type.kind === "message" || field.type.kind === "special";
-  if (isStruct ? field.omit !== "zero" : field.omit === "never") {
-    result[field.json] = zeroValue(field.type);
-  }
+/** Whether Go writes a field that the body does not have, or has as null. */
+function isWrittenAbsent({ type, omit }: MessageField): boolean {
+  const isStruct = type.kind === "message" || type.kind === "special";
+  return isStruct ? omit !== "zero" : omit === "never";
+}
+
+/** Whether a value is what a field of a text or a truth holds, as it is. */
+function isPlain(scalar: Scalar | undefined, value: Json): boolean {
+  return scalar === "string" ? typeof value === "string" : scalar === "bool" && typeof value === "boolean";
 }
 
 function isOmitted(field: MessageField, value: Json): boolean {
