@@ -124,6 +124,7 @@ export type { Labels, MetricSource, MetricValue } from "./controller/metric-sour
 export { done, type Outcome, requeueAfter, retry, terminal, waitFor } from "./controller/outcome.js";
 export { OWNER_ANNOTATION } from "./controller/ownership.js";
 export { describePlan, type PlannedRun } from "./controller/planned-run.js";
+export type { RbacRule } from "./controller/rbac-rule.js";
 export { SecretMask } from "./controller/secret-mask.js";
 export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./controller/timeline.js";
 export { type Span, type SpanContext, type Tracer, Traces } from "./controller/traces.js";
@@ -241,7 +242,6 @@ export { type PreflightFinding, type PreflightOptions, preflight } from "./manag
 export {
   type RbacManifestOptions,
   type RbacOptions,
-  type RbacRule,
   rbacManifests,
   rbacRules,
 } from "./manager/rbac.js";

@@ -1,5 +1,6 @@
 import type { Controller } from "../controller/controller.js";
 import type { MetricSource } from "../controller/metric-source.js";
+import type { RbacRule } from "../controller/rbac-rule.js";
 import type { Watcher } from "../controller/watcher.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
@@ -52,6 +53,8 @@ export interface AppOptions {
   readonly metrics?: readonly MetricSource[];
   /** What must be so for it to do its work; shows in `/readyz`. */
   readonly checks?: readonly HealthCheck[];
+  /** What its routes, runnables and webhooks need beyond its reconcilers and watchers, for RBAC. */
+  readonly permissions?: readonly RbacRule[];
   readonly roles?: Readonly<Record<string, AppRole>>;
   /** Which roles each group of users has. */
   readonly roleBindings?: Readonly<Record<string, readonly string[]>>;
@@ -74,6 +77,7 @@ export interface App {
   readonly runnables: readonly Runnable[];
   readonly metrics: readonly MetricSource[];
   readonly checks: readonly HealthCheck[];
+  readonly permissions: readonly RbacRule[];
   readonly roles: Readonly<Record<string, AppRole>>;
   readonly roleBindings: Readonly<Record<string, readonly string[]>>;
 }
@@ -110,6 +114,7 @@ export function app(options: AppOptions): App {
     runnables: options.runnables ?? [],
     metrics: options.metrics ?? [],
     checks: options.checks ?? [],
+    permissions: options.permissions ?? [],
     roles: options.roles ?? {},
     roleBindings: options.roleBindings ?? {},
   };

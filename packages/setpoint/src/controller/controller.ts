@@ -9,6 +9,7 @@ import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { MetricSource } from "./metric-source.js";
 import type { Outcome } from "./outcome.js";
+import type { RbacRule } from "./rbac-rule.js";
 
 /** What a controller may do to objects that it does not own; `status` patches the status subresource. */
 export type WriteVerb = "create" | "update" | "patch" | "delete" | "status";
@@ -163,6 +164,8 @@ export interface ControllerOptions<
   readonly onError?: (error: unknown, run: FailedRun) => void;
   /** Counters and gauges of its own. */
   readonly metrics?: readonly MetricSource[];
+  /** What it needs beyond the kinds that it declares, for RBAC: to bind a role, to evict a pod. */
+  readonly permissions?: readonly RbacRule[];
 }
 
 /** A controller as declared: plain data, checked. `ControllerRun` brings it to life. */
@@ -190,6 +193,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly resyncMs: number | undefined;
   readonly onError: ((error: unknown, run: FailedRun) => void) | undefined;
   readonly metrics: readonly MetricSource[];
+  readonly permissions: readonly RbacRule[];
 }
 
 /**
@@ -255,6 +259,7 @@ export function controller<
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `controller ${name}: resync`),
     onError: options.onError,
     metrics: options.metrics ?? [],
+    permissions: options.permissions ?? [],
   };
 }
 
@@ -262,6 +267,7 @@ const CONTROLLER_OPTIONS = {
   ...{ name: true, owns: true, uses: true, writes: true, watches: true, triggers: true, namespaces: true },
   ...{ labelSelector: true, when: true, reconcile: true, finalize: true, deleting: true, finalizer: true },
   ...{ fieldManager: true, concurrency: true, retry: true, timeout: true, resync: true, onError: true, metrics: true },
+  ...{ permissions: true },
 } as const satisfies Record<keyof ControllerOptions<KubeObject>, true>;
 
 const CONTROLLER_FUNCTIONS = { reconcile: "needed", ...optionalFunctions("finalize", "deleting", "onError") } as const;

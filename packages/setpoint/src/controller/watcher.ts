@@ -7,6 +7,7 @@ import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { Logger } from "./logger.js";
 import type { MetricSource } from "./metric-source.js";
+import type { RbacRule } from "./rbac-rule.js";
 
 /** One thing that the watch showed of an object. */
 export type WatchStep<T extends KubeObject = KubeObject> =
@@ -56,6 +57,8 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly onError?: (error: unknown, step: FailedStep) => void;
   /** Counters and gauges of its own. */
   readonly metrics?: readonly MetricSource[];
+  /** What it needs beyond the kinds that it declares, for RBAC: to bind a role, to evict a pod. */
+  readonly permissions?: readonly RbacRule[];
 }
 
 export interface FailedStep {
@@ -87,6 +90,7 @@ export interface Watcher<T extends KubeObject = KubeObject> {
   readonly maxAttempts: number;
   readonly resyncMs: number | undefined;
   readonly metrics: readonly MetricSource[];
+  readonly permissions: readonly RbacRule[];
 }
 
 /**
@@ -130,12 +134,14 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
     maxAttempts: retry.attempts ?? 12,
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `watcher ${name}: resync`),
     metrics: options.metrics ?? [],
+    permissions: options.permissions ?? [],
   };
 }
 
 const WATCHER_OPTIONS = {
   ...{ name: true, namespaces: true, labelSelector: true, add: true, update: true, delete: true, sync: true },
   ...{ retry: true, supersedes: true, finalizer: true, concurrency: true, resync: true, onError: true, metrics: true },
+  ...{ permissions: true },
 } as const satisfies Record<keyof WatcherOptions<KubeObject>, true>;
 
 const WATCHER_FUNCTIONS = optionalFunctions("add", "update", "delete", "sync", "supersedes", "onError");

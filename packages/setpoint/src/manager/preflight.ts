@@ -1,9 +1,10 @@
 import type { Client } from "../client/client.js";
+import type { RbacRule } from "../controller/rbac-rule.js";
 import { SelfSubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
 import type { Kind } from "../kinds/kind.js";
 import { ownField } from "../kinds/own-field.js";
 import type { Part } from "./part.js";
-import { declaredKinds, type RbacOptions, type RbacRule, rbacRules } from "./rbac.js";
+import { declaredKinds, type RbacOptions, rbacRules } from "./rbac.js";
 
 /** Something that parts need and do not have. `message` names it. */
 export type PreflightFinding =
@@ -80,6 +81,8 @@ async function deniedVerbs(
   signal: AbortSignal | undefined,
 ): Promise<readonly PreflightFinding[]> {
   const questions = rules
+    .flatMap((rule) => rule.apiGroups.map((group) => ({ ...rule, apiGroups: [group] })))
+    .flatMap((rule) => rule.resources.map((resource) => ({ ...rule, resources: [resource] })))
     .flatMap((rule) => rule.resourceNames?.map((name) => ({ ...rule, resourceNames: [name] })) ?? [rule])
     .flatMap((rule) => rule.verbs.map((verb) => ({ rule, verb })));
   const findings: PreflightFinding[] = [];

@@ -4,11 +4,12 @@ import { validating } from "../app/admission.js";
 import { app } from "../app/app.js";
 import { kindRoute } from "../app/route.js";
 import { controller, mapped, scoped } from "../controller/controller.js";
+import type { RbacRule } from "../controller/rbac-rule.js";
 import { watcher } from "../controller/watcher.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
 import { resource } from "../kinds/resource.js";
-import { type RbacRule, rbacManifests, rbacRules } from "./rbac.js";
+import { rbacManifests, rbacRules } from "./rbac.js";
 
 const Website = resource("web.example.com/v1/Website", { spec: z.object({}), status: z.object({ ready: z.int() }) });
 const Plain = resource("web.example.com/v1/Plain", { spec: z.object({}) });
@@ -38,6 +39,20 @@ describe("the rules of workloads", () => {
     expect(short(rbacRules([plain]))).toEqual(["plains: get list watch patch", "events: create patch"]);
     const namespaces = controller(Namespace, { reconcile });
     expect(short(rbacRules([namespaces]))).toEqual(["namespaces: get list watch", "[default] events: create patch"]);
+  });
+
+  it("are also those that a workload or an app names", () => {
+    const bind = { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], resourceNames: ["edit"] };
+    const plains = controller(Plain, { reconcile, permissions: [{ ...bind, verbs: ["bind"] }] });
+    const evictions = { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] };
+    const web = app({ name: "web", kinds: [Plain], reconcilers: [plains], permissions: [evictions] });
+    expect(short(rbacRules([web], { installs: false }))).toEqual([
+      ...["plains: get list watch", "events: create patch", "clusterroles=edit: bind", "pods/eviction: create"],
+    ]);
+    const tokens = { namespace: "a", apiGroups: [""], resources: ["serviceaccounts/token"], verbs: ["create"] };
+    expect(short(rbacRules([watcher(Plain, { permissions: [tokens] })]))).toEqual([
+      ...["plains: get list watch", "[a] serviceaccounts/token: create"],
+    ]);
   });
 
   it("hold in the namespaces that are declared, unless a kind has none", () => {

@@ -1,20 +1,9 @@
 import { type App, isServed } from "../app/app.js";
 import type { Controller, ScopedKind, WriteVerb } from "../controller/controller.js";
+import type { RbacRule } from "../controller/rbac-rule.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
 import { appsOf, type Part, type Workload, workloadsOf } from "./part.js";
-
-/** One rule of a Role or ClusterRole, with the place that it holds in. */
-export interface RbacRule {
-  /** The cluster by the manager's name for it; the own where left out. */
-  readonly cluster?: string;
-  /** A Role in this namespace; a ClusterRole where left out. */
-  readonly namespace?: string;
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
 
 export interface RbacOptions {
   /** Where the process elects a leader: the Lease's name and namespace. */
@@ -33,7 +22,7 @@ const VERB_ORDER = [...READ, "create", "update", "patch", "delete"];
 /**
  * The least that these parts need: reading the kinds that they declare, in the namespaces that they declare; writing what
  * they own or say that they write; the status of kinds that have one; finalizers where they hold any; events; installing
- * the kinds and webhooks of apps; the Lease. Pure: the same parts always give the same rules, in the same order.
+ * the kinds and webhooks of apps; the Lease; and what they name themselves. Pure: the same parts always give the same rules, in the same order.
  */
 export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): readonly RbacRule[] {
   const apps = appsOf(parts);
@@ -41,6 +30,7 @@ export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): re
     ...workloadsOf(parts).flatMap(workloadRules),
     ...apps.flatMap(({ givenUp }) => givenUp.flatMap(({ kind }) => inScope({ kind }, undefined, ["list", "patch"]))),
   ]);
+  own.push(...[...workloadsOf(parts), ...apps].flatMap(({ permissions }) => permissions));
   if (options.leaderElection) own.push(...leaseRules(options.leaderElection));
   if (options.installs ?? true) own.push(...apps.flatMap(installRules));
   if (options.service && apps.some(isServed)) own.push(...certificateRules(options.service));

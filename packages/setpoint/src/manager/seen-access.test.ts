@@ -2,11 +2,12 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { createClient } from "../client/api-client.js";
 import { controller } from "../controller/controller.js";
+import type { RbacRule } from "../controller/rbac-rule.js";
 import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
 import { resource } from "../kinds/resource.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { Manager } from "./manager.js";
-import { type RbacRule, rbacRules } from "./rbac.js";
+import { rbacRules } from "./rbac.js";
 import { SeenAccess } from "./seen-access.js";
 
 const Website = resource("web.example.com/v1/Website", {

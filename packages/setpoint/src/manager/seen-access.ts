@@ -1,4 +1,5 @@
 import type { ObservedRequest } from "../client/client.js";
+import type { RbacRule } from "../controller/rbac-rule.js";
 import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
@@ -9,7 +10,7 @@ import { SubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js
 import { Event } from "../kinds/builtin/v1.js";
 import type { Kind } from "../kinds/kind.js";
 import type { Part } from "./part.js";
-import { declaredKinds, type RbacRule } from "./rbac.js";
+import { declaredKinds } from "./rbac.js";
 
 /** Kinds of which a manager itself makes requests. Not Leases: they may be held by another thread's client. */
 const OWN_KINDS: readonly Kind[] = [
