@@ -27,7 +27,7 @@ export type RivalSearch = (
   source: KindSource,
   key: string,
   paths: readonly string[],
-  signal: AbortSignal,
+  run: Pick<Run, "signal">,
 ) => Promise<string | undefined> | undefined;
 
 /** A child made ready to be applied. */
@@ -55,7 +55,7 @@ export class ChildWriter {
     this.#run.learn(kind, stated);
     const child = this.#childOf(kind, stated);
     const { source, key } = child;
-    const informer = await source.informer(child.namespace ?? "", this.#run.signal);
+    const informer = await source.informer(child.namespace ?? "", this.#run);
     this.#run.assertOpen();
     this.#run.track({ type: "object", source: source.id, key });
     this.#run.stated.add(`${source.id} ${key}`);
@@ -71,16 +71,11 @@ export class ChildWriter {
       if (isEqual) return current;
     }
 
-    const rival = await this.#options.rivalOf(source, key, paths, this.#run.signal);
+    const rival = await this.#options.rivalOf(source, key, paths, this.#run);
     this.#run.assertMayWrite();
     return this.#options.ownWrites.during(source.id, key, async () => {
-      const answer = await this.#run.write("apply", source.id, key, () =>
-        source.cluster.client.apply(kind, desired, {
-          namespace: child.namespace,
-          fieldManager,
-          force: true,
-          signal: this.#run.signal,
-        }),
+      const answer = await this.#run.write("apply", source.id, key, (signal) =>
+        source.cluster.client.apply(kind, desired, { namespace: child.namespace, fieldManager, force: true, signal }),
       );
       const answered = appliedEntry(answer, fieldManager)?.fieldsV1;
       if (answered && differingPaths(answered, desired, answer).length > 0) {
@@ -108,15 +103,14 @@ export class ChildWriter {
     };
     const { apiVersion, kind: kindName } = kind;
     const whole = { ...object, apiVersion, kind: kindName, metadata };
-    const { signal } = this.#run;
-    const options = { fieldManager: this.#options.fieldManager, signal, ...(namespace ? { namespace } : {}) };
+    const options = { fieldManager: this.#options.fieldManager, ...(namespace ? { namespace } : {}) };
     this.#run.learn(kind, object);
     this.#run.assertMayWrite();
     // A generated name is not known beforehand: the echo of such a create may cost a run that finds nothing to do.
     const hoped = keyFor(kind, metadata.name ?? "", namespace);
     return this.#options.ownWrites.during(source.id, hoped, async () => {
-      const answer = await this.#run.write("create", source.id, hoped, () =>
-        source.cluster.client.create(kind, whole, options),
+      const answer = await this.#run.write("create", source.id, hoped, (signal) =>
+        source.cluster.client.create(kind, whole, { ...options, signal }),
       );
       const key = keyOf(answer);
       this.#run.stated.add(`${source.id} ${key}`);
@@ -137,12 +131,12 @@ export class ChildWriter {
     const namespace = this.#namespaceOf(kind, options.namespace);
     const key = keyFor(kind, name, namespace);
     this.#run.assertMayWrite();
-    const answer = await this.#run.write("patch", source.id, key, () =>
+    const answer = await this.#run.write("patch", source.id, key, (signal) =>
       source.cluster.client.patch(kind, name, patch, {
         ...options,
         ...(namespace ? { namespace } : {}),
         fieldManager: this.#options.fieldManager,
-        signal: this.#run.signal,
+        signal,
       }),
     );
     // Some subresources answer with another kind (scale): that is no state of the object.
@@ -164,11 +158,11 @@ export class ChildWriter {
     const namespace = this.#namespaceOf(kind, options.namespace);
     const key = keyFor(kind, name, namespace);
     this.#run.assertMayWrite();
-    const answer = await this.#run.write("create", source.id, key, () =>
+    const answer = await this.#run.write("create", source.id, key, (signal) =>
       source.cluster.client.createSubresource(kind, name, subresource, body, {
         ...(namespace ? { namespace } : {}),
         fieldManager: this.#options.fieldManager,
-        signal: this.#run.signal,
+        signal,
       }),
     );
     this.#record("create", source, key, [subresource], undefined);
@@ -184,11 +178,10 @@ export class ChildWriter {
     const namespace = this.#namespaceOf(kind, options.namespace);
     const key = keyFor(kind, name, namespace);
     this.#run.assertMayWrite();
-    const { signal } = this.#run;
     const known = source.peek(namespace ?? "")?.get(key);
     let answer: KubeObject | undefined;
     try {
-      answer = await this.#run.write("delete", source.id, key, () =>
+      answer = await this.#run.write("delete", source.id, key, (signal) =>
         source.cluster.client.delete(kind, name, {
           propagation: "Background",
           ...options,
@@ -206,7 +199,7 @@ export class ChildWriter {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer?.metadata ?? {};
     const stays = deletionTimestamp && (finalizers.length > 0 || deletionGracePeriodSeconds > 0);
     if (answer && stays) source.observe(answer);
-    else if (known) await source.observeDelete(key, known.metadata.uid, signal);
+    else if (known) await source.observeDelete(key, known.metadata.uid, this.#run.signal);
   }
 
   async prune(kinds: readonly Kind[]): Promise<readonly string[]> {
@@ -237,8 +230,7 @@ export class ChildWriter {
       ...(ownerReferences ? { ownerReferences } : {}),
       ...(annotations ? { annotations: { ...(metadata.annotations as JsonObject | undefined), ...annotations } } : {}),
     };
-    const { status: _, apiVersion: __, kind: ___, metadata: ____, ...rest } = stated;
-    const desired = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked, ...rest };
+    const desired = { ...withoutStatus(stated), apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked };
     return {
       source,
       key: keyFor(kind, metadata.name, namespace),
@@ -312,6 +304,12 @@ export class ChildWriter {
     this.#run.writes.push(record);
     return record;
   }
+}
+
+function withoutStatus(stated: JsonObject): JsonObject {
+  if (!Object.hasOwn(stated, "status")) return stated;
+  const { status: _, ...rest } = stated;
+  return rest;
 }
 
 /** Leaves out the yielded paths that somebody else has taken over: there, and not among the fields applied. */

@@ -97,9 +97,9 @@ export class ControllerRun implements AsyncDisposable {
       ownWrites,
       applied,
       sourcesOf: (cluster) => this.#sources.in(cluster),
-      rivalOf: (source, key, paths, signal) =>
+      rivalOf: (source, key, paths, run) =>
         this.#hotLoops.isSuspect(source.id, key)
-          ? findWriter(source, key, paths, controller.fieldManager, signal)
+          ? findWriter(source, key, paths, controller.fieldManager, run.signal)
           : undefined,
       onBlocked: (blocked) => this.#reporter.blocked(blocked),
     });

@@ -67,14 +67,14 @@ export class KindSource {
   }
 
   /** The informer that holds the objects of a namespace, synced; `"*"` for all that are watched. */
-  informer(namespace: string, signal: AbortSignal): Informer | Promise<Informer> {
+  informer(namespace: string, reader: { readonly signal: AbortSignal }): Informer | Promise<Informer> {
     if (this.isByNamespace && namespace === "*") {
       const message = `${this.id} is cached for each namespace that is read; to list all, declare it with namespaces: "all"`;
       throw new SetpointError("SCOPE_NOT_WATCHED", message);
     }
     this.#assertWatched(namespace);
     const share = this.#share(this.isByNamespace ? namespace : "");
-    return share.isSynced ? share : share.synced(signal).then(() => share);
+    return share.isSynced ? share : share.synced(reader.signal).then(() => share);
   }
 
   /** The informer that holds the objects of a namespace, if it was started. */

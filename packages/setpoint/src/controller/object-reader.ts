@@ -43,7 +43,7 @@ export class ObjectReader {
       const options = { ...inNamespace(namespace), signal: this.#run.signal };
       return this.#learned(kind, await source.cluster.client.find(kind, name, options));
     }
-    const informer = await source.informer(namespace, this.#run.signal);
+    const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
     const key = keyFor(kind, name, namespace);
     if (tracked) this.#run.track({ type: "object", source: source.id, key });
@@ -61,7 +61,7 @@ export class ObjectReader {
       for (const item of items) this.#run.learn(kind, item);
       return items;
     }
-    const informer = await source.informer(namespace, this.#run.signal);
+    const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
     const matches = labelSelector
       ? (labels: Readonly<Record<string, string>>): boolean => matchesLabels(labelSelector, labels)
@@ -82,7 +82,7 @@ export class ObjectReader {
     const source = this.#sources.of(kind);
     this.#run.assertOpen();
     const namespace = source.isByNamespace ? this.#namespaceFor(kind, {}) : "*";
-    const informer = await source.informer(namespace, this.#run.signal);
+    const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
     if (options.tracked ?? true) this.#run.track({ type: "index", source: source.id, index, value });
     const found = [...informer.byIndex(index, value)];

@@ -86,6 +86,8 @@ export class RunExecutor {
   /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
+  /** Of runs that have ended, whose signals nobody holds: to make one costs as much as the rest of a run's set-up. */
+  readonly #spareSignals: AbortController[] = [];
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
@@ -102,11 +104,13 @@ export class RunExecutor {
   async execute(request: RunRequest): Promise<RunResult> {
     const { controller, environment, dependencies } = this.#parts;
     const { clock, fence = openFence, mask } = environment;
-    using deadline = timeoutSignal(clock, controller.timeoutMs, request.signal, () => {
+    const timedOut = (): SetpointError => {
       const message = `${controller.name}: the run of ${request.key} took more than ${controller.timeoutMs / 1_000} s`;
       return new SetpointError("RECONCILE_TIMEOUT", message);
-    });
-    const { signal } = deadline;
+    };
+    const aborting = this.#spareSignals.pop() ?? new AbortController();
+    using _deadline = timeoutSignal(clock, controller.timeoutMs, request.signal, timedOut, aborting);
+    const { signal } = aborting;
     const { id, key, object } = request;
     const { kind, name } = controller;
     const span = environment.traces?.reconcile(name, key, { "setpoint.run": id }, request.origins);
@@ -129,6 +133,7 @@ export class RunExecutor {
     const isLeft = object.metadata.deletionTimestamp && outcome.type === "done" && !this.#isDeletedByOthers(object);
     if (!isLeft && run.endedByEffect === undefined) outcome = await this.#writeStatus(run, request, draft, outcome);
     span?.end(outcome.type, "error" in outcome ? messageOf(outcome.error) : undefined);
+    if (run.isSignalFree && !signal.aborted) this.#spareSignals.push(aborting);
     return { run, outcome, isAborted };
   }
 
@@ -198,8 +203,8 @@ export class RunExecutor {
     if (edit.add === undefined && edit.remove === undefined) return object;
     run.assertMayWrite();
     return ownWrites.during(primary.id, run.key, async () => {
-      const answer = await run.write("finalizer", primary.id, run.key, () =>
-        editFinalizers(primary.cluster.client, controller.kind, object, edit, { signal: run.signal, fence }),
+      const answer = await run.write("finalizer", primary.id, run.key, (signal) =>
+        editFinalizers(primary.cluster.client, controller.kind, object, edit, { signal, fence }),
       );
       if (answer && answer !== object) this.#noteFinalizers(run, object, answer);
       return answer;

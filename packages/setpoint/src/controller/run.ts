@@ -32,7 +32,6 @@ export class Run {
   readonly key: string;
   /** The object as the run got it; of its own writes the run knows more than this. */
   readonly object: KubeObject;
-  readonly signal: AbortSignal;
   readonly reads = new Set<string>();
   readonly writes: WriteRecord[] = [];
   /** What patches and statuses wrote, to tell a loop from progress; never leaves the run. */
@@ -47,6 +46,10 @@ export class Run {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #mask: SecretMask;
   readonly #span: RunSpan | undefined;
+  readonly #signal: AbortSignal;
+  #isSignalLent = false;
+  /** Writes that are under way. */
+  #writing = 0;
   /** When the run last showed that it is at work. */
   #lastSeenMs: number;
   #pause: Pause | undefined;
@@ -58,7 +61,7 @@ export class Run {
     this.kind = options.kind;
     this.key = options.key;
     this.object = options.object;
-    this.signal = options.signal;
+    this.#signal = options.signal;
     this.#fence = options.fence;
     this.#dependencies = options.dependencies;
     this.#clock = options.clock;
@@ -71,14 +74,26 @@ export class Run {
     return this.#lastSeenMs;
   }
 
+  /** Aborted on timeout and shutdown. Whoever asks for it may keep it. */
+  get signal(): AbortSignal {
+    this.#isSignalLent = true;
+    return this.#signal;
+  }
+
+  /** Whether nobody can hold the signal, once the run has ended: another one may then have it. */
+  get isSignalFree(): boolean {
+    return !this.#isSignalLent && this.#writing === 0;
+  }
+
   get pause(): Pause | undefined {
     return this.#pause;
   }
 
   /** Tracks a read: from now on its changes repeat this run. */
   track(read: Read): void {
-    this.reads.add(identityOf(read));
-    this.#dependencies.add(this.key, read);
+    const id = identityOf(read);
+    this.reads.add(id);
+    this.#dependencies.add(this.key, read, id);
   }
 
   /** What a run that is over, timed out or lost its lease still tries must not reach the world. */
@@ -90,7 +105,7 @@ export class Run {
       const message = `${this.controller}: the run of ${this.key} has ended; something in it was not awaited`;
       throw new SetpointError("RUN_OVER", message);
     }
-    this.signal.throwIfAborted();
+    this.#signal.throwIfAborted();
   }
 
   assertMayWrite(): void {
@@ -108,9 +123,20 @@ export class Run {
     this.#mask.learn(kind, object);
   }
 
-  /** Makes one write, in a span of its own where traces are wanted. */
-  write<Answer>(verb: string, source: string, key: string, request: () => Promise<Answer>): Promise<Answer> {
-    return this.#span ? this.#span.write(verb, source, key, request) : request();
+  /** Makes one write, in a span of its own where traces are wanted. The signal is lent for as long as it lasts. */
+  async write<Answer>(
+    verb: string,
+    source: string,
+    key: string,
+    request: (signal: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> {
+    const signal = this.#signal;
+    this.#writing++;
+    try {
+      return await (this.#span ? this.#span.write(verb, source, key, () => request(signal)) : request(signal));
+    } finally {
+      this.#writing--;
+    }
   }
 
   /** Ends the run. `isComplete`: it read all that it needs, so reads of earlier runs count no more. */
