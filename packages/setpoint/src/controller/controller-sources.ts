@@ -36,7 +36,12 @@ export class ControllerSources implements Disposable {
     const { namespaces, labelSelector, kind, resyncMs, fieldManager } = controller;
     this.primary = new KindSource(
       { kind, ...(labelSelector ? { labelSelector } : {}), ...(namespaces ? {} : { namespaces: "all" }) },
-      { cluster: environment.cluster, namespaces, resyncMs, onEvent: (...event) => events.onPrimary(...event) },
+      {
+        cluster: environment.cluster,
+        namespaces,
+        resyncMs,
+        onEvent: (source, event) => events.onPrimary(source, event),
+      },
     );
     this.#byCluster.set("", new Map([[kindId(kind), this.primary]]));
     const onEvent = (source: KindSource, event: Event): void => events.onDependency(source, event);
@@ -44,7 +49,11 @@ export class ControllerSources implements Disposable {
     for (const use of controller.owns) this.#declare(use, { namespaces, onEvent, fieldManager });
     this.#watches = controller.watches.map((watch) => {
       const cluster = this.#clusterOf(watch);
-      return new KindSource(watch, { cluster, namespaces, onEvent: (...event) => events.onWatched(watch, ...event) });
+      return new KindSource(watch, {
+        cluster,
+        namespaces,
+        onEvent: (source, event) => events.onWatched(watch, source, event),
+      });
     });
   }
 

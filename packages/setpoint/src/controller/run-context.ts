@@ -1,11 +1,10 @@
-import type { Duration } from "../clock/duration.js";
 import { SetpointError } from "../errors/error.js";
 import type { NewCondition } from "../kinds/condition.js";
 import type { Kind } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { type Action, actionOf, type Cause } from "./cause.js";
 import { ChildWriter, type ChildWriterOptions } from "./child-writer.js";
-import type { EffectInPlan, ObjectAccess, ReconcileContext } from "./context.js";
+import type { ObjectAccess, ReconcileContext } from "./context.js";
 import type { EventRecorder } from "./event-recorder.js";
 import type { Logger } from "./logger.js";
 import { ObjectReader, type Sources } from "./object-reader.js";
@@ -32,69 +31,100 @@ export interface RunContextOptions extends ChildWriterOptions {
 
 /** The context of one run, on its parts. */
 export function runContext(options: RunContextOptions): ReconcileContext {
-  const { run, draft } = options;
-  const { object, signal } = run;
-  const accessTo = (cluster: string | undefined): ObjectAccess<Kind, Kind> => {
-    const sources = options.sourcesOf(cluster);
-    return objectAccess(new ObjectReader(run, sources), new ChildWriter(run, sources, options));
-  };
-  const home = accessTo(undefined);
-  let log: Logger | undefined;
-  // Written out: members that follow a spread cost more than all else that a run sets up.
-  return {
-    get: home.get,
-    find: home.find,
-    list: home.list,
-    byIndex: home.byIndex,
-    apply: home.apply,
-    create: home.create,
-    patch: home.patch,
-    createSubresource: home.createSubresource,
-    delete: home.delete,
-    prune: home.prune,
-    in: accessTo,
-    causes: options.causes,
-    action: actionOf(options.causes, object, options.finalizer) satisfies Action,
-    changedPaths: options.changedPaths,
-    attempt: options.attempt,
-    get signal() {
-      return run.currentSignal();
-    },
-    get log() {
-      log ??= options.log();
-      return log;
-    },
-    state: options.state,
-    status(status: unknown) {
+  return new RunContext(options) as unknown as ReconcileContext;
+}
+
+type Access = ObjectAccess<Kind, Kind>;
+
+/**
+ * Its members are the object's own, so that code may take them out of it; but for the two that cost something to make:
+ * accessors of a literal cost more than all else that a run sets up.
+ */
+class RunContext {
+  readonly get: Access["get"];
+  readonly find: Access["find"];
+  readonly list: Access["list"];
+  readonly byIndex: Access["byIndex"];
+  readonly apply: Access["apply"];
+  readonly create: Access["create"];
+  readonly patch: Access["patch"];
+  readonly createSubresource: Access["createSubresource"];
+  readonly delete: Access["delete"];
+  readonly prune: Access["prune"];
+  readonly in: (cluster: string) => Access;
+  readonly causes: readonly Cause[];
+  readonly action: Action;
+  readonly changedPaths: () => readonly string[];
+  readonly attempt: number;
+  readonly state: Record<string, unknown>;
+  readonly status: (status: unknown) => void;
+  readonly condition: (condition: Omit<NewCondition, "observedGeneration">) => void;
+  readonly event: ReconcileContext["event"];
+  readonly effect: ReconcileContext["effect"];
+  readonly done = outcome.done;
+  readonly requeueAfter = outcome.requeueAfter;
+  readonly waitFor = outcome.waitFor;
+  readonly retry = outcome.retry;
+  readonly terminal = outcome.terminal;
+  readonly #options: RunContextOptions;
+  #log: Logger | undefined;
+
+  constructor(options: RunContextOptions) {
+    const { run, draft } = options;
+    const { object } = run;
+    const home = accessTo(options, undefined);
+    this.#options = options;
+    this.get = home.get;
+    this.find = home.find;
+    this.list = home.list;
+    this.byIndex = home.byIndex;
+    this.apply = home.apply;
+    this.create = home.create;
+    this.patch = home.patch;
+    this.createSubresource = home.createSubresource;
+    this.delete = home.delete;
+    this.prune = home.prune;
+    this.in = (cluster) => accessTo(options, cluster);
+    this.causes = options.causes;
+    this.action = actionOf(options.causes, object, options.finalizer);
+    this.changedPaths = options.changedPaths;
+    this.attempt = options.attempt;
+    this.state = options.state;
+    this.status = (status) => {
       run.assertOpen();
       draft.merge(status);
-    },
-    condition(condition: Omit<NewCondition, "observedGeneration">) {
+    };
+    this.condition = (condition) => {
       run.assertOpen();
       draft.condition(withGeneration(condition, object));
-    },
-    event(type: "Normal" | "Warning", reason: string, message: string) {
+    };
+    this.event = (type, reason, message) => {
       run.assertOpen();
       options.recorder?.record({ object, type, reason, message });
-    },
-    async effect<Result>(
-      name: string,
-      effect: (signal: AbortSignal) => Promise<Result> | Result,
-      inPlan?: EffectInPlan<Result>,
-    ): Promise<Result> {
+    };
+    this.effect = async (name, effect, inPlan) => {
       run.assertMayWrite();
       run.effects.push(name);
-      if (!options.isPlan) return effect(signal);
+      if (!options.isPlan) return effect(run.signal);
       if (inPlan) return inPlan.planned;
       run.endedByEffect = name;
       throw new SetpointError("EFFECT_NOT_RUN", `${run.key}: the effect "${name}" is not run in a plan`);
-    },
-    done: outcome.done,
-    requeueAfter: (after: Duration) => outcome.requeueAfter(after),
-    waitFor: outcome.waitFor,
-    retry: outcome.retry,
-    terminal: outcome.terminal,
-  } as ReconcileContext;
+    };
+  }
+
+  get signal(): AbortSignal {
+    return this.#options.run.currentSignal();
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#options.log();
+    return this.#log;
+  }
+}
+
+function accessTo(options: RunContextOptions, cluster: string | undefined): Access {
+  const sources = options.sourcesOf(cluster);
+  return objectAccess(new ObjectReader(options.run, sources), new ChildWriter(options.run, sources, options));
 }
 
 export function withGeneration(condition: Omit<NewCondition, "observedGeneration">, object: KubeObject): NewCondition {
