@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { keyOf } from "../kinds/kind.js";
 import { Deltas, type Partition, type WatchEventType } from "./deltas.js";
 import { type Incoming, isRefusal, ObjectReader } from "./incoming.js";
 import type { Step } from "./listener.js";
@@ -32,7 +33,10 @@ function setup() {
     deltas.replace(stage, String(resourceVersion), partition, isNewest);
   };
   const event = (type: WatchEventType, object: Widget): void => deltas.apply(type, incoming(object), partition);
-  const observe = (object: Widget, isInScope = true): void => deltas.observe(incoming(object), partition, isInScope);
+  const observe = (object: Widget, isInScope = true): void => {
+    const isNews = deltas.isNews(keyOf(object), object.metadata.resourceVersion, partition);
+    if (isNews) deltas.observe(incoming(object), isInScope);
+  };
   const version = (name: string): string | undefined => store.get(`default/${name}`)?.metadata.resourceVersion;
   const told = (): string[] =>
     steps.splice(0).map((step) => `${step.type} ${step.object?.object.metadata.resourceVersion}`);

@@ -85,14 +85,18 @@ export class Deltas<T extends KubeObject> {
     this.#dropReached(partition);
   }
 
-  /** The server's answer to an own write. */
-  observe(incoming: Incoming, partition: Partition, isInScope: boolean): void {
-    const { key, resourceVersion } = incoming;
-    if (partition.isSynced && !isNewer(resourceVersion, partition.resourceVersion)) return;
+  /** Whether the answer to an own write is newer than all that is known of its object. */
+  isNews(key: string, resourceVersion: string, partition: Partition): boolean {
+    if (partition.isSynced && !isNewer(resourceVersion, partition.resourceVersion)) return false;
     const own = this.#ownWrites.get(key);
-    if (own && !isNewer(resourceVersion, own.resourceVersion)) return;
-    const slot = this.#store.slotFor(incoming);
-    if (slot !== undefined && !isNewer(resourceVersion, this.#store.resourceVersionOf(slot))) return;
+    if (own && !isNewer(resourceVersion, own.resourceVersion)) return false;
+    const slot = this.#store.slotOf(key);
+    return slot === undefined || isNewer(resourceVersion, this.#store.resourceVersionOf(slot));
+  }
+
+  /** The server's answer to an own write, which must be news. */
+  observe(incoming: Incoming, isInScope: boolean): void {
+    const { key, resourceVersion } = incoming;
     this.#ownWrites.set(key, { resourceVersion, sequence: ++this.#ownWriteCount });
     if (isInScope) this.#set(incoming, false);
     else this.#remove(incoming);

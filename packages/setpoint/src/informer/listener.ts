@@ -186,42 +186,80 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
   }
 }
 
-/** The event as the handler sees it. Objects are parsed when they are looked at. */
+/** The event as the handler sees it. */
 function eventOf<T extends KubeObject>({ step, merged }: Pending<T>): InformerEvent<T> {
-  const { key } = step;
   switch (step.type) {
     case "add":
-      return {
-        type: "add",
-        key,
-        get object() {
-          return step.object.object;
-        },
-        isInInitialList: step.isInInitialList,
-      };
+      return new AddEvent(step);
     case "update":
-      return {
-        type: "update",
-        key,
-        get old() {
-          return step.old.object;
-        },
-        get object() {
-          return step.object.object;
-        },
-        isResync: step.isResync,
-        merged,
-      };
+      return new UpdateEvent(step, merged);
     case "delete":
-      return {
-        type: "delete",
-        key,
-        ...(step.object && {
-          get object() {
-            return step.object!.object;
-          },
-        }),
-        finalStateUnknown: step.finalStateUnknown,
-      };
+      return step.object
+        ? new DeleteEvent(step)
+        : { type: "delete", key: step.key, finalStateUnknown: step.finalStateUnknown };
+  }
+}
+
+/*
+ * Events with objects that are parsed when they are looked at. Classes, because an accessor of a literal is made anew with
+ * each of them, which takes as long as to parse a small object.
+ */
+
+type StepOf<T extends KubeObject, Type extends Step["type"]> = Step<T> & { readonly type: Type };
+
+class AddEvent<T extends KubeObject> {
+  readonly type = "add";
+  readonly key: string;
+  readonly isInInitialList: boolean;
+  readonly #step: StepOf<T, "add">;
+
+  constructor(step: StepOf<T, "add">) {
+    this.key = step.key;
+    this.isInInitialList = step.isInInitialList;
+    this.#step = step;
+  }
+
+  get object(): T {
+    return this.#step.object.object;
+  }
+}
+
+class UpdateEvent<T extends KubeObject> {
+  readonly type = "update";
+  readonly key: string;
+  readonly isResync: boolean;
+  readonly merged: boolean;
+  readonly #step: StepOf<T, "update">;
+
+  constructor(step: StepOf<T, "update">, merged: boolean) {
+    this.key = step.key;
+    this.isResync = step.isResync;
+    this.merged = merged;
+    this.#step = step;
+  }
+
+  get old(): T {
+    return this.#step.old.object;
+  }
+
+  get object(): T {
+    return this.#step.object.object;
+  }
+}
+
+class DeleteEvent<T extends KubeObject> {
+  readonly type = "delete";
+  readonly key: string;
+  readonly finalStateUnknown: boolean;
+  readonly #step: StepOf<T, "delete">;
+
+  constructor(step: StepOf<T, "delete">) {
+    this.key = step.key;
+    this.finalStateUnknown = step.finalStateUnknown;
+    this.#step = step;
+  }
+
+  get object(): T {
+    return this.#step.object!.object;
   }
 }
