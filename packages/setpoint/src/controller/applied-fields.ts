@@ -5,6 +5,8 @@ import { isEqual, isRecord, joinPath } from "./field-paths.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+type ItemMatcher = (item: unknown) => boolean;
+
 /** The entry that tells which fields `manager` has applied. */
 export function appliedEntry(object: KubeObject, manager: string): ManagedFieldsEntry | undefined {
   return object.metadata.managedFields?.find(
@@ -72,13 +74,22 @@ function compareFields(
   path: string,
   paths: string[],
 ): void {
-  for (const [field, value] of Object.entries(desired)) {
+  let wanted = 0;
+  for (const field of Object.keys(desired)) {
+    const value = desired[field];
     const inner = applied[`f:${field}`];
-    const innerPath = joinPath(path, field);
     const existing = isRecord(current) ? ownField(current, field) : undefined;
-    if (isRecord(inner)) compareNode(inner, value, existing, innerPath, paths);
-    else if (!isEmpty(value)) nameUnowned(value, existing, innerPath, paths);
+    if (!isRecord(inner)) {
+      if (!isEmpty(value)) nameUnowned(value, existing, joinPath(path, field), paths);
+      continue;
+    }
+    if (value !== undefined && value !== null) wanted++;
+    // Most are as they should be: these cost no path.
+    if (!isLeaf(inner) || !isEqual(value, existing)) {
+      compareNode(inner, value, existing, joinPath(path, field), paths);
+    }
   }
+  if (wanted === fieldCount(applied)) return;
   for (const name of Object.keys(applied)) {
     if (!name.startsWith("f:")) continue;
     const field = name.slice(2);
@@ -104,21 +115,27 @@ function compareItems(
   paths: string[],
 ): void {
   const items: readonly unknown[] = Array.isArray(current) ? current : [];
-  const unmatched = new Map(itemNames(applied).map((name) => [name, itemMatcher(name)]));
+  const names = itemNames(applied);
+  /** Of the items that are not found yet. */
+  const matchers: (ItemMatcher | undefined)[] = names.map(itemMatcher);
   desired.forEach((item, at) => {
     const itemPath = `${path}[${at}]`;
-    const match = [...unmatched].find(([, matches]) => matches(item));
-    if (!match) {
-      paths.push(itemPath);
-      return;
-    }
-    const [name, matches] = match;
-    unmatched.delete(name);
-    const existing = items.find(matches);
+    const found = matchers.findIndex((matches) => matches?.(item));
+    const existing = found < 0 ? undefined : items.find(matchers[found]!);
+    if (found >= 0) matchers[found] = undefined;
     if (existing === undefined) paths.push(itemPath);
-    else compareNode(applied[name] as Fields, item, existing, itemPath, paths);
+    else compareNode(applied[names[found]!] as Fields, item, existing, itemPath, paths);
   });
-  for (const name of unmatched.keys()) paths.push(`${path}[${name.slice(2)}]`);
+  names.forEach((name, at) => {
+    if (matchers[at]) paths.push(`${path}[${name.slice(2)}]`);
+  });
+}
+
+/** How many fields the set names; what it names beside them are items, or the object as a whole. */
+function fieldCount(applied: Fields): number {
+  let count = 0;
+  for (const name in applied) if (name.startsWith("f:")) count++;
+  return count;
 }
 
 function itemNames(applied: Fields): string[] {
@@ -129,7 +146,7 @@ function itemNames(applied: Fields): string[] {
  * Tells the item of a list that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. Key fields that have a default
  * (`protocol`) may be left out.
  */
-function itemMatcher(name: string): (item: unknown) => boolean {
+function itemMatcher(name: string): ItemMatcher {
   const value: unknown = JSON.parse(name.slice(2));
   if (name.startsWith("v:")) return (item) => isEqual(value, item);
   if (!name.startsWith("k:") || !isRecord(value)) return () => false;

@@ -36,9 +36,8 @@ export class DependencyIndex {
   /** By source, the indexes that were read, and how many reads there are of each: a value is looked up, not searched. */
   readonly #indexes = new Map<string, Map<string, number>>();
 
-  /** Notes that `key` read something. */
-  add(key: string, read: Read): void {
-    const id = identityOf(read);
+  /** Notes that `key` read something. `id` is the read's, where it is known. */
+  add(key: string, read: Read, id = identityOf(read)): void {
     const reads = this.#readsOf.get(key) ?? new Map<string, Read>();
     if (reads.has(id)) return;
     this.#readsOf.set(key, reads.set(id, read));
