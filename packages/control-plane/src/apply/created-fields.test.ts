@@ -15,7 +15,23 @@ const schemaOf = (): Schema => ({
   properties: {
     apiVersion: TEXT,
     kind: TEXT,
-    metadata: { type: "object", properties: { name: TEXT, labels: TEXTS } },
+    metadata: {
+      type: "object",
+      properties: {
+        name: TEXT,
+        labels: TEXTS,
+        ownerReferences: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["uid"],
+          items: {
+            type: "object",
+            properties: { uid: TEXT, name: TEXT },
+            "x-kubernetes-map-type": "atomic",
+          },
+        },
+      },
+    },
     spec: {
       type: "object",
       properties: {
@@ -72,7 +88,7 @@ describe("createdFields", () => {
 
   const created = new CreatedFields();
   const outline = (spec: JsonObject, empty: JsonObject = {}): Outline | undefined =>
-    created.outlineOf(mergeType(schemaOf()), empty, thing({ spec }));
+    created.outlineOf(mergeType(schemaOf()), empty, thing({ spec }))?.outline;
 
   it("does not tell values apart that nobody owns apart", () => {
     expect(outline({ count: 1, args: ["a"] })).toBe(outline({ count: 2, args: ["b", "c"] }));
@@ -105,6 +121,21 @@ describe("createdFields", () => {
     expect(outline({ ports: [{}] })).toBeUndefined();
     const keys = Array.from({ length: 500 }, (_, at) => [`key-${at}`, ""]);
     expect(outline({ data: Object.fromEntries(keys) })).toBeUndefined();
+  });
+
+  it("is one for the children of many owners, each of which is named in what the writer owns", () => {
+    const shared = contextOf(schemaOf());
+    const child = (...uids: readonly string[]): JsonObject => ({
+      ...thing({ spec: { count: 1 } }),
+      metadata: { name: "a", ownerReferences: uids.map((uid) => ({ uid, name: "a" })) },
+    });
+    for (const uids of [["1"], ["2"], ["2"], ["1"], ["1", "2"], ["2", "1"], ["3"], []]) {
+      const alone = trackUpdate(contextOf(schemaOf()), undefined, child(...uids));
+      expect(trackUpdate(shared, undefined, child(...uids))).toEqual(alone);
+    }
+    const type = mergeType(schemaOf());
+    const outlines = [child("1"), child("2")].map((object) => created.outlineOf(type, {}, object)?.outline);
+    expect(outlines[0]).toBe(outlines[1]);
   });
 
   it("takes no name for the end of an object, or for what is said of a value", () => {

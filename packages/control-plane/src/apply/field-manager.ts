@@ -12,7 +12,6 @@ import {
   compareTimes,
   decodeManagers,
   encodeManagers,
-  entryOf,
   isReset,
   isWrittenUnder,
   type ManagedFieldsEntry,
@@ -82,26 +81,29 @@ function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
   if (type === undefined) return trackChange(context, undefined, object);
   const { message } = context;
   const created = createdFields(type, message, context.resetFields?.(context.apiVersion));
-  const outline = created.outlineOf(type, message === undefined ? {} : zeroStruct(message), object);
-  if (outline === undefined) return trackChange(context, undefined, object);
-  const { fields } = outline;
+  const outlined = created.outlineOf(type, message === undefined ? {} : zeroStruct(message), object);
+  if (outlined === undefined) return trackChange(context, undefined, object);
+  const { outline, owner } = outlined;
+  const fields = outline.fieldsOf(owner);
   if (fields !== undefined) {
-    if (!isOf(outline.latest, context)) {
-      outline.latest = [entryOf({ ...managerOf(context, context.manager, false), fields })];
+    if (!isOf(outline.latest, fields, context)) {
+      const manager = { ...managerOf(context, context.manager, false), fields };
+      outline.latest = encodeManagers(new Map([[managerId(manager), manager]]), () => type);
     }
     return setManagedFields(object, outline.latest as unknown as Json);
   }
   const tracked = trackChange(context, undefined, object);
   const entries = managedFieldsOf(tracked) as readonly ManagedFieldsEntry[] | undefined;
-  if (entries?.length === 1) outline.fields = entries[0]!.fieldsV1;
+  if (entries?.length === 1) outline.keep(entries[0]!.fieldsV1, owner);
   return tracked;
 }
 
-/** Whether these are what a create by this writer, at this moment, would be given. */
-function isOf(entries: readonly ManagedFieldsEntry[] | undefined, context: WriteContext): boolean {
+/** Whether these are what a create of these fields by this writer, at this moment, would be given. */
+function isOf(entries: readonly ManagedFieldsEntry[] | undefined, fields: FieldSet, context: WriteContext): boolean {
   const [only] = entries ?? [];
   return (
     only !== undefined &&
+    only.fieldsV1 === fields &&
     only.manager === managerName(context.manager) &&
     only.apiVersion === context.apiVersion &&
     only.time === timestamp(context.nowMs)
