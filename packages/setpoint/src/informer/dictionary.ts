@@ -4,7 +4,7 @@ import type { Incoming } from "./incoming.js";
 
 /** Of a shorter run nothing would be saved. */
 const SHORTEST_RUN = 5;
-/** Runs are found by their first word. */
+/** Four bytes are looked at and copied in one, which takes half the time; and runs are found by their first four. */
 const WORD_BYTES = 4;
 /** Places are numbers of 16 bits. */
 const MAX_BYTES = 64 * 1024 - 1;
@@ -74,14 +74,24 @@ export class Dictionary {
       const run = this.#read(code) + SHORTEST_RUN;
       const distance = this.#read(code);
       place += (distance >>> 1) ^ -(distance & 1);
-      copyBytes(this.#learnt, place, place + run, body, to);
+      this.#copyRun(place, to, to + run);
       place += run;
       to += run;
     }
     return body;
   }
 
-  /** Codes all up to the end of the last run; returns where that is. Four bytes are looked at in one: half the time. */
+  /** Copies to `#body[start, end)`. */
+  #copyRun(place: number, start: number, end: number): void {
+    const shift = place - start;
+    let to = start;
+    for (; to + WORD_BYTES <= end; to += WORD_BYTES) {
+      this.#bodyWords.setInt32(to, this.#learntWords.getInt32(to + shift, true), true);
+    }
+    for (; to < end; to++) this.#body[to] = this.#learnt[to + shift]!;
+  }
+
+  /** Codes all up to the end of the last run; returns where that is. */
   #codeRuns(places: Uint16Array, body: Buffer, length: number): number {
     const learnt = this.#learnt;
     const learntWords = this.#learntWords;
