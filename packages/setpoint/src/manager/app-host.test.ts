@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { validating } from "../app/admission.js";
 import { app } from "../app/app.js";
 import { OldOrder, Order, orders, Shop } from "../app/app.testing.js";
 import { manifestOf } from "../app/manifest.js";
@@ -212,6 +213,25 @@ describe("run", () => {
     const another = { ...provider, create: () => app({ name: "orders", kinds: [Shop] }) };
     await expect(run(another, options)).rejects.toMatchObject({ code: "MANIFEST_MISMATCH" });
   });
+
+  it("refuses what cannot run, before it connects anywhere", async () => {
+    const refused = (runs: unknown) => expect(run(runs as never, { env: {}, log: silent })).rejects;
+    await refused([]).toMatchObject({ code: "CONTROLLER_INVALID", message: expect.stringContaining("an empty list") });
+    await refused(undefined).toThrow(
+      "run: undefined is no controller(…), watcher(…), app(…) or provider; modules that",
+    );
+    await refused([() => {}]).toThrow("is no controller(…)");
+  });
+});
+
+it("says what to do for an account that may not install webhooks", async () => {
+  await using env = await TestEnvironment.create();
+  const lines: string[] = [];
+  const log: Logger = { ...silent, error: (line: string) => void lines.push(line), with: () => log };
+  await using manager = managerOf(env, { client: weakClient(env), log });
+  await manager.add(app({ name: "shop", kinds: [Shop], validate: [validating(Shop, { create: () => undefined })] }));
+  await expect(manager.start()).rejects.toMatchObject({ code: "API_FORBIDDEN" });
+  expect(lines).toEqual([expect.stringContaining("grant what `setpoint rbac` prints")]);
 });
 
 describe("preflight", () => {
@@ -220,7 +240,7 @@ describe("preflight", () => {
     const lines: string[] = [];
     const log: Logger = { ...silent, warn: (line: string) => void lines.push(line), with: () => log };
     await using manager = managerOf(env, { client: weakClient(env), log });
-    await manager.add(controller(Order, { uses: [Shop], reconcile: () => undefined }));
+    await manager.add(controller(Order, { owns: [Shop], reconcile: () => undefined }));
     await manager.start();
     await env.advance("1s");
     expect(lines).toContain(
@@ -228,6 +248,7 @@ describe("preflight", () => {
     );
     expect(lines).toContain("preflight: this account may not list shops.shop.example.com");
     expect(lines).toContain("preflight: this account may not create events");
+    expect(lines).toContain("preflight: this account may not update orders.shop.example.com/finalizers");
     expect(manager.trouble().join()).toContain("shop.example.com/v1/Order");
   });
 });

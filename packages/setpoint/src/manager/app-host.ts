@@ -9,6 +9,9 @@ import { type Logger, silentLogger } from "../controller/logger.js";
 /** Where the webhooks of apps are reached, and who installs what apps need. */
 export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client">>;
 
+const MAY_NOT_INSTALL =
+  "may not install the webhooks of apps: grant what `setpoint rbac` prints, or have them installed and say webhooks.install: false";
+
 /** The side of apps that API servers and users call: kinds, webhooks and routes, on one server for all. */
 export class AppHost implements AsyncDisposable {
   readonly #options: Omit<WebhookServerOptions, "apps">;
@@ -76,8 +79,13 @@ export class AppHost implements AsyncDisposable {
     for (const app of apps) if (!isServed(app)) await this.#installKinds(app);
     const served = apps.filter(isServed);
     if (served.length === 0) return;
-    if (this.#server) for (const app of served) await this.#server.add(app);
-    else this.#server = await serveWebhooks({ ...this.#options, apps: served });
+    try {
+      if (this.#server) for (const app of served) await this.#server.add(app);
+      else this.#server = await serveWebhooks({ ...this.#options, apps: served });
+    } catch (error) {
+      if (isForbidden(error)) this.#log.error(MAY_NOT_INSTALL, { apps: served.map(({ name }) => name) });
+      throw error;
+    }
   }
 
   /** An account that may not install kinds may still work with them: the informers wait until somebody has. */

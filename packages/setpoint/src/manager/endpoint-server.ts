@@ -37,11 +37,12 @@ export class EndpointServer implements AsyncDisposable {
     this.#routes.set(path, { endpoint, guard });
   }
 
-  /** Listens on `host:port`; port 0 takes any. Rejects with `ADDRESS_UNAVAILABLE`. Gives the URL. */
-  async listen(host: string, port: number): Promise<string> {
+  /** Listens on `host:port`; port 0 takes any. Rejects with `ADDRESS_UNAVAILABLE`, which says for what. Gives the URL. */
+  async listen(host: string, port: number, purpose: string): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", (cause: NodeJS.ErrnoException) => {
-        const message = `cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`;
+        const why = cause.code === "EADDRINUSE" ? "another process does" : (cause.code ?? cause.message);
+        const message = `${purpose}: cannot listen on ${host}:${port}: ${why}`;
         reject(new SetpointError("ADDRESS_UNAVAILABLE", message, { cause }));
       });
       this.#server.listen(port, host, resolve);

@@ -72,6 +72,16 @@ describe("the endpoints of a manager", () => {
     gone.abort();
   });
 
+  it("say which of them cannot have its address", async () => {
+    await using world = await World.create();
+    await using first = await managerIn(world, {});
+    const taken = { host: "127.0.0.1", port: Number(new URL(first.metricsUrl!).port) };
+    await expect(managerIn(world, { health: taken })).rejects.toMatchObject({
+      code: "ADDRESS_UNAVAILABLE",
+      message: `health: cannot listen on 127.0.0.1:${taken.port}: another process does`,
+    });
+  });
+
   it("give profiles only where they are asked for", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world, { profiling: true });

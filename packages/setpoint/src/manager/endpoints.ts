@@ -65,12 +65,12 @@ export class Endpoints implements AsyncDisposable {
       server.route("/livez", () => healthAnswer([alive]));
       server.route("/healthz", () => healthAnswer([alive]));
       server.route("/readyz", () => healthAnswer(sources.readiness(), sources.notes()));
-      this.#healthUrl = await server.listen(health.host, health.port);
+      this.#healthUrl = await server.listen(health.host, health.port, "health");
     }
     if (metrics) {
       const server = this.#server();
       this.#guarded(server, options, sources);
-      this.#metricsUrl = await server.listen(metrics.host, metrics.port);
+      this.#metricsUrl = await server.listen(metrics.host, metrics.port, "metrics");
     }
   }
 

@@ -240,6 +240,7 @@ export class Manager implements AsyncDisposable {
     for (const { run } of this.#workloads.values()) this.#startRun(run);
     this.#running = this.#runnables.run(this.#whileLeading()).catch((error: unknown) => this.#failed.abort(error));
     for (const app of this.#apps.apps) this.#sweep(app);
+    this.#log.info("started", { parts: [...this.#workloads.keys()] });
   }
 
   /** What stands against running here: kinds that are not served, verbs that are not allowed. */

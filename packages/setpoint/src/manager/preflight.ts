@@ -124,10 +124,12 @@ function unknown(cause: unknown, cluster: string | undefined): PreflightFinding 
 }
 
 function describe({ cluster, namespace, apiGroups, resources, resourceNames }: RbacRule, verb: string): string {
+  const [resource, subresource] = resources[0]!.split("/");
   const group = apiGroups[0] ? `.${apiGroups[0]}` : "";
+  const below = subresource ? `/${subresource}` : "";
   const name = resourceNames ? ` ${resourceNames[0]}` : "";
   const place = namespace ? ` in the namespace ${namespace}` : "";
-  return `${verb} ${resources[0]}${group}${name}${place}${inCluster(cluster)}`;
+  return `${verb} ${resource}${group}${below}${name}${place}${inCluster(cluster)}`;
 }
 
 function inCluster(cluster: string | undefined): string {

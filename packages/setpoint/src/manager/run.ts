@@ -3,7 +3,9 @@ import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Logger } from "../controller/logger.js";
+import { shown } from "../controller/outcome.js";
 import { describePlan } from "../controller/planned-run.js";
+import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
 import { type ConfigurationSources, readConfiguration } from "./configuration.js";
 import { requestMetrics } from "./controller-metrics.js";
@@ -41,7 +43,8 @@ export interface RunOptions extends Omit<ManagerOptions, "client"> {
  * leader where asked to, serves health, metrics, webhooks and routes, and stops in order on SIGINT and SIGTERM.
  *
  * Rejects with `CLUSTER_NOT_CHOSEN` where no cluster was named, `CONFIGURATION_INVALID` for what cannot be read,
- * `LEASE_LOST` where another process took over, and with the error of a runnable that failed.
+ * `CONTROLLER_INVALID` where there is nothing to run, `LEASE_LOST` where another process took over, and with the error of
+ * a runnable that failed.
  *
  * ```ts
  * await run(websites);
@@ -118,7 +121,19 @@ async function partsOf(
   configurations: Readonly<Record<string, unknown>>,
 ): Promise<readonly Part[]> {
   const all = (Array.isArray(runs) ? runs : [runs]) as readonly Runs[];
+  if (all.length === 0) throw new SetpointError("CONTROLLER_INVALID", "run: there is nothing to run in an empty list");
+  for (const one of all) if (!isRunnable(one)) throw new SetpointError("CONTROLLER_INVALID", notRunnable(one));
   return Promise.all(all.map((one) => ("create" in one ? provideApp(one, ownField(configurations, one.name)) : one)));
+}
+
+function isRunnable(one: unknown): one is Runs {
+  const { type, create } = (one ?? {}) as { readonly type?: unknown; readonly create?: unknown };
+  return ["controller", "watcher", "app"].includes(type as string) || typeof create === "function";
+}
+
+function notRunnable(one: unknown): string {
+  const hint = one === undefined ? "; modules that import each other in a circle leave it so" : "";
+  return `run: ${shown(one)} is no controller(…), watcher(…), app(…) or provider${hint}`;
 }
 
 /** When a process is told to end, and what would otherwise end it without a word. */
