@@ -65,4 +65,8 @@ describe("app", () => {
     }
     expect(declare).toThrow(expect.objectContaining({ code: "APP_INVALID" }));
   });
+
+  it("is refused without a list of kinds", () => {
+    expect(() => app({ name: "shop" } as never)).toThrow("app shop: kinds is no list; [] is one");
+  });
 });

@@ -98,6 +98,7 @@ export interface App {
  */
 export function app(options: AppOptions): App {
   const { kinds } = options;
+  if (!Array.isArray(kinds)) throw new SetpointError("APP_INVALID", `app ${options.name}: kinds is no list; [] is one`);
   const made: App = {
     type: "app",
     name: options.name,

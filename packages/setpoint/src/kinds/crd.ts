@@ -124,6 +124,9 @@ function columnOf(
   column: string | ColumnOptions,
 ): CustomResourceColumnDefinition {
   const { path, type, ...rest } = typeof column === "string" ? { path: column } : column;
+  if (!path.startsWith(".")) {
+    throw invalidKind(`${declaration.kind}: columns.${name}`, `"${path}" is no path such as .spec.replicas`);
+  }
   return { name, type: type ?? columnType(declaration, name, path), jsonPath: path, ...rest };
 }
 

@@ -160,6 +160,14 @@ describe("the CustomResourceDefinition of a kind", () => {
     [{ selectableFields: [".spec.hosts"] }, "selectableFields"],
     [{ selectableFields: ["spec.image"] }, "selectableFields"],
     [{ markers: { "spec.nothing": k8s.listSet } }, 'markers["spec.nothing"]'],
+    [{ columns: { Image: "spec.image" } }, 'columns.Image: "spec.image" is no path such as'],
+    [{ scope: "Global" as "Cluster" }, 'scope: "Global" is neither'],
+    [{ plural: "Wrongs!" }, 'plural: "Wrongs!" is no name'],
+    [{ singular: "" }, 'singular: "" is no name'],
+    [{ shortNames: ["WR"] }, 'shortNames: "WR" is no name'],
+    [{ categories: "all" as never }, "categories: a list is expected"],
+    [{ spec: undefined as never }, "spec: there is no schema"],
+    [{ colums: {} }, "there is no option colums; there are spec, status,"],
   ])("is refused at its declaration for %j", (options, where) => {
     const declare = () =>
       resource("web.example.com/v1/Wrong", {

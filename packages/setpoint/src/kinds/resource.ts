@@ -13,6 +13,7 @@ import type { Kind } from "./kind.js";
 import { type ParseKindId, parseKindId, pluralOf } from "./kind-id.js";
 import type { DeepReadonly, KubeObject, NewObject, writtenAs } from "./object.js";
 import { objectSchema } from "./object-schema.js";
+import { checkResourceOptions } from "./resource-options.js";
 import { fieldStep } from "./schema-place.js";
 import { type FieldProblem, validateValue } from "./validation.js";
 
@@ -85,6 +86,7 @@ export function resource<
       `kind "${id}": a group of one's own is a domain such as web.example.com`,
     );
   }
+  checkResourceOptions(kind, options);
   const { spec, status, ...rest } = options;
   const declaration: ResourceDeclaration = {
     group,

@@ -1,0 +1,34 @@
+import { invalidKind, type ResourceOptions } from "./declaration.js";
+import type { Schema } from "./json-schema.js";
+
+const KNOWN = {
+  ...{ spec: true, status: true, scope: true, plural: true, singular: true, shortNames: true, categories: true },
+  ...{ description: true, columns: true, scale: true, selectableFields: true, rules: true, markers: true },
+} as const satisfies Record<keyof ResourceOptions<Schema, Schema>, true>;
+
+const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/**
+ * Throws `KIND_INVALID` for options that no server would take or that nobody reads. A compiler finds most of it, but not
+ * everybody has one.
+ */
+export function checkResourceOptions(kind: string, options: object): void {
+  if (typeof options !== "object" || options === null) throw invalidKind(kind, "it needs options with a spec");
+  const stranger = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
+  if (stranger !== undefined)
+    throw invalidKind(kind, `there is no option ${stranger}; there are ${Object.keys(KNOWN).join(", ")}`);
+  const { spec, scope, plural, singular, shortNames, categories } = options as Readonly<Record<string, unknown>>;
+  if (spec === undefined) throw invalidKind(`${kind}: spec`, "there is no schema; z.object({}) is one without fields");
+  if (![undefined, "Namespaced", "Cluster"].includes(scope as undefined))
+    throw invalidKind(`${kind}: scope`, `${JSON.stringify(scope)} is neither "Namespaced" nor "Cluster"`);
+  checkNames(`${kind}: plural`, plural === undefined ? [] : [plural]);
+  checkNames(`${kind}: singular`, singular === undefined ? [] : [singular]);
+  checkNames(`${kind}: shortNames`, shortNames ?? []);
+  checkNames(`${kind}: categories`, categories ?? []);
+}
+
+function checkNames(where: string, names: unknown): void {
+  if (!Array.isArray(names)) throw invalidKind(where, "a list is expected");
+  const wrong = names.find((name) => typeof name !== "string" || !DNS_LABEL.test(name));
+  if (wrong !== undefined) throw invalidKind(where, `${JSON.stringify(wrong)} is no name in lower-case letters`);
+}
