@@ -5,6 +5,7 @@ import { applyCases } from "./areas/apply.js";
 import { autoscalerCases } from "./areas/autoscalers.js";
 import { builtInKindCases } from "./areas/built-in-kinds.js";
 import { costCases, libraryCases, ruleCases, transitionCases } from "./areas/cel.js";
+import { clusterKindCases } from "./areas/cluster-kinds.js";
 import { createCases } from "./areas/create.js";
 import { cronJobCases } from "./areas/cron-jobs.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
@@ -58,6 +59,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...negotiationCases,
   ...tableCases,
   ...tableRowCases,
+  ...clusterKindCases,
   ...createCases,
   ...updateCases,
   ...jsonPatchCases,

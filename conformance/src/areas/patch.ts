@@ -261,6 +261,10 @@ export const strategicPatchCases = area("strategic patch", {
     await s.post(path(s), { metadata: { name: "a" }, data: { k: "v" } });
     await s.patch("strategic", `${path(s)}/a`, { data: { $patch: "jump" } });
     await s.patch("strategic", `${path(s)}/a`, { data: "text" });
+    await s.patch("strategic", `${path(s)}/a`, { data: { k: 1 } });
+    await s.patch("strategic", `${path(s)}/a`, { immutable: "yes" });
+    await s.patch("strategic", `${path(s)}/a`, { metadata: { generation: "one" } });
+    await s.patch("strategic", `${path(s)}/a`, { metadata: { generation: 1.5 } });
     await s.patch("strategic", `${path(s)}/a`, "{");
     await s.patch("strategic", `${path(s)}/a`, "[]");
   },

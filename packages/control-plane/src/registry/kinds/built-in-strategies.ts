@@ -18,6 +18,7 @@ import { daemonGeneration } from "./daemon-generation.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
 import { withJobSelector } from "./job-selector.js";
 import { qosClassOf } from "./pod-qos.js";
+import { addressName } from "./validation/address-rules.js";
 import { builtInValidation } from "./validation/built-in-validation.js";
 import { newPodErrors } from "./validation/pod-rules.js";
 
@@ -77,6 +78,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "/persistentvolumeclaims": claimPreparation,
   "/persistentvolumes": volumePreparation,
   "/nodes": { keepsStatusOfNew: true },
+  "networking.k8s.io/ipaddresses": { nameRule: addressName },
   "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
   "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },
   "storage.k8s.io/volumeattachments": { statusKeeps: ALL_METADATA },

@@ -34,14 +34,21 @@ function sortedWhereTouched(patched: JsonObject, original: JsonObject): JsonObje
 
 const GO_KINDS: Readonly<Record<string, string>> = { number: "int64", array: "slice", object: "map" };
 const SCALAR = /^(?:string|bool|u?int\d*|float\d+)$/;
+const NUMERIC = /^(?:u?int\d*|float\d+)$/;
 
 /** What the decoder of JSON complains of, in the words of the converter that reads maps. */
 function restoreError(why: string): string {
   const [, found = "", expected = ""] =
-    /^json: cannot unmarshal (\S+) into Go (?:struct field \S+|value) of type (.+)$/.exec(why) ?? [];
+    /^json: cannot unmarshal (\S+(?: \S+)?) into Go (?:struct field \S+|value) of type (.+)$/.exec(why) ?? [];
   if (found === "") return why;
-  const kind = GO_KINDS[found] ?? found;
+  const kind = /^number .*[.e]/i.test(found) ? "float64" : (GO_KINDS[found.split(" ")[0]!] ?? found);
   if (expected.startsWith("map[")) return `cannot restore map from ${kind}`;
   if (expected.startsWith("[]")) return `cannot restore slice from ${kind}`;
-  return SCALAR.test(expected) ? `cannot convert ${kind} to ${expected}` : `cannot restore struct from: ${kind}`;
+  if (!SCALAR.test(expected)) return `cannot restore struct from: ${kind}`;
+  return isConvertible(kind, expected) ? `cannot convert ${kind} to ${expected}` : `unrecognized type: ${expected}`;
+}
+
+/** Whether Go's language has a conversion, though the converter refuses it: of a character's number to text, say. */
+function isConvertible(kind: string, expected: string): boolean {
+  return NUMERIC.test(kind) && (NUMERIC.test(expected) || (kind === "int64" && expected === "string"));
 }

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { NameRule } from "../../metadata/name-rules.js";
 import { text } from "./rule.js";
 
 /** Addresses as Go reads them: zones are for nobody. */
@@ -9,6 +10,13 @@ export function isIp(value: string): boolean {
 export const ipAddress = text((value) =>
   isIp(value) ? [] : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"],
 );
+
+/** An address that stands for itself as a name has one form. */
+export const addressName: NameRule = (name) => {
+  if (!isIp(name)) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
+  const canonical = isIP(name) === 4 ? name : new URL(`http://[${name}]`).hostname.slice(1, -1);
+  return canonical === name ? [] : [`must be in canonical form ("${canonical}")`];
+};
 
 export function isCidr(value: string): boolean {
   const [address = "", bits = "", ...rest] = value.split("/");

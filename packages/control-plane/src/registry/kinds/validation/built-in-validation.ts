@@ -6,7 +6,9 @@ import { asJson } from "../../write/field-ownership.js";
 import { autoscalingRules } from "./autoscaling-rules.js";
 import { batchRules, jobUpdate } from "./batch-rules.js";
 import { claimUpdate } from "./claim-rules.js";
+import { changedClusterRules, clusterRules, clusterUpdates } from "./cluster-rules.js";
 import { configRules } from "./config-rules.js";
+import { csiRules, csiUpdates } from "./csi-rules.js";
 import { endpointRules, endpointSliceUpdate } from "./endpoint-rules.js";
 import { changedEventRule, eventRules, eventUpdate } from "./event-rules.js";
 import { jobStatusUpdate } from "./job-status-rules.js";
@@ -35,6 +37,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...policyRules,
   ...endpointRules,
   ...eventRules,
+  ...csiRules,
+  ...clusterRules,
 };
 
 /** Where a changed object is judged by less than a new one. */
@@ -42,6 +46,8 @@ const CHANGED_RULES: Readonly<Record<string, Rule>> = {
   "apps/statefulsets": statefulSetUpdateRule,
   "scheduling.k8s.io/priorityclasses": () => {},
   "events.k8s.io/events": changedEventRule,
+  "storage.k8s.io/csistoragecapacities": () => {},
+  ...changedClusterRules,
 };
 
 /** Kinds whose changed objects the real server judges twice over: each cause comes twice. */
@@ -64,6 +70,8 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   "networking.k8s.io/ingressclasses": ingressClassUpdate,
   "discovery.k8s.io/endpointslices": endpointSliceUpdate,
   "events.k8s.io/events": eventUpdate,
+  ...csiUpdates,
+  ...clusterUpdates,
 };
 
 /** What `/status` is judged by. */

@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { goSyntaxError } from "../../body/json-syntax.js";
 import { invalidValue, required, tooLong } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { object, type Rule } from "./rule.js";
@@ -72,14 +73,15 @@ function secretErrors(value: JsonObject, errors: FieldError[]): void {
 
 function jsonErrors(encoded: Json, path: string, errors: FieldError[]): void {
   const text = Buffer.from(String(encoded), "base64").toString("utf8");
+  const refuse = (why: string): void => void errors.push(invalidValue(path, "<secret contents redacted>", why));
   try {
-    if (isObject(JSON.parse(text))) return;
+    const value = JSON.parse(text) as Json;
+    if (value === null || isObject(value)) return;
+    const found = isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    refuse(`json: cannot unmarshal ${found} into Go value of type map[string]interface {}`);
   } catch {
-    // Said below.
+    refuse(goSyntaxError(text));
   }
-  const why =
-    text === "" ? "unexpected end of JSON input" : `invalid character '${text[0]}' looking for beginning of value`;
-  errors.push(invalidValue(path, "<secret contents redacted>", why));
 }
 
 export const configRules: Readonly<Record<string, Rule>> = {

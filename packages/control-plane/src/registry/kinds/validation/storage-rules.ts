@@ -162,7 +162,8 @@ const topologies: Rule = (value, path, errors) => {
 const MAX_PARAMETERS = 512;
 const MAX_PARAMETER_BYTES = 262_144;
 
-const parameters: Rule = (value, path, errors) => {
+/** What a class hands to its driver. */
+export const classParameters: Rule = (value, path, errors) => {
   const entries = Object.entries(object(value));
   if (entries.length > MAX_PARAMETERS) return void errors.push(tooLong(path, MAX_PARAMETERS));
   for (const [key] of entries) if (key === "") errors.push(invalidValue(path, key, "field can not be empty."));
@@ -173,7 +174,7 @@ const parameters: Rule = (value, path, errors) => {
 
 const storageClass: Rule = struct({
   provisioner: needed((value, path, errors) => qualified(String(value).toLowerCase(), path, errors)),
-  parameters,
+  parameters: classParameters,
   reclaimPolicy: given(oneOf("Delete", "Retain")),
   volumeBindingMode: (value, path, errors) => {
     if (value === undefined) errors.push(required(path));
