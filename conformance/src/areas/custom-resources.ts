@@ -82,15 +82,40 @@ export const crdCases = area("custom resources", {
       { name: "A", type: "string", jsonPath: ".spec.a" },
       { name: "N", type: "integer", jsonPath: ".spec.n", priority: 1, description: "a number" },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+      { name: "First", type: "string", jsonPath: ".spec.list[*]" },
+      { name: "List", type: "string", jsonPath: ".spec.list" },
     ];
+    const list = { type: "array", items: { type: "string" } };
     await s.crd(
-      widgets(s, object({ a: { type: "string" }, n: { type: "integer" } }), { version: { additionalPrinterColumns } }),
+      widgets(s, object({ a: { type: "string" }, n: { type: "integer" }, list }), {
+        version: { additionalPrinterColumns },
+      }),
     );
-    await s.post(widgetPath(s), widget(s, "w", { a: "1", n: 2 }));
+    await s.post(widgetPath(s), widget(s, "w", { a: "1", n: 2, list: ["p", "q"] }));
     await s.post(widgetPath(s), widget(s, "x", {}));
     await s.get(widgetPath(s), {
       headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" },
     });
+  },
+  "that embed others": async (s) => {
+    const template = {
+      type: "object",
+      "x-kubernetes-embedded-resource": true,
+      "x-kubernetes-preserve-unknown-fields": true,
+    };
+    await s.crd(widgets(s, object({ template, all: { type: "array", items: template } })));
+    const embedded = { apiVersion: "v1", kind: "Pod", metadata: { name: "x", labels: { a: "b" } }, spec: { free: 1 } };
+    const odd = { ...embedded, metadata: { name: "x", odd: true } };
+    const at = `${widgetPath(s)}/w`;
+    await s.apply("one", at, widget(s, "w", { template: odd }));
+    await s.apply("one", at, widget(s, "w", { template: embedded, all: [embedded] }));
+    await s.apply("two", at, widget(s, "w", { template: { ...embedded, metadata: { labels: { a: "c" } } } }));
+    const document = `/openapi/v3/apis/${s.group}/v1`;
+    const { body } = await s.until(document, (reply) => JSON.stringify(reply.body).includes("embedded"));
+    const [name] = Object.keys(body.components.schemas).filter((each) => each.endsWith(".Widget"));
+    const { spec } = body.components.schemas[name!].properties;
+    s.note("required", [spec.properties.template.required, spec.properties.all.items.required]);
+    s.note("fields", Object.keys(spec.properties.template.properties).sort());
   },
   "with selectable fields": async (s) => {
     await s.crd(

@@ -67,7 +67,7 @@ export function mergeType(schema: Schema | undefined): MergeType {
 }
 
 function typeOf(schema: Schema, isPreserving: boolean): MergeType {
-  const preserves = isPreserving || schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const preserves = schema["x-kubernetes-preserve-unknown-fields"] ?? isPreserving;
   const cache = compiled[preserves ? 1 : 0];
   let type = cache.get(schema);
   if (type === undefined) cache.set(schema, (type = compile(schema, preserves)));

@@ -163,7 +163,9 @@ describe("a CRD's schema", () => {
     const metadata: Schema = { type: "object" };
     const complete = completeSchema(schema, metadata);
     expect(complete.properties).toMatchObject({ apiVersion: { type: "string" }, metadata });
-    expect(complete.properties!.spec!.properties!.template!.properties!.metadata).toBe(metadata);
+    const embedded = complete.properties!.spec!.properties!.template!.properties!.metadata;
+    expect(embedded).toEqual({ type: "object", "x-kubernetes-preserve-unknown-fields": false });
+    expect(embedded).toBe(complete.properties!.metadata);
     expect(completeSchema(schema, metadata)).toBe(complete);
   });
 });

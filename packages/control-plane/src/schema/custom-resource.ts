@@ -70,11 +70,21 @@ export function completeSchema(schema: Schema, objectMeta: Schema): Schema {
 }
 
 function completeObject(schema: Schema, objectMeta: Schema): Schema {
-  const identity = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: objectMeta } as const;
-  return {
-    ...completeParts(schema, objectMeta),
-    properties: { ...completeParts(schema, objectMeta).properties, ...identity },
-  };
+  const metadata = closed(objectMeta);
+  const identity = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata } as const;
+  const complete = completeParts(schema, objectMeta);
+  return { ...complete, properties: { ...complete.properties, ...identity } };
+}
+
+const closedSchemas = new WeakMap<Schema, Schema>();
+
+/** Metadata has the fields that it has, also within what preserves unknown ones. */
+function closed(objectMeta: Schema): Schema {
+  let schema = closedSchemas.get(objectMeta);
+  if (schema === undefined) {
+    closedSchemas.set(objectMeta, (schema = { ...objectMeta, "x-kubernetes-preserve-unknown-fields": false }));
+  }
+  return schema;
 }
 
 /** Embedded resources have an ObjectMeta too. */

@@ -1,4 +1,5 @@
 import type { Facts } from "../../facts/facts.js";
+import type { Schema } from "../../schema/schema.js";
 import type { CatalogVersion } from "../catalog.js";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { reference, resourcePaths } from "./openapi-paths.js";
@@ -79,31 +80,55 @@ function componentName({ group, version }: ResourceDefinition, kind: string): st
   return [...group.split(".").reverse(), version, kind].join(".");
 }
 
+const IDENTITY = { apiVersion: { type: "string" }, kind: { type: "string" } };
+
 function customComponents(definition: ResourceDefinition): Components {
   if (definition.isBuiltIn) return {};
   const { group, version, kind, listKind, publishedSchema } = definition;
   const own = componentName(definition, kind);
   const of = (name: string): object => ({ "x-kubernetes-group-version-kind": [{ group, kind: name, version }] });
-  const identity = { apiVersion: { type: "string" }, kind: { type: "string" } };
-  const { properties = {}, ...rest } = publishedSchema ?? { type: "object" };
+  const { properties = {}, ...rest } = publishedSchema ? withEmbedded(publishedSchema) : { type: "object" };
   return {
     [own]: {
       ...rest,
       type: "object",
-      properties: { ...identity, metadata: { allOf: [reference(`${META}.ObjectMeta`)] }, ...omitIdentity(properties) },
+      properties: { ...IDENTITY, metadata: { allOf: [reference(`${META}.ObjectMeta`)] }, ...omitIdentity(properties) },
       ...of(kind),
     },
     [componentName(definition, listKind)]: {
       type: "object",
       required: ["items"],
       properties: {
-        ...identity,
+        ...IDENTITY,
         items: { type: "array", items: reference(own) },
         metadata: { allOf: [reference(`${META}.ListMeta`)] },
       },
       ...of(listKind),
     },
   };
+}
+
+/** A schema whose embedded resources have apiVersion, kind and metadata, as every object. */
+function withEmbedded(schema: Schema): Schema {
+  const { properties, items, additionalProperties } = schema;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, embedded(part)])),
+    }),
+    ...(items && { items: embedded(items) }),
+    ...(typeof additionalProperties === "object" && { additionalProperties: embedded(additionalProperties) }),
+  };
+}
+
+function embedded(schema: Schema): Schema {
+  const inner = withEmbedded(schema);
+  if (!schema["x-kubernetes-embedded-resource"]) return inner;
+  return {
+    ...inner,
+    properties: { ...inner.properties, ...IDENTITY, metadata: { allOf: [reference(`${META}.ObjectMeta`)] } },
+    required: [...new Set([...(schema.required ?? []), "kind", "apiVersion"])],
+  } as Schema;
 }
 
 function omitIdentity(properties: object): object {

@@ -66,7 +66,7 @@ export class OpenApiEndpoints {
   }
 
   get #info(): { readonly title: string; readonly version: string } {
-    return { title: "Kubernetes", version: this.#facts.version.gitVersion };
+    return { title: "Kubernetes", version: `${this.#facts.version.major}.${this.#facts.version.minor}` };
   }
 
   /** Facts never change, so it is made once, at the first question. */
