@@ -93,6 +93,11 @@ export function encodeManagers(
   });
 }
 
+/** Entries in the order in which managers are written. */
+export function sortedEntries(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
+  return encodeManagers(decodeManagers(entries), () => undefined);
+}
+
 /** A manager as it is written. Fields are set one by one: this runs on every write, and conditional spreads are slow. */
 export function entryOf(manager: Manager): ManagedFieldsEntry {
   const entry: { -readonly [Field in keyof ManagedFieldsEntry]: ManagedFieldsEntry[Field] } = {};

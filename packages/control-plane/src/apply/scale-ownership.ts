@@ -1,5 +1,5 @@
 import { difference, type FieldSet, hasPath, isEmptySet, setOf } from "./field-set.js";
-import type { ManagedFieldsEntry } from "./managed-fields.js";
+import { type ManagedFieldsEntry, sortedEntries } from "./managed-fields.js";
 import type { PathElement } from "./path-element.js";
 
 const SCALE_VERSION = "autoscaling/v1";
@@ -20,14 +20,14 @@ export function scaleManagers(
 
 /**
  * The object's managers after an apply to its scale: who no longer owns the scale's replicas loses the object's, and who
- * came to own them is noted at `apiVersion`, without a time.
+ * came to own them is noted at `apiVersion`, without a time, and so before all others of its operation.
  */
 export function objectManagers(
   entries: readonly ManagedFieldsEntry[] = [],
   scaleEntries: readonly ManagedFieldsEntry[],
   replicas: readonly PathElement[],
   apiVersion: string,
-): readonly ManagedFieldsEntry[] {
+): readonly ManagedFieldsEntry[] | undefined {
   const owned = setOf(replicas);
   const owners = new Set(scaleEntries.map(idOf));
   const known = new Set(entries.filter(({ fieldsV1 = {} }) => hasPath(fieldsV1 as FieldSet, replicas)).map(idOf));
@@ -39,7 +39,7 @@ export function objectManagers(
   const added = scaleEntries
     .filter((entry) => !known.has(idOf(entry)))
     .map(({ time: _time, ...entry }): ManagedFieldsEntry => ({ ...entry, apiVersion, fieldsV1: owned }));
-  return [...kept, ...added];
+  return sortedEntries([...kept, ...added]);
 }
 
 function idOf({ manager = "", operation = "", subresource = "" }: ManagedFieldsEntry): string {

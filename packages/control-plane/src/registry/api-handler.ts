@@ -163,7 +163,9 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       const isUnheard = error.status.code === 406 && asksForProtobuf(headerOf(request, "accept"));
-      return isUnheard ? answerProtobufError(error) : answerError(error);
+      if (isUnheard) return answerProtobufError(error);
+      const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
+      return answerError(error, isPretty ? { ...JSON_ANSWER, isPretty } : JSON_ANSWER);
     }
   };
 }

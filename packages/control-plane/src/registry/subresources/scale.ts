@@ -1,7 +1,7 @@
 import type { KubeObject, UntypedObject } from "setpoint";
 import { applyServerSide } from "../../apply/field-manager.js";
 import { jsonPatch } from "../../apply/json-patch.js";
-import type { ManagedFieldsEntry } from "../../apply/managed-fields.js";
+import { type ManagedFieldsEntry, sortedEntries } from "../../apply/managed-fields.js";
 import { mergePatch } from "../../apply/merge-patch.js";
 import { objectManagers, scaleManagers } from "../../apply/scale-ownership.js";
 import { strategicPatch } from "../../apply/strategic-patch.js";
@@ -238,12 +238,15 @@ function withValueAt(object: Readonly<Record<string, unknown>>, path: string, va
   return { ...object, [first]: withValueAt(inner, rest.join("."), value) };
 }
 
-/** The real server does not say when a scale was written. */
+/** The real server does not say when a scale was written: who did comes before all others of the operation. */
 function withoutScaleTimes(object: KubeObject): KubeObject {
-  const managedFields = object.metadata.managedFields?.map((entry) => {
+  const entries = object.metadata.managedFields as readonly ManagedFieldsEntry[] | undefined;
+  if (entries === undefined) return object;
+  const timeless = entries.map((entry) => {
     if (entry.subresource !== "scale") return entry;
     const { time: _time, ...rest } = entry;
     return rest;
   });
-  return managedFields === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields } };
+  const managedFields = sortedEntries(timeless);
+  return { ...object, metadata: { ...object.metadata, managedFields } } as KubeObject;
 }
