@@ -9,13 +9,15 @@ export function wholeStatus<Status extends object>(
   next: Status,
   kept: readonly (keyof Status)[] = [],
 ): { readonly [Field in keyof Status]?: Status[Field] | null } {
-  const shown = Object.entries(next).filter(
-    ([field, value]) => value !== undefined && !(isZero(value) && !kept.includes(field as keyof Status)),
-  );
-  const gone = Object.keys(current ?? {}).filter((field) => !shown.some(([name]) => name === field));
-  return Object.fromEntries([...shown, ...gone.map((field) => [field, null])]) as {
-    [Field in keyof Status]?: Status[Field] | null;
-  };
+  const change: { [Field in keyof Status]?: Status[Field] | null } = {};
+  for (const field of Object.keys(next) as (keyof Status)[]) {
+    const value = next[field];
+    if (value !== undefined && (kept.includes(field) || !isZero(value))) change[field] = value;
+  }
+  for (const field of Object.keys(current ?? {}) as (keyof Status)[]) {
+    if (!Object.hasOwn(change, field)) change[field] = null;
+  }
+  return change;
 }
 
 function isZero(value: unknown): boolean {

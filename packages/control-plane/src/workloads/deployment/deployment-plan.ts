@@ -1,7 +1,8 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from "setpoint/kinds/apps/v1";
 import type { PodTemplateSpec } from "setpoint/kinds/v1";
+import { deepEqual, type JsonObject } from "../../schema/json.js";
 import { controllerReference } from "../owner-claims.js";
-import { canonicalJson, templateHash } from "../template-hash.js";
+import { templateHash } from "../template-hash.js";
 import {
   conditionOf,
   hasDeadline,
@@ -72,13 +73,13 @@ export function planDeployment(
 
 /** A ReplicaSet with the template of the Deployment, the oldest of several. */
 export function newestOf({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
-  const wanted = comparable(spec.template);
-  return sets.find((set) => comparable(set.spec.template) === wanted);
+  const wanted = withoutHash(spec.template);
+  return sets.find((set) => deepEqual(withoutHash(set.spec.template), wanted));
 }
 
-function comparable(template: PodTemplateSpec | undefined): string {
+function withoutHash(template: PodTemplateSpec | undefined): JsonObject {
   const { [HASH_LABEL]: _, ...labels } = template?.metadata?.labels ?? {};
-  return canonicalJson({ ...template, metadata: { ...template?.metadata, labels } } as never);
+  return { ...template, metadata: { ...template?.metadata, labels } } as unknown as JsonObject;
 }
 
 class Planner {
@@ -148,7 +149,7 @@ class Planner {
     const { annotations: current = {} } = newest.metadata;
     const annotations = annotationsFor(this.#deployment, current, nextRevision(this.#old));
     const { minReadySeconds = 0 } = this.#deployment.spec;
-    const isOther = canonicalJson(annotations) !== canonicalJson(current);
+    const isOther = !deepEqual(annotations, current);
     if (isOther || (newest.spec.minReadySeconds ?? 0) !== minReadySeconds) {
       this.#change(newest, { annotations, minReadySeconds });
       this.#newest = {
@@ -257,7 +258,7 @@ class Planner {
       ...set.metadata.annotations,
       ...scaleAnnotations(desired, desired + maxSurge(this.#deployment)),
     };
-    const isStale = canonicalJson(annotations) !== canonicalJson(set.metadata.annotations ?? {});
+    const isStale = !deepEqual(annotations, set.metadata.annotations ?? {});
     if (isOther || isStale) this.#change(set, { annotations, replicas });
     return isOther;
   }
