@@ -10,6 +10,8 @@ export type PathElement = string;
 
 const ORDER = "fkvi";
 const FIELD = "f".charCodeAt(0);
+/** `k:{"type":"Ready"}`, with nothing escaped. */
+const ONE_PLAIN_KEY = /^k:\{"([^"\\]*)":"([^"\\]*)"\}$/;
 
 export function fieldElement(name: string): PathElement {
   return `f:${name}`;
@@ -21,7 +23,9 @@ export function valueElement(value: Json): PathElement {
 
 /** `keys` are the names and values of the item's key fields, in any order. */
 export function keyElement(keys: readonly (readonly [name: string, value: Json])[]): PathElement {
-  const sorted = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => compareText(a, b));
+  const [only] = keys;
+  if (keys.length === 1) return `k:{${JSON.stringify(only![0])}:${goJson(only![1])}}`;
+  const sorted = [...keys].sort(([a], [b]) => compareText(a, b));
   let text = "k:{";
   for (const [name, value] of sorted) {
     if (text.length > 3) text += ",";
@@ -80,6 +84,10 @@ export function compareElements(a: PathElement, b: PathElement): number {
   if (a.charCodeAt(0) === FIELD && b.charCodeAt(0) === FIELD) return a < b ? -1 : 1;
   const byType = ORDER.indexOf(a[0]!) - ORDER.indexOf(b[0]!);
   if (byType !== 0) return byType;
+  // Conditions, containers, volumes: nearly all items are named by one text.
+  const [, leftName, leftText] = ONE_PLAIN_KEY.exec(a) ?? [];
+  const [, rightName, rightText] = leftName === undefined ? [] : (ONE_PLAIN_KEY.exec(b) ?? []);
+  if (rightName !== undefined) return compareText(leftName!, rightName) || compareText(leftText!, rightText!);
   const left = JSON.parse(a.slice(2)) as Json;
   const right = JSON.parse(b.slice(2)) as Json;
   if (a[0] !== "k") return compareValues(left, right);

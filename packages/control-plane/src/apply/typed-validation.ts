@@ -65,8 +65,8 @@ export function isTyped(type: MergeType, value: Json, allowDuplicates: boolean):
 
 function hasNames(list: ListType, items: readonly Json[], allowDuplicates: boolean): boolean {
   try {
-    const names = new Set(items.map((item) => itemElement(list, item)));
-    return allowDuplicates || names.size === items.length;
+    const names = items.map((item) => itemElement(list, item));
+    return allowDuplicates || new Set(names).size === items.length;
   } catch (error) {
     if (error instanceof ItemError) return false;
     throw error;
