@@ -36,26 +36,28 @@ const ports: Rule = (value, path, errors) => {
   }
 };
 
+const head = struct({
+  name: needed(label1123),
+  image: needed(),
+  terminationMessagePolicy: needed(oneOf("File", "FallbackToLogsOnError")),
+  ports,
+  env,
+  envFrom,
+});
+const pullPolicy = needed(oneOf("Always", "IfNotPresent", "Never"));
+const security = all(securityContext, appArmor);
+
 /** What holds for containers of every sort. */
 export function container(volumes: ReadonlySet<string>, pod: JsonObject): StructRule {
-  const head = struct({
-    name: needed(label1123),
-    image: needed(),
-    terminationMessagePolicy: needed(oneOf("File", "FallbackToLogsOnError")),
-    ports,
-    env,
-    envFrom,
-  }) as StructRule;
-  const tail = struct({
-    imagePullPolicy: needed(oneOf("Always", "IfNotPresent", "Never")),
-    resources: all(resourceRequirements, claimNames(pod)),
-    resizePolicy: (value, path, errors) => resizePolicy(value, pod.restartPolicy, path, errors),
-    securityContext: all(securityContext, appArmor),
-  }) as StructRule;
+  const claims = claimNames(pod);
   return (value, path, errors) => {
     head(value, path, errors);
     volumeMounts(value, volumes)(value.volumeMounts, `${path}.volumeMounts`, errors);
     volumeDevices(value, volumes)(value.volumeDevices, `${path}.volumeDevices`, errors);
-    tail(value, path, errors);
+    pullPolicy(value.imagePullPolicy, `${path}.imagePullPolicy`, errors);
+    resourceRequirements(value.resources, `${path}.resources`, errors);
+    claims(value.resources, `${path}.resources`, errors);
+    resizePolicy(value.resizePolicy, pod.restartPolicy, `${path}.resizePolicy`, errors);
+    security(value.securityContext, `${path}.securityContext`, errors);
   };
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, notFound, notSupported, required } from "../../field-error.js";
+import type { FieldError } from "../../status-error.js";
 import { descendingPath } from "./path-rules.js";
 import { list, object, oneOf, pointed, type Rule, type StructRule } from "./rule.js";
 
@@ -32,30 +33,30 @@ export function volumeMounts(container: JsonObject, volumes: ReadonlySet<string>
         }
         descendingPath(mount.subPathExpr, `${path}.subPathExpr`, errors);
       }
-      mountPropagation(container)(mount.mountPropagation, `${path}.mountPropagation`, errors);
+      checkPropagation(container, mount.mountPropagation, `${path}.mountPropagation`, errors);
       recursiveReadOnly(mount, `${path}.recursiveReadOnly`, errors);
     }
   };
 }
 
-function mountPropagation(container: JsonObject): Rule {
-  return pointed((value, path, errors) => {
-    oneOf("Bidirectional", "HostToContainer", "None")(value, path, errors);
-    if (value === "Bidirectional" && object(container.securityContext).privileged !== true) {
-      errors.push(forbiddenField(path, "Bidirectional mount propagation is available only to privileged containers"));
-    }
-  });
+const propagation = pointed(oneOf("Bidirectional", "HostToContainer", "None"));
+
+function checkPropagation(container: JsonObject, value: Json | undefined, path: string, errors: FieldError[]): void {
+  propagation(value, path, errors);
+  if (value === "Bidirectional" && object(container.securityContext).privileged !== true) {
+    errors.push(forbiddenField(path, "Bidirectional mount propagation is available only to privileged containers"));
+  }
 }
 
 const recursiveReadOnly: StructRule = (mount, path, errors) => {
-  const { recursiveReadOnly: value, readOnly, mountPropagation: propagation } = mount;
+  const { recursiveReadOnly: value, readOnly, mountPropagation: mode } = mount;
   if (value === undefined || value === null || value === "Disabled") return;
   if (value !== "IfPossible" && value !== "Enabled") {
     errors.push(notSupported(path, value, ["Disabled", "Enabled", "IfPossible"]));
     return;
   }
   if (readOnly !== true) errors.push(forbiddenField(path, "may only be specified when readOnly is true"));
-  if (propagation !== undefined && propagation !== "None") {
+  if (mode !== undefined && mode !== "None") {
     errors.push(forbiddenField(path, "may only be specified when mountPropagation is None or not specified"));
   }
 };

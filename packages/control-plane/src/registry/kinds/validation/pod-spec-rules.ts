@@ -92,39 +92,49 @@ const NODE_WIDE: readonly (readonly [field: string, of: RegExp])[] = [
   ["hostIPC", /^(kernel[./](shm|msg|sem)|fs[./]mqueue[./])/],
 ];
 
-const sysctls =
-  (spec: JsonObject): Rule =>
-  (value, path, errors) => {
-    const names = new Set<Json>();
-    for (const [index, { name = "" }] of list(value).entries()) {
-      const at = `${path}[${index}].name`;
-      if (name === "") errors.push(required(at));
-      else if (String(name).length > 253 || !SYSCTL.test(String(name))) {
-        const why =
-          "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
-        errors.push(invalidValue(at, name, why));
-      } else if (names.has(name)) errors.push(duplicate(at, name));
-      for (const [field, of] of NODE_WIDE) {
-        if (spec[field] === true && of.test(String(name)))
-          errors.push(invalidValue(at, name, `may not be specified when '${field}' is true`));
-      }
-      names.add(name);
+function checkSysctls(spec: JsonObject, value: Json | undefined, path: string, errors: FieldError[]): void {
+  const names = new Set<Json>();
+  for (const [index, { name = "" }] of list(value).entries()) {
+    const at = `${path}[${index}].name`;
+    if (name === "") errors.push(required(at));
+    else if (String(name).length > 253 || !SYSCTL.test(String(name))) {
+      const why =
+        "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+      errors.push(invalidValue(at, name, why));
+    } else if (names.has(name)) errors.push(duplicate(at, name));
+    for (const [field, of] of NODE_WIDE) {
+      if (spec[field] === true && of.test(String(name)))
+        errors.push(invalidValue(at, name, `may not be specified when '${field}' is true`));
     }
-  };
+    names.add(name);
+  }
+}
 
-const podSecurity = (spec: JsonObject): Rule =>
+const identities = struct({
+  fsGroup: identifier,
+  runAsUser: identifier,
+  runAsGroup: identifier,
+  supplementalGroups: each(between(0, 2_147_483_647)),
+});
+
+const securityPolicies = all(
   struct({
-    fsGroup: identifier,
-    runAsUser: identifier,
-    runAsGroup: identifier,
-    supplementalGroups: each(between(0, 2_147_483_647)),
-    sysctls: sysctls(spec),
     fsGroupChangePolicy: pointed(oneOf("Always", "OnRootMismatch")),
     supplementalGroupsPolicy: pointed(oneOf("Merge", "Strict")),
     seLinuxChangePolicy: pointed(oneOf("Recursive")),
     seccompProfile,
     windowsOptions,
-  });
+  }),
+  appArmor,
+);
+
+const podSecurity: StructRule = (spec, path, errors) => {
+  const { securityContext } = spec;
+  const at = `${path}.securityContext`;
+  identities(securityContext, at, errors);
+  checkSysctls(spec, object(securityContext).sysctls, `${at}.sysctls`, errors);
+  securityPolicies(securityContext, at, errors);
+};
 
 /** On the node's network a port is the node's. Templates may leave it open: pods are given theirs. */
 const hostNetwork =
@@ -263,7 +273,7 @@ export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[
   podLevelResources(spec, path, errors);
   hostNetwork(podName !== undefined)(spec, path, errors);
   for (const [name, rule] of before) rule(spec[name], `${path}.${name}`, errors);
-  all(podSecurity(spec), appArmor)(spec.securityContext, `${path}.securityContext`, errors);
+  podSecurity(spec, path, errors);
   affinity(spec.affinity, `${path}.affinity`, errors);
   dnsConfig(spec.dnsPolicy)(spec.dnsConfig, `${path}.dnsConfig`, errors);
   readinessGates(spec.readinessGates, `${path}.readinessGates`, errors);

@@ -8,6 +8,7 @@ import { CONTAINER_RESOURCES, fieldSelector, resourceSelector } from "./env-rule
 import { internal } from "./internal-struct.js";
 import { descendingPath, noBacksteps, unreservedPath } from "./path-rules.js";
 import {
+  all,
   annotations,
   each,
   given,
@@ -49,23 +50,23 @@ const VOLUME_FIELDS = [
   "metadata.uid",
 ];
 
+const fileField = fieldSelector(VOLUME_FIELDS);
+const fileResource = resourceSelector(CONTAINER_RESOURCES, true);
+
 const downwardFile = struct(
   {
-    path: (value, path, errors) => {
-      needed()(value, path, errors);
-      unreservedPath(value, path, errors);
-    },
+    path: all(needed(), unreservedPath),
   },
   ({ fieldRef, resourceFieldRef }, path, errors) => {
     if (isObject(fieldRef)) {
-      fieldSelector(VOLUME_FIELDS)(fieldRef, `${path}.fieldRef`, errors);
+      fileField(fieldRef, `${path}.fieldRef`, errors);
       if (isObject(resourceFieldRef)) {
         errors.push(
           invalidValue(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"),
         );
       }
     } else if (isObject(resourceFieldRef)) {
-      resourceSelector(CONTAINER_RESOURCES, true)(resourceFieldRef, `${path}.resourceFieldRef`, errors);
+      fileResource(resourceFieldRef, `${path}.resourceFieldRef`, errors);
     } else {
       errors.push(required(path, "one of fieldRef and resourceFieldRef is required"));
     }
@@ -232,6 +233,7 @@ export function oneSource(sources: Readonly<Record<string, Rule>>, always?: stri
 }
 
 const source = oneSource(VOLUME_SOURCES);
+const volumeName = needed(label1123);
 
 /** Checks the volumes of a pod; returns the names of those that are in order, which containers may mount. */
 export function checkVolumes(
@@ -255,7 +257,7 @@ export function checkVolumes(
       const made = `${podName}-${name}`;
       for (const why of dnsSubdomain(made)) found.push(invalidValue(`${at}.name`, name, `PVC name "${made}": ${why}`));
     }
-    needed(label1123)(name, `${at}.name`, found);
+    volumeName(name, `${at}.name`, found);
     if (names.has(name)) found.push(duplicate(`${at}.name`, name));
     if (found.length === 0) names.add(name);
     else errors.push(...found);
