@@ -28,6 +28,10 @@ const website = (number: number): Buffer =>
     }),
   );
 
+let state = 1;
+const noise = (): number => (state = (state * 48_271) % 2_147_483_647) & 0xff;
+const noiseOf = (length: number): Buffer => Buffer.from(Array.from({ length }, noise));
+
 /** Bodies that repeat pieces of one another, in any order and with anything between. */
 const piece = fc.oneof(
   fc.constantFrom('{"metadata":{"name":"', '","namespace":"default"}', "spec", '"é…"', "0".repeat(300)),
@@ -62,12 +66,18 @@ describe("dictionary", () => {
     expect(sum(codes) / sum(all)).toBeLessThan(0.25);
   });
 
+  it("learns of a large body what it does not know yet, a part at a time", () => {
+    const dictionary = new Dictionary();
+    const body = noiseOf(20_000);
+    const lengths = [1, 2, 3].map(() => encode(dictionary, body).length);
+    expect(lengths[1]).toBeLessThan(lengths[0]! - 8_000);
+    expect(lengths[2]).toBeLessThan(lengths[1]! - 8_000);
+  });
+
   it("adds next to nothing to bodies that are like none, and learns only so much of them", () => {
     const dictionary = new Dictionary();
-    let state = 1;
-    const noise = (): number => (state = (state * 48_271) % 2_147_483_647) & 0xff;
     for (let count = 0; count < 300; count++) {
-      const body = Buffer.from(Array.from({ length: 2000 }, noise));
+      const body = noiseOf(2000);
       const code = encode(dictionary, body);
       expect(code.length).toBeLessThanOrEqual(body.length + 2);
       expect(decode(dictionary, code, body.length).equals(body)).toBe(true);

@@ -38,6 +38,9 @@ export class Dictionary {
   /** What {@link encode} gave last, from the start. */
   coded: Buffer = NO_BYTES;
   #codedLength = 0;
+  /** The longest stretch of the body's own bytes in it: where it is most unlike what is known. */
+  #longestOwn = 0;
+  #longestOwnAt = 0;
   /** Where the number ended that was read last. */
   #readTo = 0;
 
@@ -53,7 +56,7 @@ export class Dictionary {
     incoming.copyBody(body, 0);
     // A run may cost a byte more than it has, but that takes a long stretch of own bytes before it.
     this.coded = roomIn(this.coded, bodyLength + (bodyLength >> PATIENCE_BITS) + 16);
-    this.#codedLength = 0;
+    this.#codedLength = this.#longestOwn = this.#longestOwnAt = 0;
     const rest = this.#places ? this.#codeRuns(this.#places, body, bodyLength) : 0;
     if (rest < bodyLength) this.#codeOwn(body, rest, bodyLength);
     if (mayLearn && this.#codedLength > bodyLength / 2) this.#learn(body, bodyLength);
@@ -126,16 +129,22 @@ export class Dictionary {
   }
 
   #codeOwn(body: Buffer, start: number, end: number): void {
-    this.#write(end - start);
+    const length = end - start;
+    this.#write(length);
     copyBytes(body, start, end, this.coded, this.#codedLength);
-    this.#codedLength += end - start;
+    this.#codedLength += length;
+    if (length <= this.#longestOwn) return;
+    this.#longestOwn = length;
+    this.#longestOwnAt = start;
   }
 
+  /** Learns the body from where it is most unlike what is known. */
   #learn(body: Buffer, length: number): void {
     const known = this.#learnt.length;
-    const size = Math.min(length, MAX_LEARNT_BYTES, MAX_BYTES - known);
+    const start = this.#longestOwnAt;
+    const size = Math.min(length - start, MAX_LEARNT_BYTES, MAX_BYTES - known);
     if (size < SHORTEST_RUN) return;
-    this.#learnt = Buffer.concat([this.#learnt, body.subarray(0, size)]);
+    this.#learnt = Buffer.concat([this.#learnt, body.subarray(start, start + size)]);
     this.#learntWords = wordsOf(this.#learnt);
     this.#places ??= new Uint16Array(1 << HASH_BITS);
     for (let place = Math.max(known, 1); place + WORD_BYTES <= known + size; place++) {

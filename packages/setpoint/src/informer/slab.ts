@@ -6,7 +6,7 @@ const FIRST_SLAB_BYTES = 16 * 1024;
 const LARGEST_SLAB_BYTES = 256 * 1024;
 /** Units in the largest slab, as a power of two: an address is the slab's number times this, plus the unit. */
 const UNITS_PER_SLAB = LARGEST_SLAB_BYTES / UNIT_BYTES;
-/** How many units too large a cell may be for its body. */
+/** How many units too large a cell may be for its body, besides a sixteenth of it. */
 const TOLERATED_WASTE_UNITS = 3;
 
 /**
@@ -35,7 +35,7 @@ export class Slabs {
 
   /** Whether a body of so many units is to be kept in a cell of that size. */
   static fits(units: number, cellUnits: number): boolean {
-    return units <= cellUnits && cellUnits <= units + TOLERATED_WASTE_UNITS;
+    return units <= cellUnits && cellUnits <= units + TOLERATED_WASTE_UNITS + (units >> 4);
   }
 
   /** The size of the cell that {@link take} gave last. */
