@@ -238,22 +238,28 @@ export class Http1Reader {
 }
 
 function parseHead(text: string): Pick<ResponseHead, "status" | "headers"> & { version: string } {
-  const lines = text.split("\r\n");
-  const statusLine = /^HTTP\/(1\.[01]) (\d{3})(?: |$)/.exec(lines[0]!);
-  if (!statusLine) throw malformed(`the server does not answer in HTTP/1.1 but with "${printable(lines[0]!)}"`);
+  const firstLine = text.slice(0, lineEnd(text, 0));
+  const statusLine = /^HTTP\/(1\.[01]) (\d{3})(?: |$)/.exec(firstLine);
+  if (!statusLine) throw malformed(`the server does not answer in HTTP/1.1 but with "${printable(firstLine)}"`);
   const headers: Record<string, string | string[]> = {};
-  for (let index = 1; index < lines.length; index++) {
-    const line = lines[index]!;
-    const colon = line.indexOf(":");
-    if (colon <= 0) throw malformed(`bad header line "${printable(line)}"`);
-    const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).trim();
+  for (let start = firstLine.length + 2; start <= text.length; ) {
+    const end = lineEnd(text, start);
+    const colon = text.indexOf(":", start);
+    if (colon <= start || colon >= end) throw malformed(`bad header line "${printable(text.slice(start, end))}"`);
+    const name = text.slice(start, colon).toLowerCase();
+    const value = text.slice(colon + 1, end).trim();
+    start = end + 2;
     const before = ownField(headers, name);
     if (before === undefined) headers[name] = value;
     else if (typeof before === "string") headers[name] = [before, value];
     else before.push(value);
   }
   return { status: Number(statusLine[2]), version: statusLine[1]!, headers };
+}
+
+function lineEnd(text: string, start: number): number {
+  const end = text.indexOf("\r\n", start);
+  return end < 0 ? text.length : end;
 }
 
 function lastValue(value: string | readonly string[] | undefined): string | undefined {

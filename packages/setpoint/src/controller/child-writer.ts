@@ -224,12 +224,11 @@ export class ChildWriter {
     const metadata = stated.metadata as JsonObject & { readonly name: string; readonly namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata.namespace);
     const { ownerReferences, annotations } = this.#mark(namespace);
-    const marked = {
-      ...metadata,
-      ...(namespace ? { namespace } : {}),
-      ...(ownerReferences ? { ownerReferences } : {}),
-      ...(annotations ? { annotations: { ...(metadata.annotations as JsonObject | undefined), ...annotations } } : {}),
-    };
+    // Set one by one: a copy of which parts are spread in on a condition costs many times as much.
+    const marked: Record<string, unknown> = { ...metadata };
+    if (namespace) marked.namespace = namespace;
+    if (ownerReferences) marked.ownerReferences = ownerReferences;
+    if (annotations) marked.annotations = { ...(metadata.annotations as JsonObject | undefined), ...annotations };
     const desired = { ...withoutStatus(stated), apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked };
     return {
       source,
