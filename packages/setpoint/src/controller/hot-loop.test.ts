@@ -30,6 +30,16 @@ describe("HotLoopDetector", () => {
     }
   });
 
+  it("finds a loop among any number of writes that are made once", () => {
+    const detector = new HotLoopDetector();
+    const observed = (run: number) => {
+      const others = Array.from({ length: 20 }, (_, at) => write(`spec.step${run}-${at}`));
+      return detector.observe("team/a", 1, [...others, write("spec.replicas")], run * 6_000)?.write.paths;
+    };
+    for (let run = 0; run < 9; run++) expect(observed(run)).toBeUndefined();
+    expect(observed(9)).toEqual(["spec.replicas"]);
+  });
+
   it("takes values that move for progress, unless there is no end of them", () => {
     const detector = new HotLoopDetector();
     const observed = (run: number, content: string) => {

@@ -6,6 +6,7 @@ const MAX_WRITES = 10;
 const MAX_STATUS_WRITES = 30;
 /** Values that move each time are a count or a rollout, unless there is no end of them. */
 const MOVING_FACTOR = 10;
+const FIRST_SWEEP = 32;
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
@@ -27,6 +28,8 @@ interface Tally {
   readonly generation: number | undefined;
   /** Writes of the same fields, oldest first. */
   readonly times: Map<string, readonly TalliedWrite[]>;
+  /** With more than so many, those of which the window holds nothing are dropped. */
+  sweepAt: number;
   delayMs: number;
 }
 
@@ -50,7 +53,8 @@ export class HotLoopDetector {
   ): HotLoop | undefined {
     if (writes.length === 0) return undefined;
     let tally = this.#tallies.get(key);
-    if (!tally || tally.generation !== generation) tally = { generation, times: new Map(), delayMs: 0 };
+    if (!tally || tally.generation !== generation)
+      tally = { generation, times: new Map(), sweepAt: FIRST_SWEEP, delayMs: 0 };
     this.#tallies.set(key, tally);
     let hottest: { readonly write: WriteRecord; readonly count: number } | undefined;
     for (const write of writes) {
@@ -65,6 +69,7 @@ export class HotLoopDetector {
       else this.#suspects.delete(`${write.kind} ${write.key}`);
       if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
     }
+    if (tally.times.size > tally.sweepAt) sweep(tally, nowMs);
     if (!hottest) {
       tally.delayMs = 0;
       return undefined;
@@ -76,6 +81,12 @@ export class HotLoopDetector {
   forget(key: string): void {
     this.#tallies.delete(key);
   }
+}
+
+/** What a key wrote once and never again, as children of which each has a new name, is not kept for good. */
+function sweep(tally: Tally, nowMs: number): void {
+  for (const [id, writes] of tally.times) if (writes.at(-1)!.timeMs <= nowMs - WINDOW_MS) tally.times.delete(id);
+  tally.sweepAt = Math.max(FIRST_SWEEP, tally.times.size * 2);
 }
 
 function limitOf({ verb }: WriteRecord): number {
