@@ -154,6 +154,14 @@ export class WebhookServer implements AsyncDisposable {
   }
 
   /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
+  /** Stops answering at once, as a process does that dies: what was installed stays. */
+  abandon(): void {
+    this.#certificate[Symbol.dispose]();
+    this.#stopping.abort();
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#certificate[Symbol.dispose]();
     this.#stopping.abort();

@@ -79,7 +79,7 @@ function conversionOf(
   if (!options.conversionWebhook) {
     throw invalidKind(
       `${declaration.kind}: conversionWebhook`,
-      "its versions convert, so the server must be told where the conversion webhook is",
+      "its versions convert, so the server must be told where the conversion webhook is; an app(…) with this kind tells it",
     );
   }
   return {

@@ -17,6 +17,7 @@ import type { Logger } from "../controller/logger.js";
 import { watcher } from "../controller/watcher.js";
 import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { run } from "./run.js";
@@ -217,11 +218,34 @@ describe("run", () => {
   it("refuses what cannot run, before it connects anywhere", async () => {
     const refused = (runs: unknown) => expect(run(runs as never, { env: {}, log: silent })).rejects;
     await refused([]).toMatchObject({ code: "CONTROLLER_INVALID", message: expect.stringContaining("an empty list") });
-    await refused(undefined).toThrow(
-      "run: undefined is no controller(…), watcher(…), app(…) or provider; modules that",
-    );
+    await refused(undefined).toThrow("undefined is no controller(…), watcher(…) or app(…); modules that");
     await refused([() => {}]).toThrow("is no controller(…)");
   });
+});
+
+it("answers no longer once its process has crashed, and another takes its place", async () => {
+  const sites = controller(Shop, {
+    owns: [ConfigMap],
+    async reconcile(_, ctx) {
+      await ctx.apply(ConfigMap, { metadata: { namespace: "default", name: "made" } });
+    },
+  });
+  const shop = app({
+    name: "shop",
+    kinds: [Shop],
+    reconcilers: [sites],
+    validate: [validating(Shop, { create() {} })],
+  });
+  await using env = await TestEnvironment.create({ workloads: [shop], manager: { webhooks: real } });
+  const first = env.operator;
+  first.crashAfterWrite(1);
+  const create = (name: string) => env.client.create(Shop, { metadata: { name }, spec: { open: true } });
+  await create("a");
+  await env.idle();
+  expect(first.hasCrashed).toBe(true);
+  await expect(create("b")).rejects.toThrow("connection refused");
+  await env.start();
+  await create("c");
 });
 
 it("says what to do for an account that may not install webhooks", async () => {

@@ -71,6 +71,11 @@ export class AppHost implements AsyncDisposable {
     }
   }
 
+  /** Stops answering at once; see {@link WebhookServer.abandon}. */
+  abandon(): void {
+    this.#server?.abandon();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server?.[Symbol.asyncDispose]();
   }

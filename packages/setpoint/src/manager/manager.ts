@@ -24,7 +24,7 @@ import { EventWriter } from "./event-writer.js";
 import { controllerStrain, controllerTrouble } from "./health.js";
 import type { Elector } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
-import type { Part, Workload } from "./part.js";
+import { checkPart, type Part, type Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
 import { processMetrics } from "./process-metrics.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
@@ -180,9 +180,10 @@ export class Manager implements AsyncDisposable {
 
   /**
    * Adds a controller, a watcher, or an app with all that is its; it starts at once where the manager already works.
-   * Throws where a name is taken; an app is refused by rejecting. Resolves when an app's webhooks are installed.
+   * Throws for what is no part, and where a name is taken; an app is refused by rejecting. Resolves when an app's webhooks are installed.
    */
   add(part: Part): Promise<void> {
+    checkPart(part);
     if (part.type === "app") return this.#addApp(part);
     const id = idOf(part);
     if (this.#workloads.has(id)) throw new TypeError(`the manager has a ${id} already`);
@@ -259,6 +260,15 @@ export class Manager implements AsyncDisposable {
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
+  }
+
+  /**
+   * Closes its sockets at once, as a process does that dies: webhooks stay installed, and the lease is not released. For
+   * tests of what comes after a crash; see {@link stop} for an orderly end.
+   */
+  abandon(): void {
+    this.#apps.abandon();
+    void this.#endpoints[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,6 @@ import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Logger } from "../controller/logger.js";
-import { shown } from "../controller/outcome.js";
 import { describePlan } from "../controller/planned-run.js";
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
@@ -12,7 +11,7 @@ import { requestMetrics } from "./controller-metrics.js";
 import { jsonLogger } from "./json-logger.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { MetricRegistry } from "./metric-registry.js";
-import type { Part } from "./part.js";
+import { checkPart, type Part } from "./part.js";
 import { plan } from "./plan.js";
 import { SeenAccess } from "./seen-access.js";
 
@@ -122,18 +121,13 @@ async function partsOf(
 ): Promise<readonly Part[]> {
   const all = (Array.isArray(runs) ? runs : [runs]) as readonly Runs[];
   if (all.length === 0) throw new SetpointError("CONTROLLER_INVALID", "run: there is nothing to run in an empty list");
-  for (const one of all) if (!isRunnable(one)) throw new SetpointError("CONTROLLER_INVALID", notRunnable(one));
-  return Promise.all(all.map((one) => ("create" in one ? provideApp(one, ownField(configurations, one.name)) : one)));
-}
-
-function isRunnable(one: unknown): one is Runs {
-  const { type, create } = (one ?? {}) as { readonly type?: unknown; readonly create?: unknown };
-  return ["controller", "watcher", "app"].includes(type as string) || typeof create === "function";
-}
-
-function notRunnable(one: unknown): string {
-  const hint = one === undefined ? "; modules that import each other in a circle leave it so" : "";
-  return `run: ${shown(one)} is no controller(…), watcher(…), app(…) or provider${hint}`;
+  const partOf = (one: Runs): Part | Promise<Part> => {
+    if (typeof one === "object" && one !== null && "create" in one)
+      return provideApp(one, ownField(configurations, one.name));
+    checkPart(one);
+    return one;
+  };
+  return Promise.all(all.map(partOf));
 }
 
 /** When a process is told to end, and what would otherwise end it without a word. */

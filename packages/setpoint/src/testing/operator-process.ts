@@ -8,7 +8,7 @@ import { seededRandom, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { VirtualClock } from "../clock/virtual-clock.js";
 import { Manager, type ManagerOptions } from "../manager/manager.js";
-import type { Part } from "../manager/part.js";
+import { checkPart, type Part } from "../manager/part.js";
 import { WatchLine } from "./watch-line.js";
 
 /** A request that the operator under test sent. */
@@ -65,6 +65,7 @@ export class OperatorProcess implements AsyncDisposable {
     // TLS is checked against real time, whatever the clock of the test says.
     const webhooks = { clock: systemClock, random: systemRandom, ...options.webhooks };
     this.manager = new Manager({ ...options, webhooks, client: this.client, clock, random: seededRandom(seed + 1) });
+    parts.forEach(checkPart);
     this.#apps = parts.filter((part) => part.type === "app");
     for (const part of parts) if (part.type !== "app") void this.manager.add(part);
   }
@@ -137,6 +138,7 @@ export class OperatorProcess implements AsyncDisposable {
     if (isWatch) return { ...response, body: this.#watch(response.body) };
     if (!isWrite(sent) || response.status >= 300 || --this.#writesToCrash > 0) return response;
     this.#isCrashed = true;
+    this.manager.abandon();
     this.#markCrashed();
     return await never(request.signal);
   }
