@@ -104,7 +104,11 @@ export interface EffectInPlan<Result> {
 
 export type StatusOf<T extends KubeObject> = T extends { readonly status?: infer Status } ? NonNullable<Status> : never;
 
-/** What a reconciler works with in one run. Its methods throw `RUN_OVER` once the run has ended. */
+/**
+ * What a reconciler works with in one run. Its methods throw `RUN_OVER` once the run has ended. They may be taken out of
+ * it (`const { apply } = ctx`); a copy of the whole (`{ ...ctx }`) lacks `signal` and `log`, which are made when they are
+ * asked for.
+ */
 export interface ReconcileContext<
   T extends KubeObject = KubeObject,
   Known extends Kind = Kind,
