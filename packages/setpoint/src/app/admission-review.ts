@@ -82,6 +82,7 @@ async function review<Handler extends Validator | Mutator>(
     const patch = own[0]?.type === "mutator" ? patchOf(before, object) : {};
     return answer({ uid, ...withWarnings(warnings), allowed: true, ...patch });
   } catch (error) {
+    request.onThrown?.(error);
     const { code, reason, message, details } = statusOf(error);
     const status = { status: "Failure", code, reason, message, ...(details ? { details } : {}) };
     return answer({ uid, ...withWarnings(warnings), allowed: false, status });

@@ -36,6 +36,7 @@ export async function convertReview(converters: readonly Converter[], request: W
     try {
       convertedObjects.push(await converter.convert(object, desiredAPIVersion ?? ""));
     } catch (error) {
+      request.onThrown?.(error);
       const { code, message } = statusOf(error);
       return failure(code, `objects[${at}]: ${message}`);
     }

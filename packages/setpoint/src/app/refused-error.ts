@@ -23,8 +23,8 @@ export class RefusedError extends SetpointError<"REQUEST_REFUSED"> {
  * handler passes on; any other is an internal error.
  */
 export function statusOf(error: unknown): Status & { readonly code: number; readonly apiVersion: "v1" } {
-  const { status, reason, details } = error as Partial<RefusedError>;
-  const isStated = typeof status === "number" && status >= 400 && status < 600;
+  const { status, reason, details } = (error ?? {}) as Partial<RefusedError>;
+  const isStated = isRefusal(error);
   return {
     kind: "Status",
     apiVersion: "v1",
@@ -33,6 +33,12 @@ export function statusOf(error: unknown): Status & { readonly code: number; read
     message: error instanceof Error ? error.message : String(error),
     reason: isStated ? (typeof reason === "string" ? reason : "") : "InternalError",
     ...(details ? { details } : {}),
-    code: isStated ? status : 500,
+    code: isStated ? status! : 500,
   };
+}
+
+/** Whether an error says itself with which status it is answered; any other is a mistake more often than not. */
+export function isRefusal(error: unknown): boolean {
+  const { status } = (error ?? {}) as Partial<RefusedError>;
+  return typeof status === "number" && status >= 400 && status < 600;
 }

@@ -74,6 +74,7 @@ export async function routeAnswer(routes: readonly Route[], request: WebRequest)
     if (!result) return { status: 204, body: "" };
     return "answer" in result ? result.answer : jsonAnswer(200, result.json);
   } catch (error) {
+    request.onThrown?.(error);
     return errorAnswer(error);
   }
 }

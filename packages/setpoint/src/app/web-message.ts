@@ -10,6 +10,8 @@ export interface WebRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
+  /** Told of what a handler threw, whatever is answered. */
+  readonly onThrown?: (error: unknown) => void;
 }
 
 export interface WebAnswer {

@@ -4,6 +4,7 @@ import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
 import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
@@ -14,6 +15,7 @@ import { TestEnvironment } from "../testing/test-environment.js";
 import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, orders, Shop, webRequest } from "./app.testing.js";
+import { RefusedError } from "./refused-error.js";
 import { reviewedRoutes } from "./route-access.js";
 import { webhookAddress } from "./webhook-address.js";
 import { type AnsweredRequest, WebhookServer } from "./webhook-server.js";
@@ -59,6 +61,22 @@ describe("WebhookServer", () => {
     expect((await client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
     expect((await client.list(MutatingWebhookConfiguration)).items).toEqual([]);
     await client.create(Order, { metadata: { ...metadata, name: "d" }, spec: { item: "tea", count: 11 } });
+  });
+
+  it("logs what a handler throws by mistake, not what it refuses", async () => {
+    await using env = await TestEnvironment.create();
+    const lines: string[] = [];
+    const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
+    const moody = validating(Shop, {
+      create({ spec }) {
+        throw spec.open ? new RefusedError(403, "Forbidden", "not now") : new TypeError("x is undefined");
+      },
+    });
+    const shops = app({ name: "shops", kinds: [Shop], validate: [moody] });
+    await using _server = await WebhookServer.start({ apps: [shops], client: env.client, log, ...real });
+    await expect(env.client.create(Shop, { metadata: { name: "a" }, spec: { open: true } })).rejects.toThrow("not now");
+    await expect(env.client.create(Shop, { metadata: { name: "a" }, spec: { open: false } })).rejects.toThrow("500");
+    expect(lines).toEqual(["POST /shops/validate failed: x is undefined"]);
   });
 
   it("serves several apps with handlers of one kind beside each other", async () => {

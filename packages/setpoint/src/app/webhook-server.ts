@@ -7,11 +7,13 @@ import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
+import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
 import { mutateReview, validateReview } from "./admission-review.js";
 import type { App } from "./app.js";
 import { CertificateSecret } from "./certificate-secret.js";
 import { convertReview } from "./conversion-review.js";
+import { isRefusal } from "./refused-error.js";
 import { routeAnswer } from "./route.js";
 import { type RouteGuard, reviewedRoutes } from "./route-access.js";
 import { ServingCertificate } from "./serving-certificate.js";
@@ -272,7 +274,11 @@ export class WebhookServer implements AsyncDisposable {
     if (!body) return textAnswer(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
     const url = new URL(incoming.url ?? "/", "https://webhooks");
     const { method = "GET", headers } = incoming;
-    const request: WebRequest = { method, path: url.pathname, query: url.searchParams, headers, body, signal };
+    const path = url.pathname;
+    const onThrown = (error: unknown): void => {
+      if (!isRefusal(error)) this.#log.error(`${method} ${path} failed: ${messageOf(error)}`, { error });
+    };
+    const request: WebRequest = { method, path, query: url.searchParams, headers, body, signal, onThrown };
     for (const app of this.#apps) {
       if (request.path === webhookPath(app, "validate")) return validateReview(app.validators, request);
       if (request.path === webhookPath(app, "mutate")) return mutateReview(app.mutators, request);
