@@ -349,13 +349,22 @@ describe("a controller", () => {
   });
 
   it("case 18: stops without waiting for a run that hangs", async () => {
-    const run = await world.run(controller(Website, { reconcile: () => new Promise<void>(() => {}) }));
+    const lines: string[] = [];
+    const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
+    let letGo = (): void => {};
+    const reconcile = (): Promise<void> => new Promise((resolve) => (letGo = resolve));
+    const run = await world.run(controller(Website, { reconcile }), { log });
     await world.createWebsite("a");
     await world.clock.settle();
     const stopped = run.stop(1_000);
     await world.clock.advance(15_000);
     await stopped;
     expect(run.status().phase).toBe("stopped");
+    expect(lines).toEqual([expect.stringContaining("team/a goes on although its signal is aborted")]);
+    expect([...run.stuck]).toEqual(["team/a"]);
+    letGo();
+    await world.clock.settle();
+    expect([...run.stuck]).toEqual([]);
   });
 
   it("lets a run that goes on end before it stops, and files no error for one that was aborted", async () => {
@@ -463,7 +472,13 @@ describe("a controller", () => {
     world.fault = ({ method, path }) =>
       method === "PATCH" && path.includes("/status") ? failure(422, "Invalid") : undefined;
     const log: Logger = { ...silentLogger, warn: (message) => lines.push(message), with: () => log };
-    await world.run(controller(Website, { reconcile: (_, ctx) => ctx.terminal("no") }), { log });
+    const sites = controller(Website, {
+      reconcile(_, ctx) {
+        ctx.status({ ready: 1 });
+        return ctx.terminal("no");
+      },
+    });
+    await world.run(sites, { log });
     await world.createWebsite("a");
     await world.clock.settle();
     expect(lines).toEqual([expect.stringContaining("status of team/a not written: PATCH")]);

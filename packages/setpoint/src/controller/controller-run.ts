@@ -53,6 +53,7 @@ export class ControllerRun implements AsyncDisposable {
   readonly #hotLoops = new HotLoopDetector();
   readonly #memory = new KeyMemory();
   readonly #running = new Set<string>();
+  readonly #stuck = new Set<string>();
   /** Aborted when no more keys are taken; then, when the runs that go on must end. */
   readonly #taking = new AbortController();
   readonly #aborting = new AbortController();
@@ -150,6 +151,11 @@ export class ControllerRun implements AsyncDisposable {
       running: [...this.#running],
       informers: this.#sources.statuses(),
     };
+  }
+
+  /** The keys whose code goes on although it was given up. */
+  get stuck(): Iterable<string> {
+    return this.#stuck;
   }
 
   /** What the keys in line and those at a worker are about. Takes longer the more keys there are: for metrics. */
@@ -301,8 +307,16 @@ export class ControllerRun implements AsyncDisposable {
       this.#schedule(item, outcome, attempt, parked);
       this.#damp(key, object, result);
     }
-    if (hung) void hung.finally(giveBack);
-    else giveBack();
+    if (!hung) {
+      giveBack();
+      return;
+    }
+    if (isAborted) this.#reporter.log.error(reason ?? `the run of ${key} hangs`, { object: key, run: run.id });
+    this.#stuck.add(key);
+    void hung.finally(() => {
+      this.#stuck.delete(key);
+      giveBack();
+    });
   }
 
   #schedule(item: Item, outcome: Outcome, attempt: number, isParked: boolean): void {

@@ -34,6 +34,7 @@ interface Lane {
 /** A watcher at work: every step in order, failed ones again, and never two at once for one object. */
 export class WatcherRun implements AsyncDisposable {
   readonly watcher: Watcher;
+  readonly #stuck = new Set<string>();
   readonly #environment: MaskedEnvironment;
   readonly #log: Logger;
   readonly #queue: WorkQueue<true>;
@@ -66,6 +67,11 @@ export class WatcherRun implements AsyncDisposable {
   /** Steps that wait for their turn; retries that wait for their time do not count. */
   get backlog(): number {
     return this.#backlog;
+  }
+
+  /** The keys whose code goes on although it was given up. */
+  get stuck(): Iterable<string> {
+    return this.#stuck;
   }
 
   status(): { readonly name: string; readonly informers: readonly SourceStatus[] } {
@@ -200,7 +206,8 @@ export class WatcherRun implements AsyncDisposable {
 
   async #untilHung(work: Promise<unknown>, { type }: WatchStep, { key, signal }: WatchContext): Promise<void> {
     if (!(await isHung(work, signal, this.#environment.clock))) return void (await work);
-    work.catch(() => {});
+    this.#stuck.add(key);
+    void work.catch(() => {}).finally(() => this.#stuck.delete(key));
     const message = `watcher ${this.watcher.name}: ${type} of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
     throw new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
   }

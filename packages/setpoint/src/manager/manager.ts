@@ -256,6 +256,11 @@ export class Manager implements AsyncDisposable {
     return this.#stopping.signal.aborted ? [...trouble, "stopping"] : trouble;
   }
 
+  /** `controller websites team/a`: what was given up, because it goes on although its signal is aborted. */
+  get stuck(): readonly string[] {
+    return [...this.#workloads].flatMap(([id, { run }]) => [...run.stuck].map((key) => `${id} ${key}`));
+  }
+
   /** Stops taking work, lets runs end within the grace, writes the last events, then releases the lease. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();

@@ -15,6 +15,9 @@ import { checkPart, type Part } from "./part.js";
 import { plan } from "./plan.js";
 import { SeenAccess } from "./seen-access.js";
 
+/** How long code may go on after `run` that was given up. */
+const EXIT_AFTER_MS = 1_000;
+
 /** What {@link run} takes: loops, apps, and providers that make apps of their configuration. */
 // biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
 export type Runs = Part | AppProvider<any>;
@@ -98,6 +101,7 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
   } finally {
     await manager.stop();
     if (!options.client) await client[Symbol.asyncDispose]();
+    if (ending.signal.aborted && manager.stuck.length > 0) endSoon(manager.stuck, log);
   }
   if (manager.failure !== undefined) throw manager.failure;
 }
@@ -158,6 +162,12 @@ class ProcessEnd implements Disposable {
   readonly #unhandled = (error: unknown): void => {
     this.#log.error("a promise was rejected that nobody waits for: await it, or catch its error", { error });
   };
+}
+
+/** Code that heeds no signal would keep a process alive that was told to end. What ends by itself is not held up. */
+function endSoon(stuck: readonly string[], log: Logger): void {
+  log.error("ends although something goes on that was given up", { stuck });
+  systemClock.timer(EXIT_AFTER_MS, () => process.exit()).unref();
 }
 
 async function untilAborted(manager: Manager, signal: AbortSignal): Promise<void> {

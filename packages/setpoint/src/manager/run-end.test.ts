@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import type { Client } from "../client/client.js";
+import { systemClock } from "../clock/system-clock.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
+import { BuiltProcess } from "./built-process.testing.js";
+
+interface ListeningPlane extends AsyncDisposable {
+  readonly client: Client;
+  readonly kubeconfig: string;
+}
+const { controlPlane } = (await import("@setpoint/control-plane" as string)) as {
+  controlPlane: (options: { listen: object }) => Promise<ListeningPlane>;
+};
+
+/** Its reconciler heeds no signal, and holds the event loop open for longer than any test. */
+const DEAF = `
+import { controller, run } from "setpoint";
+import { ConfigMap } from "setpoint/kinds/v1";
+const deaf = controller(ConfigMap, {
+  name: "deaf",
+  namespaces: ["default"],
+  async reconcile({ metadata }) {
+    if (metadata.name !== "long") return;
+    console.log("begins");
+    await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+  },
+});
+await run(deaf, { graceMs: 100 });
+console.log("after run");
+`;
+
+it("ends a process that was told to end, although a reconciler goes on for ever", async () => {
+  await using plane = await controlPlane({ listen: {} });
+  await plane.client.create(ConfigMap, { metadata: { namespace: "default", name: "long" } });
+  await using operator = new BuiltProcess(DEAF, plane.kubeconfig);
+  while (!operator.output.includes("begins")) {
+    operator.assertRunning();
+    await systemClock.sleep(50);
+  }
+  operator.process.kill("SIGTERM");
+  expect(await operator.ended).toBe(0);
+  expect(operator.output).toContain('"stuck":["controller deaf default/long"]');
+  expect(operator.output).toContain("after run");
+}, 60_000);
