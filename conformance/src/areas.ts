@@ -5,7 +5,7 @@ import { applyCases } from "./areas/apply.js";
 import { autoscalerCases } from "./areas/autoscalers.js";
 import { builtInKindCases } from "./areas/built-in-kinds.js";
 import { costCases, libraryCases, ruleCases, transitionCases } from "./areas/cel.js";
-import { clusterKindCases } from "./areas/cluster-kinds.js";
+import { clusterKindCases, warningCases } from "./areas/cluster-kinds.js";
 import { createCases } from "./areas/create.js";
 import { cronJobCases } from "./areas/cron-jobs.js";
 import { crdDefinitionCases } from "./areas/custom-resource-definitions.js";
@@ -60,6 +60,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...tableCases,
   ...tableRowCases,
   ...clusterKindCases,
+  ...warningCases,
   ...createCases,
   ...updateCases,
   ...jsonPatchCases,

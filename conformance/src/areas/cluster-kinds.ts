@@ -166,3 +166,146 @@ export const clusterKindCases = area("cluster kinds", {
     ]);
   },
 });
+
+const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
+const container = { name: "c", image: "i" };
+
+/** The warnings that a new object meets, or the refusal. */
+async function warned(s: Session, path: string, objects: readonly object[]): Promise<void> {
+  for (const object of objects) {
+    const body = { metadata: { name: "a" }, ...object };
+    const reply = await s.post(`${path}?dryRun=All`, body, { silent: true });
+    s.note("warnings", [reply.status, reply.headers.warning ?? reply.body.message]);
+  }
+}
+
+export const warningCases = area("warnings", {
+  "of pods": async (s) => {
+    const of = (more: object, ...containers: object[]): object => ({
+      spec: { containers: containers.length === 0 ? [container] : containers, ...more },
+    });
+    const selector = { labelSelector: { matchLabels: { a: "b" } } };
+    const spread = {
+      maxSkew: 1,
+      topologyKey: "failure-domain.beta.kubernetes.io/zone",
+      whenUnsatisfiable: "ScheduleAnyway",
+    };
+    const env = (...values: object[]): object => ({ ...container, env: values });
+    const old = { key: "beta.kubernetes.io/os", operator: "In", values: ["linux", "-"] };
+    await warned(s, pods(s), [
+      of({ nodeSelector: { "beta.kubernetes.io/arch": "x" } }),
+      of({ topologySpreadConstraints: [spread, { ...spread, ...selector, whenUnsatisfiable: "DoNotSchedule" }] }),
+      of({ imagePullSecrets: [{ name: "a" }, { name: "a" }, {}] }),
+      of({ hostAliases: [{ ip: "1.2.3.4" }, { ip: "1.2.3.4" }] }),
+      of({ terminationGracePeriodSeconds: -1 }),
+      of({
+        volumes: [
+          { name: "v", rbd: { monitors: ["m"], image: "i" } },
+          { name: "w", gitRepo: { repository: "r" } },
+        ],
+      }),
+      of(
+        {},
+        env(
+          { name: "A", value: "1" },
+          { name: "A", value: "2" },
+          { name: "A", value: "$(A)3" },
+          { name: "A", value: "$(A)" },
+        ),
+      ),
+      of({}, { ...container, resources: { requests: { memory: "100m" }, limits: { memory: "1.5", cpu: "100m" } } }),
+      of({}, { ...container, resources: { requests: { memory: "0.5Gi" } } }),
+      of({}, { ...container, ports: [{ containerPort: 80, name: "a" }, { containerPort: 80 }] }),
+      of(
+        {},
+        { ...container, ports: [{ containerPort: 80, name: "a" }] },
+        { ...container, name: "d", ports: [{ containerPort: 80, hostPort: 81, name: "a" }] },
+      ),
+      of({
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [old] } }],
+          },
+          podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "k" }] },
+          podAntiAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: { topologyKey: "k" } }],
+          },
+        },
+      }),
+      { ...of({}), metadata: { name: "a.b", annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } } },
+    ]);
+  },
+  "of templates": async (s) => {
+    const template = {
+      metadata: { labels: { a: "b" } },
+      spec: { containers: [container], nodeSelector: { "beta.kubernetes.io/os": "x" } },
+    };
+    const spec = { selector: { matchLabels: { a: "b" } }, template };
+    for (const plural of ["deployments", "replicasets", "statefulsets", "daemonsets"]) {
+      await warned(s, ofGroup(s, "apps/v1", plural), [{ spec }, { spec: { ...spec, revisionHistoryLimit: 0 } }]);
+    }
+    const job = { template: { ...template, spec: { ...template.spec, restartPolicy: "Never" } } };
+    await warned(s, ofGroup(s, "batch/v1", "jobs"), [{ spec: job }]);
+    await warned(s, ofGroup(s, "batch/v1", "cronjobs"), [
+      { spec: { schedule: "* * * * *", jobTemplate: { spec: job } } },
+    ]);
+    const at = `${ofGroup(s, "apps/v1", "deployments")}/d`;
+    await s.post(
+      ofGroup(s, "apps/v1", "deployments"),
+      { metadata: { name: "d" }, spec: { ...spec, replicas: 0 } },
+      { silent: true },
+    );
+    for (const change of [{ metadata: { labels: { x: "y" } } }, { spec: { paused: true } }]) {
+      const { status, headers } = await s.patch("merge", at, change, { silent: true });
+      s.note("changed", [status, headers.warning]);
+    }
+  },
+  "of services and storage": async (s) => {
+    const ports = [{ port: 80 }];
+    await warned(s, `/api/v1/namespaces/${s.namespace}/services`, [
+      { spec: { ports, externalIPs: ["1.2.3.4"] } },
+      { spec: { ports, clusterIP: "None", externalIPs: ["1.2.3.4"], sessionAffinity: "ClientIP" } },
+      { spec: { ports, externalName: "a.b" } },
+      { spec: { ports, trafficDistribution: "PreferClose" } },
+    ]);
+    const volume = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], nfs: { server: "n", path: "/" } };
+    const annotations = {
+      "volume.beta.kubernetes.io/storage-class": "x",
+      "volume.beta.kubernetes.io/mount-options": "y",
+    };
+    await warned(s, "/api/v1/persistentvolumes", [
+      { spec: volume, metadata: { name: "a", annotations } },
+      { spec: { ...volume, persistentVolumeReclaimPolicy: "Recycle" } },
+    ]);
+    const claim = {
+      accessModes: ["ReadWriteOnce"],
+      resources: { requests: { storage: "1500m" } },
+      storageClassName: "x",
+    };
+    await warned(s, `/api/v1/namespaces/${s.namespace}/persistentvolumeclaims`, [{ spec: claim }]);
+    await warned(s, cluster("storage.k8s.io/v1", "csidrivers"), [{ spec: { tokenRequests: [{ audience: "a" }] } }]);
+    await warned(s, ofGroup(s, "discovery.k8s.io/v1", "endpointslices"), [
+      { addressType: "FQDN", endpoints: [{ addresses: ["a.b"] }] },
+    ]);
+  },
+  "and refusals of new pods and jobs": async (s) => {
+    const of = (more: object, extra: object = {}): object => ({
+      spec: { containers: [{ ...container, ...extra }], ...more },
+    });
+    await warned(s, pods(s), [
+      of({ schedulingGates: [{ name: "a" }, { name: "a" }] }),
+      of({ schedulingGates: [{ name: "a" }], nodeName: "n" }),
+      of({ ephemeralContainers: [{ name: "e", image: "i" }] }),
+      of({}, { lifecycle: { preStop: { sleep: { seconds: -1 } }, postStart: { sleep: { seconds: 31 } } } }),
+      of({ terminationGracePeriodSeconds: 5 }, { lifecycle: { preStop: { sleep: { seconds: 5 } } } }),
+    ]);
+    const template = { spec: { restartPolicy: "Never", containers: [container] } };
+    const labelled = { ...template, metadata: { labels: { a: "b" } } };
+    const { status, body } = await s.post(
+      `${ofGroup(s, "batch/v1", "jobs")}?dryRun=All`,
+      { metadata: { name: "a" }, spec: { selector: { matchLabels: { a: "b" } }, template: labelled } },
+      { silent: true },
+    );
+    s.note("job", [status, body.details?.causes?.map(({ field }: { field: string }) => field)]);
+  },
+});

@@ -40,7 +40,8 @@ export interface Strategy {
   readonly validateUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => readonly FieldError[];
   /** Resolves once the plane did what a write asks of it at once; the writer's answer waits for it. */
   readonly settled?: () => Promise<void>;
-  readonly warnings?: (object: KubeObject, isNew: boolean) => readonly string[];
+  /** What is odd though valid: about a new object, or one that its own endpoint or its scale changed from `old`. */
+  readonly warnings?: (object: KubeObject, old: KubeObject | undefined) => readonly string[];
 }
 
 export interface StrategyContext {

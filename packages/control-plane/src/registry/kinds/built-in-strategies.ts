@@ -16,7 +16,8 @@ import type { Strategy } from "../strategy.js";
 import { claimPreparation, volumePreparation } from "./claim-preparation.js";
 import { daemonGeneration } from "./daemon-generation.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
-import { withJobSelector } from "./job-selector.js";
+import { selectorErrors, withJobSelector } from "./job-selector.js";
+import { kindWarnings } from "./kind-warnings.js";
 import { qosClassOf } from "./pod-qos.js";
 import { addressName } from "./validation/address-rules.js";
 import { builtInValidation } from "./validation/built-in-validation.js";
@@ -25,8 +26,6 @@ import { newPodErrors } from "./validation/pod-rules.js";
 type Extras = Partial<Strategy>;
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
-
-const POD_NAMES = "Pod names and hostnames";
 
 const RBAC = { nameRule: pathSegmentName, validatesMetadataTwice: true };
 
@@ -44,14 +43,12 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   },
   "/configmaps": { validatesMetadataTwice: true, validateUpdate: validateConfigMapUpdate },
   "/serviceaccounts": { validatesMetadataTwice: true },
-  "/replicationcontrollers": { warnings: nameWarnings(POD_NAMES) },
-  "apps/replicasets": { warnings: nameWarnings(POD_NAMES) },
   "batch/jobs": {
-    warnings: nameWarnings(POD_NAMES),
     validatesMetadataTwice: true,
     prepareCreate: withJobSelector,
+    validate: selectorErrors,
   },
-  "batch/cronjobs": { warnings: nameWarnings(POD_NAMES), validate: cronJobNameErrors },
+  "batch/cronjobs": { validate: cronJobNameErrors },
   "/services": { nameRule: labelName },
   "/secrets": {
     validatesMetadataTwice: true,
@@ -66,10 +63,8 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
       ({ ...withGracePeriod(object), status: newPodStatus(object, nowMs) }) as KubeObject,
     prepareUpdate: withQosKept,
     validate: newPodErrors,
-    warnings: nameWarnings("the Pod's hostname"),
   },
   "apps/deployments": {
-    warnings: nameWarnings(POD_NAMES),
     statusKeeps: ["labels"],
     generationCountsAnnotations: true,
   },
@@ -99,6 +94,7 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
 /** The strategy of a built-in kind: what was seen of the real server, and a few lines of what was not. */
 export function builtInStrategy(group: string, plural: string, known: StrategyFacts): Strategy {
   const extras = EXTRAS[`${group}/${plural}`] ?? {};
+  const warnings = kindWarnings[`${group}/${plural}`];
   const { finalizers } = known;
   return {
     hasGeneration: known.hasGeneration ?? false,
@@ -109,6 +105,7 @@ export function builtInStrategy(group: string, plural: string, known: StrategyFa
     ...(known.defaultPropagation !== undefined && { defaultPropagation: known.defaultPropagation }),
     ...extras,
     ...builtInValidation(`${group}/${plural}`, extras),
+    ...(warnings !== undefined && { warnings }),
     ...(finalizers !== undefined && {
       prepareCreate: (object, context) => withFinalizers(extras.prepareCreate?.(object, context) ?? object, finalizers),
     }),
@@ -148,16 +145,6 @@ function withSecretDefaults(object: KubeObject): KubeObject {
   if (!stringData) return typed as KubeObject;
   const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
   return { ...typed, data: { ...(typed.data as object | undefined), ...Object.fromEntries(encoded) } } as KubeObject;
-}
-
-/** Pods are called by their names in DNS, where dots mean something. */
-function nameWarnings(use: string): NonNullable<Strategy["warnings"]> {
-  return ({ metadata }, isNew) => {
-    const complaints = isNew && metadata.name ? labelName(metadata.name, false) : [];
-    if (complaints.length === 0) return [];
-    const why = `this is used in ${use}, which can result in surprising behavior; a DNS label is recommended`;
-    return [`metadata.name: ${why}: [${complaints.join(" ")}]`];
-  };
 }
 
 /** Names of its jobs end in eleven characters more. */

@@ -103,7 +103,7 @@ export async function preparedForCreate(
   ];
   const { name } = prepared.metadata;
   if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, name ?? "", errors);
-  for (const warning of strategy.warnings?.(prepared, true) ?? []) request.warn(warning);
+  for (const warning of strategy.warnings?.(prepared, undefined) ?? []) request.warn(warning);
   await validateAdmission(environment, request, "CREATE", name, prepared, undefined);
   return prepared;
 }

@@ -236,7 +236,9 @@ function preparedForUpdate(
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ];
   if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, was.name, errors);
-  for (const warning of strategy.warnings?.(prepared, false) ?? []) request.warn(warning);
+  if (subresource === "" || subresource === "scale") {
+    for (const warning of strategy.warnings?.(prepared, old) ?? []) request.warn(warning);
+  }
   return prepared;
 }
 

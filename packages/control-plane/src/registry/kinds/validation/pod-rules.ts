@@ -20,9 +20,16 @@ export const podRule: Rule = (value, _path, errors) => {
 /** What holds for new pods, and not for templates of them. */
 export function newPodErrors(pod: KubeObject): readonly FieldError[] {
   const spec = object((pod as unknown as JsonObject).spec);
-  return ["containers", "initContainers"].flatMap((field) =>
+  const errors = ["containers", "initContainers"].flatMap((field) =>
     imageErrors(list(spec[field]), `spec.${field}`).filter(({ type }) => type !== "FieldValueRequired"),
   );
+  if (list(spec.ephemeralContainers).length > 0) {
+    errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+  }
+  if (spec.nodeName && list(spec.schedulingGates).length > 0) {
+    errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+  }
+  return errors;
 }
 
 function isDeletionCost(text: string): boolean {

@@ -232,7 +232,31 @@ const spreadConstraints: Rule = (value, path, errors) => {
 
 const readinessGates = each(struct({ conditionType: qualified }));
 /** What is wrong with a gate's name is said of the gate. */
-const schedulingGates: Rule = each((gate, path, errors) => qualified(object(gate).name, path, errors));
+const schedulingGates: Rule = (gates, path, errors) => {
+  const names = new Set<Json | undefined>();
+  for (const [index, { name }] of list(gates).entries()) {
+    qualified(name, `${path}[${index}]`, errors);
+    if (names.has(name)) errors.push(duplicate(`${path}[${index}]`, name ?? ""));
+    names.add(name);
+  }
+};
+
+/** A container sleeps before its end, or after its start, for as long as its pod may take to end. */
+const sleeps: StructRule = (spec, path, errors) => {
+  const { terminationGracePeriodSeconds: graceSeconds } = spec;
+  if (typeof graceSeconds !== "number" || graceSeconds < 0) return;
+  for (const kind of ["initContainers", "containers"]) {
+    for (const [index, { lifecycle }] of list(spec[kind]).entries()) {
+      if (lifecycle === undefined) continue;
+      for (const [moment, handler] of Object.entries(object(lifecycle))) {
+        const { seconds } = object(object(handler).sleep);
+        if (typeof seconds !== "number" || (seconds >= 0 && seconds <= graceSeconds)) continue;
+        const why = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
+        errors.push(invalidValue(`${path}.${kind}[${index}].lifecycle.${moment}.sleep`, seconds, why));
+      }
+    }
+  }
+};
 
 const before: readonly (readonly [string, Rule])[] = [
   ["restartPolicy", needed(oneOf("Always", "OnFailure", "Never"))],
@@ -270,6 +294,7 @@ export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[
   const volumes = checkVolumes(spec.volumes, `${path}.volumes`, errors, podName);
   resourceClaims(spec.resourceClaims, `${path}.resourceClaims`, errors);
   checkContainers(spec, volumes, path, errors);
+  sleeps(spec, path, errors);
   podLevelResources(spec, path, errors);
   hostNetwork(podName !== undefined)(spec, path, errors);
   for (const [name, rule] of before) rule(spec[name], `${path}.${name}`, errors);

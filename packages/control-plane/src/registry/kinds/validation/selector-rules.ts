@@ -77,12 +77,10 @@ const nodeValues: StructRule = ({ operator, values }, path, errors) => {
   }
 };
 
-const nodeRequirement = struct(
-  {},
-  nodeValues,
-  ({ key }, path, errors) => qualified(key ?? "", `${path}.key`, errors),
-  textValues,
-);
+const requirementKey: StructRule = ({ key }, path, errors) => qualified(key ?? "", `${path}.key`, errors);
+const nodeRequirement = struct({}, nodeValues, requirementKey, textValues);
+/** A value that no label can have is let pass, with a warning, where it is but preferred. */
+const preferredRequirement = struct({}, nodeValues, requirementKey);
 
 const nodeFieldRequirement = struct({}, ({ operator, values, key }, path, errors) => {
   if (operator !== "In" && operator !== "NotIn") {
@@ -124,8 +122,9 @@ const weight: StructRule = ({ weight: value }, path, errors) => {
   }
 };
 
+const preferredTerm = struct({ matchExpressions: each(preferredRequirement), matchFields: each(nodeFieldRequirement) });
 const preferredNode = struct({}, weight, ({ preference }, path, errors) =>
-  nodeSelectorTerm(preference, `${path}.preference`, errors),
+  preferredTerm(preference, `${path}.preference`, errors),
 );
 
 const podTerms = struct({
