@@ -280,15 +280,8 @@ export class MemoryStorage implements Storage {
   }
 
   #announce(published: ReadonlyMap<ResourceState, readonly Change[]>): void {
-    for (const state of this.#resources.values()) {
-      if (state.subscriptions.size === 0) continue;
-      const changes = published.get(state);
-      if (changes) for (const subscription of [...state.subscriptions]) subscription.publish(changes);
-      else {
-        for (const subscription of state.subscriptions) {
-          if (subscription.wantsProgress) subscription.progress(this.#revision);
-        }
-      }
+    for (const [state, changes] of published) {
+      for (const subscription of [...state.subscriptions]) subscription.publish(changes);
     }
     for (const changes of published.values()) {
       for (const { previous } of changes) if (previous instanceof StoredState) previous.release();

@@ -105,6 +105,4 @@ export interface Subscriber {
   backlogBytes?(): number;
   /** The subscription is over and no more changes come. */
   ended(reason: "overflow" | "closed"): void;
-  /** The storage reached this revision without a change for this resource: what a bookmark may carry. */
-  progress?(revision: number): void;
 }

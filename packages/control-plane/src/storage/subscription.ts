@@ -37,15 +37,6 @@ export class Subscription implements Disposable {
     if (backlogBytes > this.#allowanceBytes) this.end("overflow");
   }
 
-  /** Whether it is to hear of revisions that changed nothing of its resource. */
-  get wantsProgress(): boolean {
-    return this.#subscriber.progress !== undefined;
-  }
-
-  progress(revision: number): void {
-    if (revision > this.#revision) this.#subscriber.progress?.(revision);
-  }
-
   end(reason: "overflow" | "closed"): void {
     if (this.#isOver) return;
     this[Symbol.dispose]();
