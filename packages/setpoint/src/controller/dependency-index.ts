@@ -31,6 +31,8 @@ export class DependencyIndex {
   readonly #readsOf = new Map<string, Map<string, Read>>();
   /** By read, the keys that made it. */
   readonly #readers = new Map<string, { readonly read: Read; readonly keys: Set<string> }>();
+  /** By source, how many reads there are of it. Many kinds are watched by controllers that have read none of them yet. */
+  readonly #readsIn = new Map<string, number>();
   /** By source, its list reads: those that cannot be looked up by what an object is. */
   readonly #listReads = new Map<string, Set<string>>();
   /** By source, the indexes that were read, and how many reads there are of each: a value is looked up, not searched. */
@@ -47,6 +49,7 @@ export class DependencyIndex {
       return;
     }
     this.#readers.set(id, { read, keys: new Set([key]) });
+    this.#readsIn.set(read.source, (this.#readsIn.get(read.source) ?? 0) + 1);
     if (read.type === "index") this.#countIndex(read.source, read.index, 1);
     if (read.type !== "list") return;
     const lists = this.#listReads.get(read.source) ?? new Set<string>();
@@ -67,6 +70,11 @@ export class DependencyIndex {
 
   forget(key: string): void {
     this.retain(key, new Set());
+  }
+
+  /** Whether anything of a source was read: where not, no step of it wakes anybody. */
+  isRead(source: string): boolean {
+    return (this.#readsIn.get(source) ?? 0) > 0;
   }
 
   /** The keys whose last run read the object, or would read it now. */
@@ -101,6 +109,7 @@ export class DependencyIndex {
     readers.keys.delete(key);
     if (readers.keys.size > 0) return;
     this.#readers.delete(id);
+    this.#readsIn.set(read.source, this.#readsIn.get(read.source)! - 1);
     if (read.type === "index") this.#countIndex(read.source, read.index, -1);
     if (read.type === "list") this.#listReads.get(read.source)?.delete(id);
   }

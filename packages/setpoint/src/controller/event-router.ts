@@ -58,13 +58,14 @@ export class EventRouter {
 
   /** An object of a kind that the controller owns or uses. */
   onDependency(source: KindSource, event: Event): void {
-    const { controller, ownWrites } = this.#options;
+    const { controller, ownWrites, dependencies } = this.#options;
     if (isQuiet(event)) return;
     if (ownWrites.hold(source.id, event.key, () => this.onDependency(source, event))) return;
+    const writer = ownWrites.take(source.id, event.key, event.type === "delete" ? undefined : event.object);
+    if (event.type === "delete") this.#options.onGone(source.id, event.key);
+    if (!source.isOwned && !dependencies.isRead(source.id)) return;
     const enqueue = this.#enqueuer(source, event);
     const step = stepOf(source, event);
-    const writer = ownWrites.take(source.id, event.key, step.object);
-    if (event.type === "delete") this.#options.onGone(source.id, event.key);
     const woken = new Set<string>();
     if (source.isOwned) {
       for (const object of [step.old, step.object]) {
@@ -111,6 +112,7 @@ export class EventRouter {
 
   #wakeReaders(source: KindSource, event: Event, writer: string | undefined, woken: Set<string> = new Set()): void {
     const { dependencies } = this.#options;
+    if (!dependencies.isRead(source.id)) return;
     const enqueue = this.#enqueuer(source, event);
     const cause: Cause = { type: "dependency", kind: source.id, key: event.key, change: changeOf(event) };
     for (const reader of dependencies.readersOf(stepOf(source, event))) {

@@ -39,6 +39,7 @@ export class OwnWrites {
 
   /** Keeps an event for later where a write of its object is under way. */
   hold(source: string, key: string, deliver: () => void): boolean {
+    if (this.#held.size === 0) return false;
     const held = this.#held.get(`${source} ${key}`);
     held?.push(deliver);
     return held !== undefined;
@@ -61,6 +62,7 @@ export class OwnWrites {
 
   /** Which key's run made this very state, if it is an echo; answers once. */
   take(source: string, key: string, object: KubeObject | undefined): string | undefined {
+    if (this.#echoes.size === 0) return undefined;
     const id = `${source} ${key}`;
     const echo = this.#echoes.get(id);
     if (!echo) return undefined;
