@@ -52,17 +52,18 @@ export class StatusWriter {
       const next = draft.applyTo(before, this.#clock.now());
       if (isEqual(current ?? {}, next ?? {})) return undefined;
       const paths = changedPaths({ status: current ?? {} }, { status: next });
+      // What another run learns while this one waits for its answer is not what this one has asked for.
+      const subresource = this.#subresource;
       try {
         const patch = diffToMergePatch(current ?? {}, next) as JsonObject;
         const state = before;
-        const answer = await send(() => this.#patch(state, patch, signal));
+        const answer = await send(() => this.#patch(state, patch, subresource, signal));
         this.#learnFrom(next, answer);
         return { answer, paths };
       } catch (error) {
-        if (isNotFound(error)) return undefined;
         // A status with required fields that the reconciler has not set yet cannot show a condition of the runtime.
         if (isInvalid(error) && draft.isOptional) return undefined;
-        if (isNotServed(error) && this.#subresource) {
+        if (subresource && (await this.#isUnserved(error, object, signal))) {
           if (draft.isOptional) {
             this.#showsConditions = false;
             return undefined;
@@ -70,13 +71,25 @@ export class StatusWriter {
           this.#subresource = undefined;
           continue;
         }
+        if (isNotFound(error)) return undefined;
         if (!isConflict(error) || attempt >= MAX_TRIES) throw error;
       }
-      const { name, namespace, uid } = object.metadata;
-      const fresh = await this.#client.find(this.#kind, name, { namespace, signal });
-      if (fresh?.metadata.uid !== uid) return undefined;
+      const fresh = await this.#fresh(object, signal);
+      if (!fresh) return undefined;
       before = fresh;
     }
+  }
+
+  /** The object as the server has it; undefined where it is gone. */
+  async #fresh({ metadata }: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { name, namespace, uid } = metadata;
+    const found = await this.#client.find(this.#kind, name, { namespace, signal });
+    return found?.metadata.uid === uid ? found : undefined;
+  }
+
+  /** For custom resources without the subresource, servers say that the object is not there: it has to be looked for. */
+  async #isUnserved(error: unknown, object: KubeObject, signal: AbortSignal): Promise<boolean> {
+    return isNotServed(error) || (isNotFound(error) && (await this.#fresh(object, signal)) !== undefined);
   }
 
   /** A schema without conditions prunes them: asking for them in every run would be a write in every run. */
@@ -86,7 +99,12 @@ export class StatusWriter {
     if (conditionsOf((answer as { status?: unknown }).status) === undefined) this.#showsConditions = false;
   }
 
-  #patch(before: KubeObject, status: JsonObject, signal: AbortSignal): Promise<KubeObject> {
+  #patch(
+    before: KubeObject,
+    status: JsonObject,
+    subresource: "status" | undefined,
+    signal: AbortSignal,
+  ): Promise<KubeObject> {
     const { name, namespace, uid, resourceVersion } = before.metadata;
     // The resourceVersion makes the server refuse the patch where the status was merged into something older.
     const body = { metadata: { uid, resourceVersion }, status };
@@ -94,7 +112,7 @@ export class StatusWriter {
       this.#kind,
       name,
       { type: "merge", body },
-      { namespace, signal, fieldManager: this.#fieldManager, ...(this.#subresource ? { subresource: "status" } : {}) },
+      { namespace, signal, fieldManager: this.#fieldManager, ...(subresource ? { subresource } : {}) },
     );
   }
 }
