@@ -98,6 +98,21 @@ export const volumeCases = area("volumes", {
     await using _ = await volume(s);
     await claimIs(s, "Bound");
   },
+  "a claim that names a volume waits for that one": async (s) => {
+    await using _ = await volume(s, {}, "other");
+    await s.until(`${VOLUMES}/${volumeName(s, "other")}`, ({ body }) => body.status?.phase === "Available");
+    for (const [name, storageClassName] of [
+      ["c", own(s)],
+      ["d", ""],
+    ] as const) {
+      await claim(s, { volumeName: volumeName(s), storageClassName }, name);
+      await claimIs(s, "Pending", name);
+      await toldEvents(s, "PersistentVolumeClaim", name, []);
+    }
+    await using __ = await volume(s);
+    await claimIs(s, "Bound");
+    await volumeIs(s, "Available", "other");
+  },
   "the smallest that is large enough": async (s) => {
     await using _ = await volume(s, { capacity: { storage: "5Gi" } }, "large");
     await using __ = await volume(s, { capacity: { storage: "2Gi" } }, "fit");

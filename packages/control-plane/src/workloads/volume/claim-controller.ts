@@ -73,7 +73,8 @@ export function claimController(): Controller<PersistentVolumeClaim> {
           ctx.event("Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
           return undefined;
         }
-        const volume = matchingVolume(claim, volumes) ?? (await provisioned(storageClass));
+        // Who names a volume waits for that one.
+        const volume = matchingVolume(claim, volumes) ?? (volumeName ? undefined : await provisioned(storageClass));
         if (!volume) return undefined;
         const { name: boundName } = volume.metadata;
         const { claimRef } = volume.spec ?? {};
