@@ -120,6 +120,10 @@ export const autoscalerCases = area("autoscalers", {
     await create(s, undefined, { metrics: [cpu] });
     await settled(s, "status", (status) => condition(status, "AbleToScale") !== undefined);
   }),
+  "a target of a kind that is not there": late(async (s) => {
+    await create(s, undefined, { scaleTargetRef: { apiVersion: "none.example/v1", kind: "None", name: "a" } });
+    await settled(s, "status", (status) => condition(status, "AbleToScale") !== undefined);
+  }),
   "a metric that nobody has": late(async (s) => {
     await create(s, 2, { metrics: [cpu] });
     await settled(s, "status", (status) => condition(status, "ScalingActive") !== undefined);

@@ -36,7 +36,7 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
       // Its own scaling must not make it look again at once: it goes by its period, and by its own changes.
       const target = kind && (await ctx.find(kind, scaleTargetRef.name, { tracked: false }));
       if (!kind || !target) {
-        const what = `${scaleTargetRef.kind.toLowerCase()}s.apps "${scaleTargetRef.name}" not found`;
+        const what = kind ? `${kind.plural}.apps "${scaleTargetRef.name}" not found` : unknownKind(scaleTargetRef);
         ctx.event("Warning", "FailedGetScale", what);
         const message = `the HPA controller was unable to get the target's current scale: ${what}`;
         conditions.set("AbleToScale", "False", "FailedGetScale", message);
@@ -100,6 +100,11 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
       }
     },
   });
+}
+
+function unknownKind({ kind, apiVersion = "" }: { readonly kind: string; readonly apiVersion?: string }): string {
+  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  return `no matches for kind "${kind}" in group "${group}"`;
 }
 
 /** Conditions whose transition times move with their status alone. */
