@@ -31,7 +31,7 @@ async function changed(
   await s.delete(`${path}/${name}`, undefined, { silent: true });
 }
 
-export const clusterKindCases = area("cluster kinds", {
+export const clusterKindCases = area("built-in kinds", {
   "drivers of storage": async (s) => {
     const path = cluster("storage.k8s.io/v1", "csidrivers");
     await judged(s, path, [
@@ -179,8 +179,8 @@ async function warned(s: Session, path: string, objects: readonly object[]): Pro
   }
 }
 
-export const warningCases = area("warnings", {
-  "of pods": async (s) => {
+export const warningCases = area("built-in kinds", {
+  "warnings of pods": async (s) => {
     const of = (more: object, ...containers: object[]): object => ({
       spec: { containers: containers.length === 0 ? [container] : containers, ...more },
     });
@@ -235,7 +235,7 @@ export const warningCases = area("warnings", {
       { ...of({}), metadata: { name: "a.b", annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } } },
     ]);
   },
-  "of templates": async (s) => {
+  "warnings of templates": async (s) => {
     const template = {
       metadata: { labels: { a: "b" } },
       spec: { containers: [container], nodeSelector: { "beta.kubernetes.io/os": "x" } },
@@ -260,7 +260,7 @@ export const warningCases = area("warnings", {
       s.note("changed", [status, headers.warning]);
     }
   },
-  "of services and storage": async (s) => {
+  "warnings of services and storage": async (s) => {
     const ports = [{ port: 80 }];
     await warned(s, `/api/v1/namespaces/${s.namespace}/services`, [
       { spec: { ports, externalIPs: ["1.2.3.4"] } },
@@ -288,7 +288,7 @@ export const warningCases = area("warnings", {
       { addressType: "FQDN", endpoints: [{ addresses: ["a.b"] }] },
     ]);
   },
-  "and refusals of new pods and jobs": async (s) => {
+  "warnings and refusals of new pods and jobs": async (s) => {
     const of = (more: object, extra: object = {}): object => ({
       spec: { containers: [{ ...container, ...extra }], ...more },
     });
