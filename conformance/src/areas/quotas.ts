@@ -25,6 +25,10 @@ const enforced = async (s: Session): Promise<void> => {
   await s.seen(leases, { metadata: { name: "probe" }, spec: {} }, ({ status }) => status === 403);
 };
 
+/** Waits until admission has seen, too, that something is used no longer. */
+const room = (s: Session, plural: string, object: object): Promise<void> =>
+  s.seen(`${core(s, plural)}?dryRun=All`, object, ({ status: code }) => code === 201);
+
 const status = (s: Session, what: string, isDone: (used: Body) => boolean = () => true, name = "q"): Promise<Body> =>
   settled(s, `${quotas(s)}/${name}`, what, (object) => object.status?.used !== undefined && isDone(object.status.used));
 
@@ -92,6 +96,7 @@ export const quotaCases = area("quotas", {
     await tryMap(s, "one");
     await s.delete(`${core(s, "configmaps")}/one`, undefined, { silent: true });
     await status(s, "status", ({ configmaps }) => configmaps === "1");
+    await room(s, "configmaps", { metadata: { name: "two" } });
     await tryMap(s, "two");
   },
   "a trial uses nothing": async (s) => {
@@ -173,6 +178,7 @@ export const quotaCases = area("quotas", {
     await tryPod(s, "one", { requests: { cpu: "1" } });
     await s.patch("merge", `${core(s, "pods")}/one/status`, { status: { phase: "Succeeded" } }, { silent: true });
     await status(s, "status", ({ pods }) => pods === "0");
+    await room(s, "pods", pod("two", { requests: { cpu: "1" } }));
     await tryPod(s, "two", { requests: { cpu: "1" } });
   },
   "kinds of others by their count": async (s) => {
