@@ -25,7 +25,7 @@ const enforced = async (s: Session): Promise<void> => {
   await s.seen(leases, { metadata: { name: "probe" }, spec: {} }, ({ status }) => status === 403);
 };
 
-/** Waits until admission has seen, too, that something is used no longer. */
+/** Waits until admission has seen, too, that there is room by now. */
 const room = (s: Session, plural: string, object: object): Promise<void> =>
   s.seen(`${core(s, plural)}?dryRun=All`, object, ({ status: code }) => code === 201);
 
@@ -335,6 +335,7 @@ export const quotaCases = area("quotas", {
       "status",
       (object) => object.status?.hard?.configmaps === "2" && object.status.used.secrets,
     );
+    await room(s, "configmaps", { metadata: { name: "two" } });
     await tryMap(s, "two");
   },
   "quotas of quotas": async (s) => {
