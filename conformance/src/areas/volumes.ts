@@ -27,6 +27,8 @@ async function volume(s: Session, spec: object = {}, suffix = "v", labels: objec
   };
   const reply = await s.post(VOLUMES, body, { silent: true });
   if (reply.status !== 201) s.note("refused", reply.body);
+  // A claim that comes before the controller knows of the volume is told that there is none.
+  else await s.until(`${VOLUMES}/${name}`, (seen) => seen.body.status?.phase !== "Pending");
   return {
     async [Symbol.asyncDispose]() {
       await s.delete(`${VOLUMES}/${name}`, undefined, { silent: true });
