@@ -1,7 +1,9 @@
 // A controller that keeps one child for each object, beside controller-runtime doing the same, one after another against one
 // real kube-apiserver: how many reconciles a second create and update a child, and how long an event takes to its reconcile,
-// the server's part included. Every operator starts as a new process, in a namespace of its own, and works for a while before
-// it is measured: operators run for longer than compilers take. Rounds are interleaved, each side is first in turn.
+// the server's part included. Every operator is a process with a namespace of its own, and works for a while before it is
+// measured: operators run for longer than compilers take. They stand side by side, and a round asks one after the other, each
+// side first in turn: what a server takes for one and the same request doubles and halves within minutes, so that rounds of
+// whole lives would compare times of day.
 //
 // The peer that does the same is the one that applies, as ours does: one server-side apply where something differs, under a
 // field manager that owns what it states, so that a field no longer stated goes and what others set stays. Beside it stands
@@ -21,7 +23,7 @@ import { checkChildren, createWebsites, installWebsites, nameOf } from "./websit
 
 const COUNT = Number(process.env.RECONCILE_OBJECTS ?? 300);
 const PACED = Number(process.env.RECONCILE_EVENTS ?? 300);
-const ROUNDS = Number(process.env.RECONCILE_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.RECONCILE_ROUNDS ?? 9);
 /** Between two events whose latency is measured: longer than a reconcile takes, so that none waits for another. */
 const PACE_MS = 15;
 /** How often all objects are reconciled before anything is measured: some 3,000 runs, after which most of the code is compiled. */
@@ -49,17 +51,22 @@ export async function measure() {
   try {
     await installWebsites(client);
     const results = new Map();
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const concurrency of CONCURRENCIES) {
-        const names = [...sides.keys()];
-        for (const name of [...names.slice(round % names.length), ...names.slice(0, round % names.length)]) {
+    for (const concurrency of CONCURRENCIES) {
+      const operators = [];
+      for (const [name, command] of sides) {
+        const namespace = `side-${operators.length}-${concurrency}`;
+        operators.push({ name, operator: await Operator.start(client, cluster, command, namespace, concurrency) });
+      }
+      for (let round = 0; round < ROUNDS; round++) {
+        const first = round % operators.length;
+        for (const { name, operator } of [...operators.slice(first), ...operators.slice(0, first)]) {
           const at = `${name}, ${concurrency}`;
-          const namespace = `round-${round}-${names.indexOf(name)}-${concurrency}`;
-          const result = await runOnce(client, cluster, sides.get(name), namespace, concurrency);
+          const result = await operator.round(`child-${round}`);
           console.error(`round ${round}, ${at}: ${JSON.stringify(result)}`);
           results.set(at, [...(results.get(at) ?? []), result]);
         }
       }
+      for (const { operator } of operators) await operator.end();
     }
     return rowsOf(results, [...sides.keys()].slice(1));
   } finally {
@@ -68,44 +75,71 @@ export async function measure() {
   }
 }
 
-/** One operator at one concurrency: warms up, creates a child of every object, updates it, then follows single events. */
-async function runOnce(client, { kubeconfig, pids }, command, namespace, concurrency) {
-  await createWebsites(client, namespace, COUNT);
-  const operator = startOperator(kubeconfig, command, [namespace, concurrency]);
-  for (let at = 0; at < WARM_UPS; at++) await operator.ask(`warm-${at >> 1}`, at, COUNT);
-  const created = await operator.ask("child", "created", COUNT);
-  await checkChildren(client, namespace, COUNT, ({ revision }) => revision === "created");
-  const serverBefore = cpuSecondsOf(pids);
-  const updated = await operator.ask("child", "updated", COUNT);
-  const serverSeconds = cpuSecondsOf(pids) - serverBefore;
-  await checkChildren(client, namespace, COUNT, ({ revision }) => revision === "updated");
-  const sites = new Sites(client, namespace);
-  for (let at = 0; at < EVENT_WARM_UPS; at++) {
-    const answer = operator.ask("child", "updated", COUNT);
+/** One side at one concurrency, with websites of its own. */
+class Operator {
+  #client;
+  #namespace;
+  #serverPids;
+  #process;
+  #sites;
+
+  /** Starts it, and lets it work for a while. */
+  static async start(client, { kubeconfig, pids }, command, namespace, concurrency) {
+    await createWebsites(client, namespace, COUNT);
+    const operator = new Operator();
+    operator.#client = client;
+    operator.#namespace = namespace;
+    operator.#serverPids = pids;
+    operator.#process = startProcess(kubeconfig, command, [namespace, concurrency]);
+    operator.#sites = new Sites(client, namespace);
+    for (let at = 0; at < WARM_UPS; at++) await operator.#process.ask(`warm-${at >> 1}`, at, COUNT);
+    for (let at = 0; at < EVENT_WARM_UPS; at++) await operator.#warmUpEvents();
+    return operator;
+  }
+
+  /** Creates a child of every object, updates it, then follows single events. */
+  async round(child) {
+    const created = await this.#process.ask(child, "created", COUNT);
+    await this.#check(child, ({ revision }) => revision === "created");
+    const serverBefore = cpuSecondsOf(this.#serverPids);
+    const updated = await this.#process.ask(child, "updated", COUNT);
+    const serverSeconds = cpuSecondsOf(this.#serverPids) - serverBefore;
+    await this.#check(child, ({ revision }) => revision === "updated");
+    const answer = this.#process.ask(child, "updated", PACED);
     await pause(ASKED_MS);
-    await createAll(COUNT, 4, (number) => sites.change(number));
+    for (let event = 0; event < PACED; event++) {
+      await pause(PACE_MS);
+      await this.#sites.change(event % COUNT);
+    }
+    const { latenciesMs } = await answer;
+    await this.#check(child, ({ sentAt }, number) => sentAt === this.#sites.sentAt(number));
+
+    const sorted = latenciesMs.sort((left, right) => left - right);
+    const percentile = (share) => sorted[Math.ceil(sorted.length * share) - 1];
+    return {
+      createsPerSecond: COUNT / created.seconds,
+      updatesPerSecond: COUNT / updated.seconds,
+      p50Ms: percentile(0.5),
+      p99Ms: percentile(0.99),
+      cpuMs: ((updated.cpuSeconds - created.cpuSeconds) / COUNT) * 1000,
+      serverCpuMs: (serverSeconds / COUNT) * 1000,
+    };
+  }
+
+  end() {
+    return this.#process.end();
+  }
+
+  async #warmUpEvents() {
+    const answer = this.#process.ask(`warm-${(WARM_UPS - 1) >> 1}`, WARM_UPS - 1, COUNT);
+    await pause(ASKED_MS);
+    await createAll(COUNT, 4, (number) => this.#sites.change(number));
     await answer;
   }
-  const answer = operator.ask("child", "updated", PACED);
-  await pause(ASKED_MS);
-  for (let event = 0; event < PACED; event++) {
-    await pause(PACE_MS);
-    await sites.change(event % COUNT);
-  }
-  const { latenciesMs } = await answer;
-  await checkChildren(client, namespace, COUNT, ({ sentAt }, number) => sentAt === sites.sentAt(number));
-  await operator.end();
 
-  const sorted = latenciesMs.sort((left, right) => left - right);
-  const percentile = (share) => sorted[Math.ceil(sorted.length * share) - 1];
-  return {
-    createsPerSecond: COUNT / created.seconds,
-    updatesPerSecond: COUNT / updated.seconds,
-    p50Ms: percentile(0.5),
-    p99Ms: percentile(0.99),
-    cpuMs: ((updated.cpuSeconds - created.cpuSeconds) / COUNT) * 1000,
-    serverCpuMs: (serverSeconds / COUNT) * 1000,
-  };
+  #check(child, isAsDesired) {
+    return checkChildren(this.#client, this.#namespace, child, COUNT, isAsDesired);
+  }
 }
 
 /** What processes have used so far; Linux counts in hundredths of a second. */
@@ -144,7 +178,7 @@ class Sites {
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function startOperator(kubeconfig, [program, ...first], args) {
+function startProcess(kubeconfig, [program, ...first], args) {
   const env = { ...process.env, KUBECONFIG: kubeconfig, NODE_ENV: "production" };
   const child = spawn(program, [...first, ...args.map(String)], { env, stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -31,12 +31,12 @@ export async function createWebsites(client, namespace, count) {
   });
 }
 
-/** That every website has its child, as it should be by now. */
-export async function checkChildren(client, namespace, count, isAsDesired) {
+/** That every website has this child, as it should be by now. */
+export async function checkChildren(client, namespace, name, count, isAsDesired) {
   const { items } = await client.list(CONFIG_MAP, { namespace });
   const children = new Map(items.map((child) => [child.metadata.name, child]));
   for (let number = 0; number < count; number++) {
-    const child = children.get(`${nameOf(number)}-child`);
+    const child = children.get(`${nameOf(number)}-${name}`);
     const owner = child?.metadata.ownerReferences?.[0];
     if (child?.data?.image !== imageOf(number) || owner?.name !== nameOf(number) || !isAsDesired(child.data, number)) {
       throw new Error(`${namespace}/${nameOf(number)}: the child is ${JSON.stringify(child?.data)}`);

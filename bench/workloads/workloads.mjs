@@ -11,7 +11,7 @@ import { processorSeconds, residentMb, startPeer, startSetpoint } from "../contr
 import { compare } from "../report.mjs";
 import { interleaved, onFresh } from "../rounds.mjs";
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const DEPLOYMENTS = Number(process.env.BENCH_DEPLOYMENTS ?? 500);
 const STATEFUL_SETS = Math.round(DEPLOYMENTS / 5);
 const CONNECTIONS = 8;
