@@ -27,8 +27,8 @@ export interface Storage extends AsyncDisposable {
 
   /**
    * Accepts a write. Throws `StorageConflict` at once, and changes nothing, where the head is no longer
-   * `write.expected`, and likewise `StorageTooLarge` where it has more than `write.maxBytes`. Resolves when the write is durable and published; rejects (journal failure, disk full) with the
-   * write undone.
+   * `write.expected`, and likewise `StorageTooLarge` where it has more than `write.maxBytes`. Resolves when the write is
+   * durable and published; rejects (journal failure, disk full) with the write undone.
    */
   commit(write: Write): Promise<StoredObject>;
 

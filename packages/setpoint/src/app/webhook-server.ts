@@ -155,7 +155,6 @@ export class WebhookServer implements AsyncDisposable {
     this.#apps.delete(app);
   }
 
-  /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
   /** Stops answering at once, as a process does that dies: what was installed stays. */
   abandon(): void {
     this.#certificate[Symbol.dispose]();
@@ -164,6 +163,7 @@ export class WebhookServer implements AsyncDisposable {
     this.#server.closeAllConnections();
   }
 
+  /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#certificate[Symbol.dispose]();
     this.#stopping.abort();

@@ -22,7 +22,8 @@ const VERB_ORDER = [...READ, "create", "update", "patch", "delete"];
 /**
  * The least that these parts need: reading the kinds that they declare, in the namespaces that they declare; writing what
  * they own or say that they write; the status of kinds that have one; finalizers where they hold any; events; installing
- * the kinds and webhooks of apps; the Lease; and what they name themselves. Pure: the same parts always give the same rules, in the same order.
+ * the kinds and webhooks of apps; the Lease; and what they name themselves. Pure: the same parts always give the same
+ * rules, in the same order.
  */
 export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): readonly RbacRule[] {
   const apps = appsOf(parts);
