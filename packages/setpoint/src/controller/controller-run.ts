@@ -65,8 +65,6 @@ export class ControllerRun implements AsyncDisposable {
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(controller: Controller<any>, environment: ControllerEnvironment) {
     this.controller = controller as Controller;
-    // Every worker and run listens to these: as many as the concurrency, which is no leak.
-    process.getBuiltinModule("node:events").setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#reporter = new RunReporter(this.controller, this.#environment);
     const { clock, random, observer, traces, fence } = environment;
@@ -79,6 +77,8 @@ export class ControllerRun implements AsyncDisposable {
       backoff: controller.backoff,
       ...(queueObserver ? { observer: queueObserver } : {}),
     });
+    // One listener for all workers: each would need one whenever it waits.
+    this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
     const [ownWrites, applied] = [new OwnWrites(), new AppliedMemory()];
     const router = new EventRouter({
       controller: this.controller,
@@ -103,6 +103,7 @@ export class ControllerRun implements AsyncDisposable {
           ? findWriter(source, key, paths, controller.fieldManager, run.signal)
           : undefined,
       onBlocked: (blocked) => this.#reporter.blocked(blocked),
+      signal: this.#aborting.signal,
     });
   }
 
@@ -228,7 +229,7 @@ export class ControllerRun implements AsyncDisposable {
   async #work(): Promise<void> {
     const { signal } = this.#taking;
     for (;;) {
-      const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get(signal)));
+      const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get()));
       if (!item) return;
       try {
         await this.#process(item);
@@ -246,9 +247,11 @@ export class ControllerRun implements AsyncDisposable {
   async #process(item: Item): Promise<void> {
     const { key } = item;
     const { clock } = this.#environment;
-    const known = this.#sources.object(key);
-    if (!known || isSuccessor(known, item.cause)) await this.#forget(key);
-    const object = this.#sources.object(key);
+    let object = this.#sources.object(key);
+    if (!object || isSuccessor(object, item.cause)) {
+      await this.#forget(key);
+      object = this.#sources.object(key);
+    }
     if (!object || (isPaused(object) && !this.#memory.takeStep(key, object))) {
       if (object)
         this.#reporter.ended(item, object, this.#sources.primary.id, clock.monotonic(), { outcome: "paused" });
@@ -270,7 +273,6 @@ export class ControllerRun implements AsyncDisposable {
       state: this.#memory.state(key),
       origins: this.#memory.takeOrigins(key),
       changedPaths: () => (before ? changedPaths(before, object) : []),
-      signal: this.#aborting.signal,
     });
     this.#settle(item, object, result, attempt, startedMs);
   }

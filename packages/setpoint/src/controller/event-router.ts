@@ -38,8 +38,8 @@ export class EventRouter {
   onPrimary(source: KindSource, event: Event): void {
     const { ownWrites } = this.#options;
     const { key } = event;
-    const enqueue = this.#enqueuer(source, event);
     if (ownWrites.hold(source.id, key, () => this.onPrimary(source, event))) return;
+    const enqueue = this.#enqueuer(source, event);
     const writer = event.type === "delete" ? undefined : ownWrites.take(source.id, key, event.object);
     if (event.type === "add") {
       const { isInInitialList } = event;

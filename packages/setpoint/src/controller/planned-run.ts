@@ -55,6 +55,7 @@ export async function* plannedRuns(
     sourcesOf: (cluster) => sources.in(cluster),
     rivalOf: async () => undefined,
     onBlocked: nobody,
+    signal,
   });
   sources.start();
   await sources.synced(signal);
@@ -62,7 +63,7 @@ export async function* plannedRuns(
   for (const key of [...sources.keys()].sort()) {
     signal.throwIfAborted();
     const object = sources.object(key);
-    if (object) yield await plannedRun(controller, sources, executor, ++id, key, object, signal);
+    if (object) yield await plannedRun(controller, sources, executor, ++id, key, object);
   }
 }
 
@@ -73,11 +74,10 @@ async function plannedRun(
   id: number,
   key: string,
   object: KubeObject,
-  signal: AbortSignal,
 ): Promise<PlannedRun> {
   const common = { controller: controller.name, kind: sources.primary.id, key };
   if (isPaused(object)) return { ...common, writes: [], effects: [], outcome: "paused" };
-  const request = { id, key, object, causes: FIRST, attempt: 0, isLastAttempt: false, state: {}, origins: [], signal };
+  const request = { id, key, object, causes: FIRST, attempt: 0, isLastAttempt: false, state: {}, origins: [] };
   const { run, outcome } = await executor.execute({ ...request, changedPaths: () => [] });
   const writes = run.writes.map(({ verb, kind, key, paths }) => ({ verb, kind, key, paths }));
   const { effects, endedByEffect } = run;

@@ -8,6 +8,7 @@ import type { Cause } from "./cause.js";
 import type { RivalSearch } from "./child-writer.js";
 import type { ReconcileContext } from "./context.js";
 import type { Controller } from "./controller.js";
+import { Deadlines } from "./deadlines.js";
 import type { DependencyIndex } from "./dependency-index.js";
 import type { MaskedEnvironment } from "./environment.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
@@ -52,6 +53,8 @@ export interface ExecutorParts {
   readonly sourcesOf: (cluster: string | undefined) => Sources;
   readonly rivalOf: RivalSearch;
   readonly onBlocked: (blocked: BlockedLoop) => void;
+  /** Ends all runs. */
+  readonly signal: AbortSignal;
 }
 
 export interface RunRequest {
@@ -66,7 +69,6 @@ export interface RunRequest {
   /** The states of objects that woke this run. */
   readonly origins: readonly SpanOrigin[];
   readonly changedPaths: () => readonly string[];
-  readonly signal: AbortSignal;
 }
 
 /** How a run ended. */
@@ -86,6 +88,7 @@ export class RunExecutor {
   /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
+  readonly #deadlines: Deadlines;
   /** Of runs that have ended, whose signals nobody holds: to make one costs as much as the rest of a run's set-up. */
   readonly #spareSignals: AbortController[] = [];
 
@@ -93,6 +96,7 @@ export class RunExecutor {
     this.#parts = parts;
     const { controller, environment, primary } = parts;
     this.#loop = new EventLoopWatch(environment.clock, (blocked) => parts.onBlocked(blocked));
+    this.#deadlines = new Deadlines(environment.clock, controller.timeoutMs, parts.signal);
     this.#status = new StatusWriter(
       primary.cluster.client,
       controller.kind,
@@ -102,15 +106,30 @@ export class RunExecutor {
   }
 
   async execute(request: RunRequest): Promise<RunResult> {
-    const { controller, environment, dependencies } = this.#parts;
-    const { clock, fence = openFence, mask } = environment;
+    const { controller } = this.#parts;
     const timedOut = (): SetpointError => {
       const message = `${controller.name}: the run of ${request.key} took more than ${controller.timeoutMs / 1_000} s`;
       return new SetpointError("RECONCILE_TIMEOUT", message);
     };
     const aborting = this.#spareSignals.pop() ?? new AbortController();
-    using _deadline = timeoutSignal(clock, controller.timeoutMs, request.signal, timedOut, aborting);
-    const { signal } = aborting;
+    this.#deadlines.begin(aborting, timedOut);
+    try {
+      const result = await this.#execute(request, aborting.signal);
+      if (result.run.isSignalFree && !aborting.signal.aborted) this.#spareSignals.push(aborting);
+      return result;
+    } finally {
+      this.#deadlines.end(aborting);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#loop[Symbol.dispose]();
+    this.#deadlines[Symbol.dispose]();
+  }
+
+  async #execute(request: RunRequest, signal: AbortSignal): Promise<RunResult> {
+    const { controller, environment, dependencies } = this.#parts;
+    const { clock, fence = openFence, mask } = environment;
     const { id, key, object } = request;
     const { kind, name } = controller;
     const span = environment.traces?.reconcile(name, key, { "setpoint.run": id }, request.origins);
@@ -120,7 +139,7 @@ export class RunExecutor {
     this.#loop.begin(run);
     const work = this.#work(run, request, draft).finally(() => this.#loop.end(run));
     const hung = await isHung(work, signal, clock);
-    const isAborted = request.signal.aborted;
+    const isAborted = this.#parts.signal.aborted;
     if (hung) {
       run.end(false);
       const message = `${name}: the run of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
@@ -133,12 +152,7 @@ export class RunExecutor {
     const isLeft = object.metadata.deletionTimestamp && outcome.type === "done" && !this.#isDeletedByOthers(object);
     if (!isLeft && run.endedByEffect === undefined) outcome = await this.#writeStatus(run, request, draft, outcome);
     span?.end(outcome.type, "error" in outcome ? messageOf(outcome.error) : undefined);
-    if (run.isSignalFree && !signal.aborted) this.#spareSignals.push(aborting);
     return { run, outcome, isAborted };
-  }
-
-  [Symbol.dispose](): void {
-    this.#loop[Symbol.dispose]();
   }
 
   /** Being deleted, held by others alone, and looked after to its end. */

@@ -189,7 +189,7 @@ export class Deltas<T extends KubeObject> {
       this.#added(key, this.#store.put(incoming), isInInitialList);
       return;
     }
-    const old = this.#sink.isNeeded() ? this.#store.snapshot(slot) : undefined;
+    const old = this.#sink.isNeeded() ? this.#store.lastSnapshot(slot) : undefined;
     this.#updated(key, old, this.#store.put(incoming));
   }
 
@@ -200,7 +200,7 @@ export class Deltas<T extends KubeObject> {
       this.#added(key, slot, isInInitialList);
       return;
     }
-    const old = this.#sink.isNeeded() ? this.#store.snapshot(live) : undefined;
+    const old = this.#sink.isNeeded() ? this.#store.lastSnapshot(live) : undefined;
     const isSameObject = this.#store.isSameObject(live, slot);
     if (!isSameObject) {
       this.#lose(key);
@@ -234,7 +234,7 @@ export class Deltas<T extends KubeObject> {
   /** A delete of which only the absence tells. */
   #lose(key: string): void {
     const slot = this.#store.slotOf(key)!;
-    const last = this.#sink.isNeeded() ? this.#store.snapshot(slot) : undefined;
+    const last = this.#sink.isNeeded() ? this.#store.lastSnapshot(slot) : undefined;
     this.#store.delete(key);
     this.#sink.changed(key);
     if (last) this.#sink.push({ type: "delete", key, object: last, finalStateUnknown: true });

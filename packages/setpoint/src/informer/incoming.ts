@@ -49,10 +49,14 @@ export class Incoming {
 
   /** The `managedFields` to be kept beside the body, as JSON; empty where none are. Worked out when first asked for. */
   get managedFields(): string {
-    this.#managedFields ??= this.#retention.keepManagedFields(
-      JSON.parse(this.bytes.toString("utf8", this.#managedFieldsStart, this.#managedFieldsEnd)) as ManagedFieldsEntry[],
-    );
+    this.#managedFields ??= this.#readManagedFields();
     return this.#managedFields;
+  }
+
+  #readManagedFields(): string {
+    const json = this.bytes.subarray(this.#managedFieldsStart, this.#managedFieldsEnd);
+    if (!this.#retention.mayKeep(json)) return "";
+    return this.#retention.keepManagedFields(JSON.parse(json.toString("utf8")) as ManagedFieldsEntry[]);
   }
 
   /** Sets them as text, or where in `bytes` all of them stand. */

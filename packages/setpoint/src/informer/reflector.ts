@@ -250,7 +250,7 @@ export class Reflector<Stage> {
 
   /** A watch; where the action is a streamed list, the list comes first on the same stream. */
   async #stream(action: Action & { type: "watch" | "stream-list" }, attempt: AbortController): Promise<Action> {
-    const { clock, deltas, reader, tally } = this.#context;
+    const { clock, deltas, partition, reader, tally } = this.#context;
     const startedMs = clock.monotonic();
     const list = action.type === "stream-list" ? this.#beginStreamedList(action.resourceVersion, attempt) : undefined;
     let events = 0;
@@ -272,7 +272,12 @@ export class Reflector<Stage> {
         else this.#apply(line);
       };
       const onChunk = (chunk: Uint8Array): void => decoder.push(chunk, onLine);
-      await this.#listWatch.read("watch", request, attempt, onChunk, () => (isOpen = true));
+      try {
+        await this.#listWatch.read("watch", request, attempt, onChunk, () => (isOpen = true));
+      } finally {
+        // Not with each event: nobody asks before the stream is over.
+        if (!list?.stage) this.#state = seen(this.#state, partition.resourceVersion);
+      }
       decoder.end();
       const durationMs = clock.monotonic() - startedMs;
       const stream = { attempt: list?.stage ? "stream-list" : "watch", events, durationMs } as const;
@@ -316,7 +321,6 @@ export class Reflector<Stage> {
     const { deltas, partition } = this.#context;
     if (line.type === "BOOKMARK") deltas.advance(partition, line.resourceVersion);
     else deltas.apply(line.type, line.incoming, partition);
-    this.#state = seen(this.#state, partition.resourceVersion);
   }
 
   #streamFailed(error: unknown, isListing: boolean, isOpen: boolean, signal: AbortSignal): Action {

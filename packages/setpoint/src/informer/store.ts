@@ -260,6 +260,17 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     return snapshot;
   }
 
+  /** The same of a version that is about to be overwritten: it leaves no trace in the store. */
+  lastSnapshot(slot: Slot): Snapshot<T> {
+    const known = this.#snapshots.get(slot)?.deref();
+    if (known) return known;
+    const snapshot = new Snapshot<T>(this, -1, this.resourceVersionOf(slot));
+    const parsed = this.#parsed.get(slot);
+    if (parsed) snapshot.keep(parsed);
+    else snapshot.detach(this.#copy(slot), this.#managedFields.get(slot));
+    return snapshot;
+  }
+
   /** A snapshot of something that is not in the store (the last state that a delete brings). */
   loose(incoming: Incoming): Snapshot<T> {
     const body = Buffer.allocUnsafe(incoming.bodyLength);
@@ -307,7 +318,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
 
   #uid(slot: Slot): string {
     const at = this.#uidAt.get(slot);
-    if (at < 0) return this.read(slot).metadata.uid ?? "";
+    const parsed = at < 0 ? this.read(slot) : this.#parsed.get(slot);
+    if (parsed) return parsed.metadata.uid ?? "";
     const body = this.#decode(slot);
     return body.toString("latin1", at, body.indexOf(QUOTE, at));
   }

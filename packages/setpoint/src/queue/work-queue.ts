@@ -152,6 +152,11 @@ export class WorkQueue<Cause> {
     });
   }
 
+  /** Lets all that wait for a key go without one: for workers that are to stop, and did not wait with a signal. */
+  dismiss(): void {
+    for (const waiter of this.#waiters) waiter.resolve(undefined);
+  }
+
   /** Gives a key back. It is in line again if it was added meanwhile. */
   done(item: WorkItem<Cause>): void {
     const nowMs = this.#stamp();
