@@ -362,4 +362,28 @@ describe("apply", () => {
     expect((await deployment())?.spec?.replicas).toBe(1);
     expect(run.status().running).toEqual([]);
   });
+
+  it("follows another object that changes often, at once each time", async () => {
+    const here = { namespace: "team" };
+    await world.client.create(ConfigMap, { metadata: { name: "limits", ...here }, data: { replicas: "0" } });
+    await world.run(
+      controller(Website, {
+        owns: [Deployment],
+        uses: [ConfigMap],
+        reconcile: async (site, ctx) => {
+          const { data = {} } = await ctx.get(ConfigMap, "limits");
+          const desired = desiredDeployment(site);
+          await ctx.apply(Deployment, { ...desired, spec: { ...desired.spec!, replicas: Number(data.replicas) } });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    for (let replicas = 1; replicas <= 30; replicas++) {
+      const body = { data: { replicas: String(replicas) } };
+      await world.client.patch(ConfigMap, "limits", { type: "merge", body }, here);
+      await world.clock.advance(100);
+      expect((await deployment())?.spec?.replicas).toBe(replicas);
+    }
+    expect(world.events.filter(({ reason }) => reason === "HotLoop")).toEqual([]);
+  });
 });

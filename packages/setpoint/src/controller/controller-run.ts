@@ -307,7 +307,7 @@ export class ControllerRun implements AsyncDisposable {
           parked,
         });
       this.#schedule(item, outcome, attempt, parked);
-      this.#damp(key, object, result);
+      this.#damp(item, object, result);
     }
     if (!hung) {
       giveBack();
@@ -357,9 +357,12 @@ export class ControllerRun implements AsyncDisposable {
     }
   }
 
-  #damp(key: string, object: KubeObject, { run }: RunResult): void {
+  #damp({ key, cause: causes }: Item, object: KubeObject, { run }: RunResult): void {
     const nowMs = this.#environment.clock.monotonic();
-    const loop = this.#hotLoops.observe(key, object.metadata.generation, run.writes, nowMs, run.contents);
+    const { writes, contents } = run;
+    const { generation } = object.metadata;
+    const kind = this.#sources.primary.id;
+    const loop = this.#hotLoops.observe({ kind, key, generation, causes, writes, contents }, nowMs);
     if (!loop) return;
     this.#memory.damp(key, nowMs + loop.delayMs);
     this.#reporter.loops(key, object, loop);

@@ -264,10 +264,27 @@ export function controller<
 }
 
 const CONTROLLER_OPTIONS = {
-  ...{ name: true, owns: true, uses: true, writes: true, watches: true, triggers: true, namespaces: true },
-  ...{ labelSelector: true, when: true, reconcile: true, finalize: true, deleting: true, finalizer: true },
-  ...{ fieldManager: true, concurrency: true, retry: true, timeout: true, resync: true, onError: true, metrics: true },
-  ...{ permissions: true },
+  name: true,
+  owns: true,
+  uses: true,
+  writes: true,
+  watches: true,
+  triggers: true,
+  namespaces: true,
+  labelSelector: true,
+  when: true,
+  reconcile: true,
+  finalize: true,
+  deleting: true,
+  finalizer: true,
+  fieldManager: true,
+  concurrency: true,
+  retry: true,
+  timeout: true,
+  resync: true,
+  onError: true,
+  metrics: true,
+  permissions: true,
 } as const satisfies Record<keyof ControllerOptions<KubeObject>, true>;
 
 const CONTROLLER_FUNCTIONS = { reconcile: "needed", ...optionalFunctions("finalize", "deleting", "onError") } as const;

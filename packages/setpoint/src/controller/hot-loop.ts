@@ -1,10 +1,11 @@
+import type { Cause } from "./cause.js";
 import type { WriteRecord } from "./timeline.js";
 
 const WINDOW_MS = 60_000;
 /** So many equal writes within the window, with an unchanged object, are a loop. Statuses follow the world: they may more. */
 const MAX_WRITES = 10;
 const MAX_STATUS_WRITES = 30;
-/** Values that move each time are a count or a rollout, unless there is no end of them. */
+/** Values that move each time are a count or a rollout, and news is followed, unless there is no end of them. */
 const MOVING_FACTOR = 10;
 const FIRST_SWEEP = 32;
 const FIRST_DELAY_MS = 1_000;
@@ -18,8 +19,22 @@ export interface HotLoop {
   readonly delayMs: number;
 }
 
+/** A run, as far as it may be part of a loop. */
+export interface TalliedRun {
+  /** Of its own object: kind, key and generation. */
+  readonly kind: string;
+  readonly key: string;
+  readonly generation: number | undefined;
+  readonly causes: readonly Cause[];
+  readonly writes: readonly WriteRecord[];
+  /** What was written, of writes where that is known. */
+  readonly contents: ReadonlyMap<WriteRecord, string>;
+}
+
 interface TalliedWrite {
   readonly timeMs: number;
+  /** Something other than the object that was written has changed: the write follows that. */
+  readonly followsNews: boolean;
   /** What was written, where that is known: nothing else is known to be a different write. */
   readonly content: string | undefined;
 }
@@ -44,27 +59,13 @@ export class HotLoopDetector {
   }
 
   /** Takes in the writes of a run. Gives the worst loop that it makes, if it does. */
-  observe(
-    key: string,
-    generation: number | undefined,
-    writes: readonly WriteRecord[],
-    nowMs: number,
-    contents: ReadonlyMap<WriteRecord, string> = new Map(),
-  ): HotLoop | undefined {
-    if (writes.length === 0) return undefined;
-    let tally = this.#tallies.get(key);
-    if (!tally || tally.generation !== generation)
-      tally = { generation, times: new Map(), sweepAt: FIRST_SWEEP, delayMs: 0 };
-    this.#tallies.set(key, tally);
+  observe(run: TalliedRun, nowMs: number): HotLoop | undefined {
+    if (run.writes.length === 0) return undefined;
+    const tally = this.#tallyOf(run);
     let hottest: { readonly write: WriteRecord; readonly count: number } | undefined;
-    for (const write of writes) {
-      const id = `${write.verb} ${write.kind} ${write.key} ${write.paths.join(" ")}`;
-      const content = contents.get(write);
-      const recent = (tally.times.get(id) ?? []).filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
-      tally.times.set(id, [...recent, { timeMs: nowMs, content }]);
+    for (const write of run.writes) {
+      const count = repeated(tally, write, run, nowMs);
       const limit = limitOf(write);
-      const mayMove = recent.length + 1 < limit * MOVING_FACTOR;
-      const count = (mayMove ? recent.filter((earlier) => earlier.content === content) : recent).length + 1;
       if (count >= limit / 2) this.#suspects.add(`${write.kind} ${write.key}`);
       else this.#suspects.delete(`${write.kind} ${write.key}`);
       if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
@@ -80,6 +81,48 @@ export class HotLoopDetector {
 
   forget(key: string): void {
     this.#tallies.delete(key);
+  }
+
+  #tallyOf({ key, generation }: TalliedRun): Tally {
+    const known = this.#tallies.get(key);
+    if (known && known.generation === generation) return known;
+    const tally = { generation, times: new Map(), sweepAt: FIRST_SWEEP, delayMs: 0 };
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+}
+
+/** Adds a write to the tally; gives how many of the window, this one included, are the same and follow no news. */
+function repeated(tally: Tally, write: WriteRecord, run: TalliedRun, nowMs: number): number {
+  const id = `${write.verb} ${write.kind} ${write.key} ${write.paths.join(" ")}`;
+  const content = run.contents.get(write);
+  const followsNews = run.causes.some((cause) => isNewsFor(cause, write, run));
+  const recent = (tally.times.get(id) ?? []).filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
+  tally.times.set(id, [...recent, { timeMs: nowMs, content, followsNews }]);
+  if (recent.length + 1 >= limitOf(write) * MOVING_FACTOR) return recent.length + 1;
+  const before = recent.filter((earlier) => !earlier.followsNews && earlier.content === content).length;
+  return followsNews ? before : before + 1;
+}
+
+/** Whether a cause tells of anything but the written object itself: what changes that may be another writer of it. */
+function isNewsFor(cause: Cause, write: WriteRecord, run: TalliedRun): boolean {
+  switch (cause.type) {
+    case "retry":
+    case "requeue":
+    case "recheck":
+    case "resync":
+      return false;
+    case "updated":
+      return write.kind !== run.kind || write.key !== run.key;
+    case "dependency":
+    case "owned":
+      return write.kind !== cause.kind || write.key !== cause.key;
+    case "created":
+    case "deleted":
+    case "trigger":
+    case "requested":
+    case "more":
+      return true;
   }
 }
 

@@ -139,9 +139,21 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
 }
 
 const WATCHER_OPTIONS = {
-  ...{ name: true, namespaces: true, labelSelector: true, add: true, update: true, delete: true, sync: true },
-  ...{ retry: true, supersedes: true, finalizer: true, concurrency: true, resync: true, onError: true, metrics: true },
-  ...{ permissions: true },
+  name: true,
+  namespaces: true,
+  labelSelector: true,
+  add: true,
+  update: true,
+  delete: true,
+  sync: true,
+  retry: true,
+  supersedes: true,
+  finalizer: true,
+  concurrency: true,
+  resync: true,
+  onError: true,
+  metrics: true,
+  permissions: true,
 } as const satisfies Record<keyof WatcherOptions<KubeObject>, true>;
 
 const WATCHER_FUNCTIONS = optionalFunctions("add", "update", "delete", "sync", "supersedes", "onError");

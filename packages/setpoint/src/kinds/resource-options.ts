@@ -2,8 +2,19 @@ import { invalidKind, type ResourceOptions } from "./declaration.js";
 import type { Schema } from "./json-schema.js";
 
 const KNOWN = {
-  ...{ spec: true, status: true, scope: true, plural: true, singular: true, shortNames: true, categories: true },
-  ...{ description: true, columns: true, scale: true, selectableFields: true, rules: true, markers: true },
+  spec: true,
+  status: true,
+  scope: true,
+  plural: true,
+  singular: true,
+  shortNames: true,
+  categories: true,
+  description: true,
+  columns: true,
+  scale: true,
+  selectableFields: true,
+  rules: true,
+  markers: true,
 } as const satisfies Record<keyof ResourceOptions<Schema, Schema>, true>;
 
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -36,21 +36,12 @@ const STATUS = setOf(["f:status"]);
 const SPEC = setOf(["f:spec"]);
 const SPEC_AND_METADATA = setOf(["f:spec"], ["f:metadata"]);
 
-/** By the metadata that a status keeps: the sets of `/status`. */
-const keptByStatus = new WeakMap<readonly string[], FieldSet>();
-
 /** Fields that the endpoint ignores, and so nobody comes to own through it. */
 function resetFields({ strategy, isBuiltIn }: ResourceDefinition, subresource: string): FieldSet | undefined {
   if (subresource !== "status") return strategy.hasStatus ? STATUS : undefined;
   if (!isBuiltIn) return SPEC_AND_METADATA;
   const { statusKeeps: kept } = strategy;
-  if (kept === undefined) return SPEC;
-  let fields = keptByStatus.get(kept);
-  if (fields === undefined) {
-    fields = setOf(["f:spec"], ...kept.map((field) => ["f:metadata", `f:${field}`]));
-    keptByStatus.set(kept, fields);
-  }
-  return fields;
+  return kept ? setOf(["f:spec"], ...kept.map((field) => ["f:metadata", `f:${field}`])) : SPEC;
 }
 
 /** Brings managedFields up to date with an update by the request's manager. */
