@@ -1,9 +1,9 @@
 // A controller that keeps one child for each object, beside controller-runtime doing the same, one after another against one
 // real kube-apiserver: how many reconciles a second create and update a child, and how long an event takes to its reconcile,
 // the server's part included. Every operator is a process with a namespace of its own, and works for a while before it is
-// measured: operators run for longer than compilers take. They stand side by side: a round asks one after the other, each
-// side first in turn, and single events go to each side in turn, one by one. What a server takes for one and the same request
-// doubles and halves within minutes, so that longer turns would compare times of day.
+// measured: operators run for longer than compilers take. They stand side by side and take turns of a few objects, or of one
+// event: what a server takes for one and the same request doubles and halves from second to second (it collects garbage), so
+// that longer turns would compare its moods.
 //
 // The peer that does the same is the one that applies, as ours does: one server-side apply where something differs, under a
 // field manager that owns what it states, so that a field no longer stated goes and what others set stays. Beside it stands
@@ -25,6 +25,8 @@ const COUNT = Number(process.env.RECONCILE_OBJECTS ?? 100);
 /** Single events of each side in a round, of different objects. */
 const EVENTS = Math.min(COUNT, Number(process.env.RECONCILE_EVENTS ?? 70));
 const ROUNDS = Number(process.env.RECONCILE_ROUNDS ?? 27);
+/** Objects of a turn: enough of them that all workers have some. */
+const turnOf = (concurrency) => Math.max(10, 5 * concurrency);
 /** Between two events whose latency is measured: longer than a reconcile takes, so that none waits for another. */
 const PACE_MS = 15;
 /** How often all objects are reconciled before anything is measured: some 3,000 runs, after which most of the code is compiled. */
@@ -39,6 +41,8 @@ const EVENT_WARM_UPS = 9;
 const ASKED_MS = 100;
 const CONCURRENCIES = [1, 10];
 const OURS = "setpoint";
+/** In place of the first of the objects that are to run: none, but each follows its events. */
+const NONE = -1;
 
 export async function measure() {
   const go = buildGoProgram(new URL("controller-runtime/", import.meta.url));
@@ -62,8 +66,9 @@ export async function measure() {
         const first = round % operators.length;
         const turns = [...operators.slice(first), ...operators.slice(0, first)];
         const child = `child-${round}`;
-        const rates = new Map();
-        for (const { name, operator } of turns) rates.set(name, await operator.writes(child));
+        await writeAll(turns, child, "created", turnOf(concurrency));
+        await writeAll(turns, child, "updated", turnOf(concurrency));
+        const rates = new Map(operators.map(({ name, operator }) => [name, operator.takeRates()]));
         const latencies = await latenciesOf(turns, child);
         for (const { name } of operators) {
           const at = `${name}, ${concurrency}`;
@@ -80,6 +85,14 @@ export async function measure() {
     await client[Symbol.asyncDispose]();
     await cluster.stop();
   }
+}
+
+/** Lets all objects have the child as it should be: a few of the first side, as many of the second, and so on. */
+async function writeAll(turns, child, revision, size) {
+  for (let first = 0; first < COUNT; first += size) {
+    for (const { operator } of turns) await operator.write(child, revision, first, Math.min(size, COUNT - first));
+  }
+  for (const { operator } of turns) await operator.check(child, (data) => data.revision === revision);
 }
 
 /** How long after each event its reconcile began, by side: an event of the first, one of the second, and so on. */
@@ -105,6 +118,11 @@ function percentile(values, share) {
 
 const summaryOf = (latenciesMs) => ({ p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99) });
 
+const noSums = () => ({
+  created: { seconds: 0, cpuSeconds: 0, serverSeconds: 0 },
+  updated: { seconds: 0, cpuSeconds: 0, serverSeconds: 0 },
+});
+
 /** One side at one concurrency, with websites of its own. */
 class Operator {
   #client;
@@ -112,6 +130,7 @@ class Operator {
   #serverPids;
   #process;
   #sites;
+  #sums = noSums();
 
   /** Starts it, and lets it work for a while. */
   static async start(client, { kubeconfig, pids }, command, namespace, concurrency) {
@@ -122,30 +141,36 @@ class Operator {
     operator.#serverPids = pids;
     operator.#process = startProcess(kubeconfig, command, [namespace, concurrency]);
     operator.#sites = new Sites(client, namespace);
-    for (let at = 0; at < WARM_UPS; at++) await operator.#process.ask(`warm-${at >> 1}`, at, COUNT);
+    for (let at = 0; at < WARM_UPS; at++) await operator.#process.ask(`warm-${at >> 1}`, at, 0, COUNT);
     for (let at = 0; at < EVENT_WARM_UPS; at++) await operator.#warmUpEvents();
     return operator;
   }
 
-  /** Creates a child of every object, and updates it. */
-  async writes(child) {
-    const created = await this.#process.ask(child, "created", COUNT);
-    await this.#check(child, ({ revision }) => revision === "created");
-    const serverBefore = cpuSecondsOf(this.#serverPids);
-    const updated = await this.#process.ask(child, "updated", COUNT);
-    const serverSeconds = cpuSecondsOf(this.#serverPids) - serverBefore;
-    await this.#check(child, ({ revision }) => revision === "updated");
+  /** Creates or updates the children of some objects. */
+  async write(child, revision, first, count) {
+    const before = cpuSecondsOf(this.#serverPids);
+    const { seconds, cpuSeconds } = await this.#process.ask(child, revision, first, count);
+    const sums = this.#sums[revision];
+    sums.seconds += seconds;
+    sums.cpuSeconds += cpuSeconds;
+    sums.serverSeconds += cpuSecondsOf(this.#serverPids) - before;
+  }
+
+  /** How it went since this was asked last. */
+  takeRates() {
+    const { created, updated } = this.#sums;
+    this.#sums = noSums();
     return {
       createsPerSecond: COUNT / created.seconds,
       updatesPerSecond: COUNT / updated.seconds,
-      cpuMs: ((updated.cpuSeconds - created.cpuSeconds) / COUNT) * 1000,
-      serverCpuMs: (serverSeconds / COUNT) * 1000,
+      cpuMs: (updated.cpuSeconds / COUNT) * 1000,
+      serverCpuMs: (updated.serverSeconds / COUNT) * 1000,
     };
   }
 
   /** Asks to follow the events that come. */
   expect(child) {
-    return this.#process.ask(child, "updated", EVENTS);
+    return this.#process.ask(child, "updated", NONE, EVENTS);
   }
 
   change(number) {
@@ -154,7 +179,7 @@ class Operator {
 
   async latencies(child, answer) {
     const { latenciesMs } = await answer;
-    await this.#check(child, ({ sentAt }, number) => sentAt === this.#sites.sentAt(number));
+    await this.check(child, ({ sentAt }, number) => sentAt === this.#sites.sentAt(number));
     return latenciesMs;
   }
 
@@ -163,13 +188,14 @@ class Operator {
   }
 
   async #warmUpEvents() {
-    const answer = this.#process.ask(`warm-${(WARM_UPS - 1) >> 1}`, WARM_UPS - 1, COUNT);
+    const answer = this.#process.ask(`warm-${(WARM_UPS - 1) >> 1}`, WARM_UPS - 1, NONE, COUNT);
     await pause(ASKED_MS);
     await createAll(COUNT, 4, (number) => this.#sites.change(number));
     await answer;
   }
 
-  #check(child, isAsDesired) {
+  /** That all children are as they should be. */
+  check(child, isAsDesired) {
     return checkChildren(this.#client, this.#namespace, child, COUNT, isAsDesired);
   }
 }

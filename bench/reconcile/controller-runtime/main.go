@@ -1,6 +1,7 @@
 // The peer's operator of the benchmark: program apply|update NAMESPACE CONCURRENCY. Each line of its input, `CHILD REVISION
-// WRITES`, says what the children are to be from now on, runs all objects where CHILD or REVISION is new, and is answered
-// after that many writes: how long they took, and how long after the event of each its reconcile began.
+// FIRST COUNT`, says what the children are to be from now on, runs COUNT objects from number FIRST on and no others (or, where
+// FIRST is -1, whatever has an event), and is answered after COUNT writes: how long they took, the CPU time of it, and how
+// long after the event of each its reconcile began.
 package main
 
 import (
@@ -40,7 +41,9 @@ type reconciler struct {
 
 	mutex           sync.Mutex
 	child, revision string
+	first, count    int
 	left            int
+	cpu             float64
 	started         time.Time
 	latencies       []float64
 }
@@ -48,9 +51,9 @@ type reconciler struct {
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	entered := time.Now()
 	r.mutex.Lock()
-	suffix, revision := r.child, r.revision
+	suffix, revision, due := r.child, r.revision, r.isDue(request.Name)
 	r.mutex.Unlock()
-	if suffix == "" {
+	if !due {
 		return ctrl.Result{}, nil
 	}
 	var site Website
@@ -105,26 +108,32 @@ func (r *reconciler) wrote(entered time.Time, sentAt string) {
 	if r.left > 0 {
 		return
 	}
-	var usage syscall.Rusage
-	must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	must(json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"seconds":     time.Since(r.started).Seconds(),
 		"latenciesMs": r.latencies,
-		"cpuSeconds":  cpu(usage.Utime) + cpu(usage.Stime),
+		"cpuSeconds":  cpuSeconds() - r.cpu,
 	}))
 }
 
-// Begins a phase as a line of the input says. Returns whether all objects must run for it.
+// Begins a phase as a line of the input says. Returns whether the objects that are due must run for it.
 func (r *reconciler) begin(line string) bool {
 	fields := strings.Fields(line)
-	writes, err := strconv.Atoi(fields[2])
+	first, err := strconv.Atoi(fields[2])
+	must(err)
+	count, err := strconv.Atoi(fields[3])
 	must(err)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	isNew := fields[0] != r.child || fields[1] != r.revision
-	r.child, r.revision, r.left = fields[0], fields[1], writes
-	r.started, r.latencies = time.Now(), nil
-	return isNew
+	r.child, r.revision, r.first, r.count, r.left = fields[0], fields[1], first, count, count
+	r.started, r.cpu, r.latencies = time.Now(), cpuSeconds(), nil
+	return first >= 0
+}
+
+// Whether an object is one of those that run now. The mutex must be held.
+func (r *reconciler) isDue(name string) bool {
+	number, err := strconv.Atoi(name[len(name)-4:])
+	must(err)
+	return r.child != "" && (r.first < 0 || (number >= r.first && number < r.first+r.count))
 }
 
 func main() {
@@ -161,7 +170,12 @@ func main() {
 				continue
 			}
 			for i := range sites.Items {
-				events <- event.GenericEvent{Object: &sites.Items[i]}
+				r.mutex.Lock()
+				due := r.isDue(sites.Items[i].Name)
+				r.mutex.Unlock()
+				if due {
+					events <- event.GenericEvent{Object: &sites.Items[i]}
+				}
 			}
 		}
 		stop()
@@ -169,7 +183,12 @@ func main() {
 	must(manager.Start(ctx))
 }
 
-func cpu(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+// What the process has used so far.
+func cpuSeconds() float64 {
+	var usage syscall.Rusage
+	must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return float64(usage.Utime.Sec+usage.Stime.Sec) + float64(usage.Utime.Usec+usage.Stime.Usec)/1e6
+}
 
 func must(err error) {
 	if err != nil {
