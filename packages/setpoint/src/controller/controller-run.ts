@@ -206,10 +206,9 @@ export class ControllerRun implements AsyncDisposable {
   };
 
   #enqueue(key: string, cause: Cause, priority: Priority): void {
-    const dampedMs = this.#memory.dampedUntilMs(key) - this.#environment.clock.monotonic();
     const isUrgent = cause.type === "requested" || cause.type === "deleted";
-    if (dampedMs <= 0 || isUrgent) this.#queue.add(key, [cause], { priority });
-    else this.#queue.add(key, [cause], { priority: "low", afterMs: dampedMs });
+    const dampedMs = isUrgent ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
+    this.#queue.add(key, [cause], dampedMs > 0 ? { priority: "low", afterMs: dampedMs } : { priority });
   }
 
   #onChange(key: string, old: KubeObject, object: KubeObject): void {

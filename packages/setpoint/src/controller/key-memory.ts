@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.js";
 import type { KubeObject } from "../kinds/object.js";
 import { stepOf } from "./directives.js";
 import type { SpanOrigin } from "./traces.js";
@@ -52,8 +53,10 @@ export class KeyMemory {
     this.#dampedUntilMs.delete(key);
   }
 
-  dampedUntilMs(key: string): number {
-    return this.#dampedUntilMs.get(key) ?? 0;
+  /** For how long the key is still held back. */
+  dampedMs(key: string, clock: Pick<Clock, "monotonic">): number {
+    const untilMs = this.#dampedUntilMs.get(key);
+    return untilMs === undefined ? 0 : Math.max(0, untilMs - clock.monotonic());
   }
 
   /** Of several changes since the last run the first one counts. */

@@ -17,6 +17,9 @@ export const BANDS = ["high", "normal", "low"] as const satisfies readonly Prior
 /** A band that waits is served at the latest after so many keys of the bands above it. */
 export const PATIENCE = 8;
 
+/** Up to so many lanes stay when they are empty: the next key of a namespace is likely to come soon. */
+const KEPT_LANES = 64;
+
 /**
  * The slots that wait for a worker. Three bands by priority; in each band one line for every lane (a namespace), served
  * in turn, so that none can starve another. A lower band yields to a higher one but ages: passed over
@@ -60,7 +63,7 @@ export class ReadyLines {
   /** Forgets a slot that is not in line. */
   leave(slot: number): void {
     const lane = this.#links[slot * LINK_SIZE + LANE]!;
-    if (--this.#members[lane]! > 0) return;
+    if (--this.#members[lane]! > 0 || this.#lanes.size <= KEPT_LANES) return;
     this.#lanes.delete(this.#hashes[lane]!);
     this.#freeLanes.push(lane);
   }
