@@ -137,8 +137,10 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     this.#queue.push(entry);
     if (this.#isRunning) return;
     this.#isRunning = true;
-    Promise.resolve().then(() => this.#run());
+    queueMicrotask(this.#start);
   }
+
+  readonly #start = (): void => void this.#run();
 
   async #run(): Promise<void> {
     for (let inTurn = 1; this.#taken < this.#queue.length; inTurn++) {

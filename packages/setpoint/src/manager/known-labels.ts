@@ -8,7 +8,9 @@ export function knownLabels(...names: readonly string[]): (...values: readonly s
   const known = new Map<string, Labels>();
   return (...values) => {
     const id = values.join("\n");
-    const labels = known.get(id) ?? Object.fromEntries(names.map((name, at) => [name, values[at]!]));
+    const before = known.get(id);
+    if (before) return before;
+    const labels = Object.fromEntries(names.map((name, at) => [name, values[at]!]));
     if (known.size < MAX_KNOWN) known.set(id, labels);
     return labels;
   };
