@@ -135,16 +135,16 @@ export function withGeneration(condition: Omit<NewCondition, "observedGeneration
 /** The typed face of reads and writes; inside, kinds are known by their declarations alone. */
 function objectAccess(reader: ObjectReader, writer: ChildWriter): ObjectAccess<Kind, Kind> {
   const access = {
-    get: reader.get.bind(reader),
-    find: reader.find.bind(reader),
-    list: reader.list.bind(reader),
-    byIndex: reader.byIndex.bind(reader),
+    get: (...given: Parameters<ObjectReader["get"]>) => reader.get(...given),
+    find: (...given: Parameters<ObjectReader["find"]>) => reader.find(...given),
+    list: (...given: Parameters<ObjectReader["list"]>) => reader.list(...given),
+    byIndex: (...given: Parameters<ObjectReader["byIndex"]>) => reader.byIndex(...given),
     apply: (kind: Kind, desired: unknown, options?: Parameters<ChildWriter["apply"]>[2]) =>
       writer.apply(kind, desired as JsonObject, options),
     create: (kind: Kind, object: NewObject<KubeObject>) => writer.create(kind, object),
-    patch: writer.patch.bind(writer),
-    createSubresource: writer.createSubresource.bind(writer),
-    delete: writer.delete.bind(writer),
+    patch: (...given: Parameters<ChildWriter["patch"]>) => writer.patch(...given),
+    createSubresource: (...given: Parameters<ChildWriter["createSubresource"]>) => writer.createSubresource(...given),
+    delete: (...given: Parameters<ChildWriter["delete"]>) => writer.delete(...given),
     prune: (...kinds: readonly Kind[]) => writer.prune(kinds),
   };
   return access as unknown as ObjectAccess<Kind, Kind>;

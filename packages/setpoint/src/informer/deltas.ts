@@ -31,8 +31,11 @@ export interface DeltaSink<T extends KubeObject> {
   isNeeded(): boolean;
   /** False while nobody wants to be told of changes by `changed`. */
   isTracking(): boolean;
-  /** Called when the store already shows the step. */
-  push(step: Step<T>): void;
+  /**
+   * Called when the store already shows the step. `isEvent` says that the watch brought it and that nothing else belongs to
+   * it: handlers may run during the call.
+   */
+  push(step: Step<T>, isEvent: boolean): void;
   /** An object that a list brought again unchanged. */
   unchanged(key: string): void;
   changed(key: string): void;
@@ -71,9 +74,9 @@ export class Deltas<T extends KubeObject> {
     const isOld = own !== undefined && isOlder(resourceVersion, own.resourceVersion);
     if (!isOld) {
       if (own) this.#ownWrites.delete(incoming.key);
-      if (type === "DELETED") this.#remove(incoming);
+      if (type === "DELETED") this.#remove(incoming, true);
       // The echo of an own write: the store holds that very answer.
-      else if (own?.resourceVersion !== resourceVersion || !this.#store.has(incoming.key)) this.#set(incoming, false);
+      else if (own?.resourceVersion !== resourceVersion || !this.#store.has(incoming.key)) this.#set(incoming, true);
     }
     if (resourceVersion) partition.resourceVersion = resourceVersion;
   }
@@ -99,7 +102,7 @@ export class Deltas<T extends KubeObject> {
     const { key, resourceVersion } = incoming;
     this.#ownWrites.set(key, { resourceVersion, sequence: ++this.#ownWriteCount });
     if (isInScope) this.#set(incoming, false);
-    else this.#remove(incoming);
+    else this.#remove(incoming, false);
   }
 
   beginList(): Stage {
@@ -173,10 +176,10 @@ export class Deltas<T extends KubeObject> {
     partition.resourceVersion = "";
   }
 
-  #set(incoming: Incoming, isInInitialList: boolean): void {
+  #set(incoming: Incoming, isEvent: boolean): void {
     const slot = this.#store.slotFor(incoming);
     if (slot === undefined) {
-      this.#added(incoming.key, this.#store.put(incoming), isInInitialList);
+      this.#added(incoming.key, this.#store.put(incoming), false, isEvent);
       return;
     }
     if (this.#store.holdsVersion(slot, incoming)) {
@@ -186,11 +189,11 @@ export class Deltas<T extends KubeObject> {
     const { key } = incoming;
     if (!this.#store.hasUid(slot, incoming.uid)) {
       this.#lose(key);
-      this.#added(key, this.#store.put(incoming), isInInitialList);
+      this.#added(key, this.#store.put(incoming), false);
       return;
     }
     const old = this.#sink.isNeeded() ? this.#store.lastSnapshot(slot) : undefined;
-    this.#updated(key, old, this.#store.put(incoming));
+    this.#updated(key, old, this.#store.put(incoming), isEvent);
   }
 
   #replaceOne(key: string, slot: Slot, isInInitialList: boolean): void {
@@ -215,7 +218,7 @@ export class Deltas<T extends KubeObject> {
   }
 
   /** A delete of which the watch told. */
-  #remove(incoming: Incoming): void {
+  #remove(incoming: Incoming, isEvent: boolean): void {
     const slot = this.#store.slotFor(incoming);
     if (slot === undefined) return;
     const { key } = incoming;
@@ -227,7 +230,7 @@ export class Deltas<T extends KubeObject> {
     this.#store.delete(key);
     this.#sink.changed(key);
     if (this.#sink.isNeeded()) {
-      this.#sink.push({ type: "delete", key, object: this.#store.loose(incoming), finalStateUnknown: false });
+      this.#sink.push({ type: "delete", key, object: this.#store.loose(incoming), finalStateUnknown: false }, isEvent);
     }
   }
 
@@ -237,19 +240,19 @@ export class Deltas<T extends KubeObject> {
     const last = this.#sink.isNeeded() ? this.#store.lastSnapshot(slot) : undefined;
     this.#store.delete(key);
     this.#sink.changed(key);
-    if (last) this.#sink.push({ type: "delete", key, object: last, finalStateUnknown: true });
+    if (last) this.#sink.push({ type: "delete", key, object: last, finalStateUnknown: true }, false);
   }
 
-  #added(key: string, slot: Slot, isInInitialList: boolean): void {
+  #added(key: string, slot: Slot, isInInitialList: boolean, isEvent = false): void {
     this.#sink.changed(key);
     if (!this.#sink.isNeeded()) return;
-    this.#sink.push({ type: "add", key, object: this.#store.snapshot(slot), isInInitialList });
+    this.#sink.push({ type: "add", key, object: this.#store.snapshot(slot), isInInitialList }, isEvent);
   }
 
-  #updated(key: string, old: ReturnType<Store<T>["snapshot"]> | undefined, slot: Slot): void {
+  #updated(key: string, old: ReturnType<Store<T>["snapshot"]> | undefined, slot: Slot, isEvent = false): void {
     this.#sink.changed(key);
     if (!old) return;
-    this.#sink.push({ type: "update", key, old, object: this.#store.snapshot(slot), isResync: false });
+    this.#sink.push({ type: "update", key, old, object: this.#store.snapshot(slot), isResync: false }, isEvent);
   }
 
   #dropReached(partition: Partition): void {

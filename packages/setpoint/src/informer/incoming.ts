@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { copyBytes } from "../client/copy-bytes.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
-import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
+import type { KubeObject } from "../kinds/object.js";
 import type { Retention } from "./retention.js";
 import { ObjectScanner, startsWith } from "./scan.js";
 import { KeyBytes } from "./slot-table.js";
@@ -49,14 +49,10 @@ export class Incoming {
 
   /** The `managedFields` to be kept beside the body, as JSON; empty where none are. Worked out when first asked for. */
   get managedFields(): string {
-    this.#managedFields ??= this.#readManagedFields();
+    this.#managedFields ??= this.#retention.keepManagedFields(
+      this.bytes.subarray(this.#managedFieldsStart, this.#managedFieldsEnd),
+    );
     return this.#managedFields;
-  }
-
-  #readManagedFields(): string {
-    const json = this.bytes.subarray(this.#managedFieldsStart, this.#managedFieldsEnd);
-    if (!this.#retention.mayKeep(json)) return "";
-    return this.#retention.keepManagedFields(JSON.parse(json.toString("utf8")) as ManagedFieldsEntry[]);
   }
 
   /** Sets them as text, or where in `bytes` all of them stand. */

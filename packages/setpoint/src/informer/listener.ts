@@ -117,6 +117,19 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     this.#enqueue(pending);
   }
 
+  /** As {@link push}, of a step that is a whole change: a handler that waits for nothing takes it at once. */
+  pushEvent(step: Step<T>): void {
+    if (this.#isRunning || this.#isDisposed) {
+      this.push(step);
+      return;
+    }
+    this.#isRunning = true;
+    const returned = this.#call({ step, merged: false });
+    if (returned) void returned.then(this.#start);
+    else if (this.#taken < this.#queue.length) queueMicrotask(this.#start);
+    else this.#isRunning = false;
+  }
+
   /** Says that all that the initial list holds has been pushed. */
   endInitialList(): void {
     if (!this.#isDisposed) this.#enqueue(INITIAL_LIST_END);
@@ -149,15 +162,23 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
         this.#markSynced();
         continue;
       }
-      try {
-        const returned = this.#handler(eventOf(entry));
-        if (returned) await returned;
-      } catch (error) {
-        this.#context.onHandlerError(entry.step.key, error);
-      }
+      const returned = this.#call(entry);
+      if (returned) await returned;
       if (inTurn % STEPS_PER_TURN === 0) await this.#context.clock.sleep(0);
     }
     this.#isRunning = false;
+  }
+
+  /** Calls the handler; what it throws, now or later, is reported. */
+  #call(pending: Pending<T>): Promise<void> | undefined {
+    const report = (error: unknown): void => this.#context.onHandlerError(pending.step.key, error);
+    try {
+      const returned = this.#handler(eventOf(pending));
+      return returned ? returned.then(undefined, report) : undefined;
+    } catch (error) {
+      report(error);
+      return undefined;
+    }
   }
 
   #take(): Pending<T> | typeof INITIAL_LIST_END {

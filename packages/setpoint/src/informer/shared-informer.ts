@@ -90,7 +90,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     this.#deltas = new Deltas(this.#store, {
       isNeeded: () => this.#listeners.size > 0,
       isTracking: () => this.#indexes.size > 0 || this.#deleteWaiters.size > 0,
-      push: (step) => this.#distribute(step),
+      push: (step, isEvent) => this.#distribute(step, isEvent),
       unchanged: (key) => this.#resyncUnchanged(key),
       changed: (key) => this.#changed(key),
     });
@@ -322,9 +322,12 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     options.onError?.(this.kind, error);
   }
 
-  #distribute(step: Step<T>): void {
+  #distribute(step: Step<T>, isEvent: boolean): void {
     this.#context.options.onStep?.(this.kind, step.type);
-    for (const listener of this.#listeners) listener.push(step);
+    for (const listener of this.#listeners) {
+      if (isEvent) listener.pushEvent(step);
+      else listener.push(step);
+    }
   }
 
   /** A list brought the object again as it was: a step only for handlers that want to see objects again. */
