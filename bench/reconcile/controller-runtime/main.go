@@ -49,7 +49,6 @@ type reconciler struct {
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	entered := time.Now()
 	r.mutex.Lock()
 	suffix, revision, due := r.child, r.revision, r.isDue(request.Name)
 	r.mutex.Unlock()
@@ -60,6 +59,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Get(ctx, request.NamespacedName, &site); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	// With the object in hand, as the other side begins.
+	entered := time.Now()
 	data := map[string]string{"image": site.Spec.Image, "sentAt": site.Spec.SentAt, "revision": revision}
 	write := r.createOrUpdate
 	if r.applies {
