@@ -7,6 +7,7 @@ import { VirtualClock } from "../clock/virtual-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Namespace } from "../kinds/builtin/v1.js";
+import { invalidKind } from "../kinds/declaration.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
 import type { ManagerOptions } from "../manager/manager.js";
@@ -56,6 +57,16 @@ export interface TestEnvironmentOptions {
   readonly manager?: Partial<ManagerOptions>;
 }
 
+type Definable = NonNullable<TestEnvironmentOptions["kinds"]>[number];
+
+function definitionOf(kind: Definable, at: number): NewObject<CustomResourceDefinition> {
+  const { crd, metadata } = (kind ?? {}) as { crd?: unknown; metadata?: { name?: unknown } };
+  if (typeof crd === "function") return (kind as { crd(): NewObject<CustomResourceDefinition> }).crd();
+  if (typeof metadata?.name === "string") return kind as NewObject<CustomResourceDefinition>;
+  const why = "neither a kind of resource(…) nor a CustomResourceDefinition; built-in kinds are there already";
+  throw invalidKind(`kinds[${at}]`, why);
+}
+
 /**
  * An operator and an API server in one test: the real embedded control plane in this process, on virtual time, from a
  * seed. Nothing waits for real time, and a run always goes alike.
@@ -83,9 +94,13 @@ export class TestEnvironment implements AsyncDisposable {
     this.client = plane.client;
   }
 
-  /** Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed. */
+  /**
+   * Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed, and with
+   * `KIND_INVALID` for kinds that have no definition.
+   */
   static async create(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
     const { from, seed = 1 } = options;
+    const definitions = (options.kinds ?? []).map(definitionOf);
     const clock = new VirtualClock(from?.takenAtMs);
     const start = await loadControlPlane();
     const plane = await start({
@@ -97,10 +112,7 @@ export class TestEnvironment implements AsyncDisposable {
     });
     const env = new TestEnvironment(plane, clock, options);
     for (const name of options.namespaces ?? []) await env.#ensure(Namespace, { metadata: { name } });
-    for (const kind of options.kinds ?? []) {
-      const definition = "crd" in kind && typeof kind.crd === "function" ? kind.crd() : kind;
-      await env.#ensure(CustomResourceDefinition, definition as NewObject<CustomResourceDefinition>);
-    }
+    for (const definition of definitions) await env.#ensure(CustomResourceDefinition, definition);
     await env.idle();
     if (options.workloads) await env.start(options.workloads);
     return env;
