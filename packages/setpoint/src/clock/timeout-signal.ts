@@ -7,8 +7,7 @@ export interface TimeoutSignal extends Disposable {
 
 /**
  * `AbortSignal.timeout` on an injected clock: aborted after `timeoutMs`, or with the parent's reason as soon as `parent`
- * is. The reason of a timeout is a `DOMException` named `TimeoutError` unless `reason` makes another. Where a `controller`
- * is given, the signal is its own.
+ * is. The reason of a timeout is a `DOMException` named `TimeoutError` unless `reason` makes another.
  *
  * ```ts
  * using deadline = timeoutSignal(clock, 10_000, signal);
@@ -20,8 +19,8 @@ export function timeoutSignal(
   timeoutMs: number,
   parent?: AbortSignal,
   reason: () => Error = () => new DOMException(`no answer within ${timeoutMs} ms`, "TimeoutError"),
-  controller: AbortController = new AbortController(),
 ): TimeoutSignal {
+  const controller = new AbortController();
   const timer = clock.timer(timeoutMs, () => {
     parent?.removeEventListener("abort", onParentAbort);
     controller.abort(reason());

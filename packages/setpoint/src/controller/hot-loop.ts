@@ -117,11 +117,7 @@ function isNewsFor(cause: Cause, write: WriteRecord, run: TalliedRun): boolean {
     case "dependency":
     case "owned":
       return write.kind !== cause.kind || write.key !== cause.key;
-    case "created":
-    case "deleted":
-    case "trigger":
-    case "requested":
-    case "more":
+    default:
       return true;
   }
 }
