@@ -6,7 +6,6 @@ import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import { type EndpointAnswer, EndpointServer } from "./endpoint-server.js";
 import { healthAnswer } from "./health.js";
 import type { MetricRegistry } from "./metric-registry.js";
-import { cpuProfileEndpoint, heapSnapshotEndpoint } from "./profiling.js";
 import type { NarrowedRules } from "./seen-access.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";
 
@@ -69,7 +68,7 @@ export class Endpoints implements AsyncDisposable {
     }
     if (metrics) {
       const server = this.#server();
-      this.#guarded(server, options, sources);
+      await this.#guarded(server, options, sources);
       this.#metricsUrl = await server.listen(metrics.host, metrics.port, "metrics");
     }
   }
@@ -84,7 +83,7 @@ export class Endpoints implements AsyncDisposable {
     return server;
   }
 
-  #guarded(server: EndpointServer, options: EndpointOptions, sources: EndpointSources): void {
+  async #guarded(server: EndpointServer, options: EndpointOptions, sources: EndpointSources): Promise<void> {
     const { client, clock, metrics, timeline } = sources;
     const guard = options.metricsAccess === "rbac" ? reviewedAccess(client) : loopbackOnly;
     const type = "text/plain; version=0.0.4; charset=utf-8";
@@ -92,6 +91,7 @@ export class Endpoints implements AsyncDisposable {
     server.route("/timeline", timelineEndpoint(timeline), guard);
     server.route("/rbac", () => accessAnswer(sources.access()), guard);
     if (!options.profiling) return;
+    const { cpuProfileEndpoint, heapSnapshotEndpoint } = await import("./profiling.js");
     server.route("/debug/profile", cpuProfileEndpoint(clock), guard);
     server.route("/debug/heap", heapSnapshotEndpoint(), guard);
   }
