@@ -65,6 +65,8 @@ export class ControllerRun implements AsyncDisposable {
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(controller: Controller<any>, environment: ControllerEnvironment) {
     this.controller = controller as Controller;
+    // Triggers listen to the one, and requests of each worker to the other: more of them are no leak.
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#reporter = new RunReporter(this.controller, this.#environment);
     const { clock, random, observer, traces, fence } = environment;
