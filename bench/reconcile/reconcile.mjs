@@ -1,9 +1,9 @@
 // A controller that keeps one child for each object, beside controller-runtime doing the same, one after another against one
 // real kube-apiserver: how many reconciles a second create and update a child, and how long it takes from an event until its
-// reconcile has the object in hand, the server's part included. Every operator is a process with a namespace of its own, and works for a while before it is
-// measured: operators run for longer than compilers take. They stand side by side and take turns of a few objects, or of one
-// event: what a server takes for one and the same request doubles and halves from second to second (it collects garbage), so
-// that longer turns would compare its moods.
+// reconcile has the object in hand, the server's part included. Every operator is a process with a namespace of its own, and
+// works for a while before it is measured: operators run for longer than compilers take. They stand side by side and take
+// turns of a few objects, or of one event: what a server takes for one and the same request doubles and halves from second to
+// second (it collects garbage), so that longer turns would compare its moods.
 //
 // The peer that does the same is the one that applies, as ours does: one server-side apply where something differs, under a
 // field manager that owns what it states, so that a field no longer stated goes and what others set stays. Beside it stands

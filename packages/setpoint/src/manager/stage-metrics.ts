@@ -1,7 +1,7 @@
 import type { Action } from "../controller/cause.js";
 import type { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerObserver } from "../controller/environment.js";
-import type { Labels, MetricValue } from "../controller/metric-source.js";
+import type { MetricValue } from "../controller/metric-source.js";
 import type { RunRecord } from "../controller/timeline.js";
 import type { WatchStep } from "../controller/watcher.js";
 import type { WatcherRun } from "../controller/watcher-run.js";
@@ -62,26 +62,13 @@ const OF_STEP: Readonly<Record<WatchStep["type"], EventType>> = {
   sync: "RESYNC",
 };
 
-/** Gives the labels of a kind's stages, by type of event: each time the same, without a text to be put together. */
-function stageLabels(): (kind: Kind) => Readonly<Record<EventType, Labels>> {
-  const known = new WeakMap<Kind, Record<EventType, Labels>>();
-  return (kind) => {
-    const before = known.get(kind);
-    if (before) return before;
-    const of = (type: EventType): Labels => ({ event_type: type, kind: kindId(kind) });
-    const labels = { CREATE: of("CREATE"), UPDATE: of("UPDATE"), DELETE: of("DELETE"), RESYNC: of("RESYNC") };
-    known.set(kind, labels);
-    return labels;
-  };
-}
-
 /** Counts what informers hand out. */
 export function informerMetrics(
   registry: MetricRegistry,
 ): (kind: Kind, type: InformerEvent<KubeObject>["type"]) => void {
   const events = registry.counter(STAGES.events);
-  const labelsOf = stageLabels();
-  return (kind, type) => events.add(labelsOf(kind)[OF_STEP[type]]);
+  const stage = knownLabels("event_type", "kind");
+  return (kind, type) => events.add(stage(OF_STEP[type], kindId(kind)));
 }
 
 /** Feeds the metrics of each stage behind the informers from what controllers and watchers tell. */
@@ -96,9 +83,8 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
   const executed = registry.counter(STAGES.retriesExecuted);
   const waited = registry.histogram(STAGES.retryWait);
   const stage = knownLabels("event_type", "kind");
-  const labelsOf = stageLabels();
   return {
-    runStarted: ({ controller, action }) => ongoing.add(labelsOf(controller.kind)[OF_ACTION[action]], 1),
+    runStarted: ({ controller, action }) => ongoing.add(stage(OF_ACTION[action], kindId(controller.kind)), 1),
     runEnded: (run) => {
       if (run.outcome === "paused" || run.outcome === "gone") return;
       const { kind, durationMs, waitedMs } = run;
