@@ -1,7 +1,7 @@
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import { ownField } from "../kinds/own-field.js";
 import { compareQuantities, quantityPattern } from "../kinds/quantity.js";
-import { isEqual, isRecord, joinPath } from "./field-paths.js";
+import { copyWithout, isEqual, isRecord, joinPath } from "./field-paths.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,8 +22,9 @@ export function appliedEntry(object: KubeObject, manager: string): ManagedFields
  */
 export function differingPaths(applied: JsonObject, desired: JsonObject, current: unknown): readonly string[] {
   const paths: string[] = [];
-  if (isLeaf(applied)) nameUnowned(ownable(desired), current, "", paths);
-  else compareNode(applied, ownable(desired), current, "", paths);
+  const owned = ownable(desired);
+  if (isLeaf(applied)) nameUnowned(owned, current, "", paths);
+  else compareNode(applied, owned, current, "", paths);
   return paths;
 }
 
@@ -50,9 +51,10 @@ export function isApplied(applied: Fields, steps: readonly string[]): boolean {
 
 /** What managers can own of a desired object: neither its type nor its identity. */
 function ownable(desired: JsonObject): JsonObject {
-  const { apiVersion: _, kind: __, metadata, ...rest } = desired;
-  const { name: ___, namespace: ____, ...ownMetadata } = (metadata ?? {}) as JsonObject;
-  return Object.keys(ownMetadata).length > 0 ? { ...rest, metadata: ownMetadata } : rest;
+  const owned = copyWithout(desired, "apiVersion", "kind", "metadata");
+  const metadata = copyWithout((desired.metadata ?? {}) as JsonObject, "name", "namespace");
+  if (Object.keys(metadata).length > 0) owned.metadata = metadata;
+  return owned as JsonObject;
 }
 
 function compareNode(applied: Fields, desired: unknown, current: unknown, path: string, paths: string[]): void {

@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { appliedEntry, differingPaths, isApplied, isSameBeside } from "./applied-fields.js";
 import type { AppliedMemory } from "./applied-memory.js";
 import type { ApplyOptions } from "./context.js";
-import { splitPath, valueAt, withoutPath } from "./field-paths.js";
+import { copyWithout, splitPath, valueAt, withoutPath } from "./field-paths.js";
 import type { KindSource } from "./kind-source.js";
 import { keyFor, type Sources } from "./object-reader.js";
 import type { OwnChange, OwnWrites } from "./own-writes.js";
@@ -224,18 +224,15 @@ export class ChildWriter {
     const metadata = stated.metadata as JsonObject & { readonly name: string; readonly namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata.namespace);
     const { ownerReferences, annotations } = this.#mark(namespace);
-    // Set one by one: a copy of which parts are spread in on a condition costs many times as much.
-    const marked: Record<string, unknown> = { ...metadata };
+    const marked = copyWithout(metadata);
     if (namespace) marked.namespace = namespace;
     if (ownerReferences) marked.ownerReferences = ownerReferences;
     if (annotations) marked.annotations = { ...(metadata.annotations as JsonObject | undefined), ...annotations };
-    const desired = { ...withoutStatus(stated), apiVersion: kind.apiVersion, kind: kind.kind, metadata: marked };
-    return {
-      source,
-      key: keyFor(kind, metadata.name, namespace),
-      namespace,
-      desired: desired as unknown as JsonObject,
-    };
+    const desired = copyWithout(stated, "status");
+    desired.apiVersion = kind.apiVersion;
+    desired.kind = kind.kind;
+    desired.metadata = marked;
+    return { source, key: keyFor(kind, metadata.name, namespace), namespace, desired: desired as JsonObject };
   }
 
   #mark(namespace: string | undefined): ReturnType<typeof ownerMark> {
@@ -303,12 +300,6 @@ export class ChildWriter {
     this.#run.writes.push(record);
     return record;
   }
-}
-
-function withoutStatus(stated: JsonObject): JsonObject {
-  if (!Object.hasOwn(stated, "status")) return stated;
-  const { status: _, ...rest } = stated;
-  return rest;
 }
 
 /** Leaves out the yielded paths that somebody else has taken over: there, and not among the fields applied. */

@@ -57,6 +57,16 @@ export function valueAt(value: Json, steps: readonly string[]): Json {
   return current;
 }
 
+/**
+ * A copy of an object, not of a map whose keys users choose, without some of its fields, to which others may be added.
+ * Field by field: engines take ten times as long for a rest pattern, and for fields that are set on what was spread.
+ */
+export function copyWithout<T extends object>(record: T, ...fields: readonly string[]): Record<string, Json> {
+  const copy: Record<string, Json> = {};
+  for (const field of Object.keys(record)) if (!fields.includes(field)) copy[field] = record[field as keyof T];
+  return copy;
+}
+
 /** A copy without the value at the path; the value itself where there is none. */
 export function withoutPath(value: Json, steps: readonly string[]): Json {
   const [step, ...rest] = steps;

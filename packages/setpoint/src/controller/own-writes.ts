@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kinds/object.js";
-import { isEqual, withoutPath } from "./field-paths.js";
+import { copyWithout, isEqual, withoutPath } from "./field-paths.js";
 
 /** Whether two states of an object, without what every write changes, differ in nothing but what the write may change. */
 export type OwnChange = (before: KubeObject, after: KubeObject) => boolean;
@@ -75,8 +75,9 @@ export class OwnWrites {
   }
 }
 
-/** Without what every write changes. To leave fields out of a copy costs many times as much as to set them. */
+/** Without what every write changes. */
 function bare(object: KubeObject): KubeObject {
-  const metadata = { ...object.metadata, generation: undefined, managedFields: undefined, resourceVersion: "" };
-  return { ...object, metadata };
+  const copy = copyWithout(object);
+  copy.metadata = copyWithout(object.metadata, "generation", "managedFields", "resourceVersion");
+  return copy as unknown as KubeObject;
 }

@@ -17,13 +17,17 @@ export interface AnnotatedOwner {
 }
 
 export function ownerUids(object: KubeObject): readonly string[] {
-  const uids = (object.metadata.ownerReferences ?? []).filter(({ controller }) => controller).map(({ uid }) => uid);
+  const uids: string[] = [];
+  for (const { controller, uid } of object.metadata.ownerReferences ?? []) if (controller) uids.push(uid);
   const annotated = annotatedOwner(object);
-  return annotated ? [...uids, annotated.uid] : uids;
+  if (annotated) uids.push(annotated.uid);
+  return uids;
 }
 
 export function annotatedOwner(object: Pick<KubeObject, "metadata">): AnnotatedOwner | undefined {
-  const [kind, key, uid, ...rest] = object.metadata.annotations?.[OWNER_ANNOTATION]?.split(" ") ?? [];
+  const text = object.metadata.annotations?.[OWNER_ANNOTATION];
+  if (text === undefined) return undefined;
+  const [kind, key, uid, ...rest] = text.split(" ");
   return kind && key && uid && rest.length === 0 ? { kind, key, uid } : undefined;
 }
 

@@ -57,11 +57,13 @@ export class RunReporter {
       startedAt: new Date(clock.now() - durationMs).toISOString(),
       waitedMs: Math.max(0, item.startedMs - item.readySinceMs),
       durationMs,
-      attempt: 0,
-      reads: [],
-      writes: [],
-      effects: [],
-      ...run,
+      attempt: run.attempt ?? 0,
+      reads: run.reads ?? [],
+      writes: run.writes ?? [],
+      effects: run.effects ?? [],
+      outcome: run.outcome,
+      ...(run.reason === undefined ? {} : { reason: run.reason }),
+      ...(run.parked ? { parked: true } : {}),
     };
     this.#timeline.add(record);
     observer?.runEnded?.(record);
