@@ -6,6 +6,7 @@ export interface KubernetesOptions {
   readonly apiserverFlags?: readonly string[];
   readonly controllerManagerFlags?: readonly string[];
   readonly serviceAccounts?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Kubernetes extends AsyncDisposable {

@@ -57,9 +57,10 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * @param {{ controllerManager?: boolean, dir?: string, fsync?: boolean, apiserverFlags?: string[],
- *           controllerManagerFlags?: string[], serviceAccounts?: boolean }} [options]
+ *           controllerManagerFlags?: string[], serviceAccounts?: boolean, env?: Record<string, string> }} [options]
  *   `serviceAccounts: true` gives pods their accounts and tokens, as every server does that is not started for tests.
  *   `fsync: false` lets etcd skip fsync, for speed where durability is not measured. Defaults to false.
+ *   `env` is added to the environment of all of them.
  */
 export async function startKubernetes(options = {}) {
   const binaries = kubernetesBinaries();
@@ -68,7 +69,8 @@ export async function startKubernetes(options = {}) {
   const processes = [];
   const run = (name, args) => {
     const log = openSync(join(dir, `${name}.log`), "a");
-    const child = spawn(join(binaries, name), args, { stdio: ["ignore", log, log] });
+    const env = { ...process.env, ...options.env };
+    const child = spawn(join(binaries, name), args, { stdio: ["ignore", log, log], env });
     processes.push(child);
     return child;
   };
