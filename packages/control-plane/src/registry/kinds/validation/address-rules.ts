@@ -1,55 +1,99 @@
-import { isIP } from "node:net";
+import {
+  type Address,
+  AddressError,
+  contains,
+  formatAddress,
+  isSameAddress,
+  masked,
+  type Network,
+  parseAddress,
+  parseNetwork,
+} from "../../../cel/values/address.js";
 import type { NameRule } from "../../metadata/name-rules.js";
 import { text } from "./rule.js";
 
-/** Addresses as Go reads them: zones are for nobody. */
-export function isIp(value: string): boolean {
-  return !value.includes("%") && isIP(value) !== 0;
+const NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+const ZEROS = /(^|[.:/])0+(?=[0-9a-f])/gi;
+
+/** Numbers without zeros in front of them. The real server read those once, and tells of them apart. */
+const withoutZeros = (value: string): string => value.replace(ZEROS, "$1");
+
+function attempt<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof AddressError) return undefined;
+    throw error;
+  }
 }
 
-export const ipAddress = text((value) =>
-  isIp(value) ? [] : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"],
-);
+/** As the real server reads it now; undefined for what is none. Zones are for nobody. */
+export function strictAddress(value: string): Address | undefined {
+  const parsed = attempt(() => parseAddress(value));
+  return parsed?.zone === "" ? parsed.address : undefined;
+}
+
+export function strictRange(value: string): Network | undefined {
+  return attempt(() => parseNetwork(value));
+}
+
+/** As it once read it: with zeros in front of numbers. */
+export const looseAddress = (value: string): Address | undefined => strictAddress(withoutZeros(value));
+export const looseRange = (value: string): Network | undefined => strictRange(withoutZeros(value));
+
+/** Whether an address of 16 bytes stands for one of 4. */
+export function isMapped(address: Address): boolean {
+  return address.length === 16 && address.slice(0, 12).join() === "0,0,0,0,0,0,0,0,0,0,255,255";
+}
+
+/** In the family that it is of. */
+export const unmapped = (address: Address): Address => (isMapped(address) ? address.slice(12) : address);
+
+function addressComplaints(value: string): readonly string[] {
+  if (looseAddress(value) === undefined) return [NO_ADDRESS];
+  const address = strictAddress(value);
+  if (address === undefined) return ["must not have leading 0s"];
+  return isMapped(address) ? ["must not be an IPv4-mapped IPv6 address"] : [];
+}
+
+function rangeComplaints(value: string): readonly string[] {
+  if (looseRange(value) === undefined) return [NO_RANGE];
+  const range = strictRange(value);
+  if (range === undefined) return ["must not have leading 0s in IP or prefix length"];
+  if (isMapped(range.address)) return ["must not have an IPv4-mapped IPv6 address"];
+  return isSameAddress(range.address, masked(range)) ? [] : ["must not have bits set beyond the prefix length"];
+}
+
+export const rangeText = ({ address, bits }: Network): string => `${formatAddress(address)}/${bits}`;
+
+/** Of several ways to write the same thing, one is allowed. */
+function inOneForm(
+  complaintsOf: (value: string) => readonly string[],
+  canonical: (value: string) => string,
+): (value: string) => readonly string[] {
+  return (value) => {
+    const complaints = complaintsOf(value);
+    if (complaints.length > 0 || canonical(value) === value) return complaints;
+    return [`must be in canonical form ("${canonical(value)}")`];
+  };
+}
+
+const oneAddress = inOneForm(addressComplaints, (value) => formatAddress(strictAddress(value)!));
+
+export const isIp = (value: string): boolean => looseAddress(value) !== undefined;
+export const isCidr = (value: string): boolean => looseRange(value) !== undefined;
+
+export const ipAddress = text(addressComplaints);
+export const cidr = text(rangeComplaints);
+/** For newer fields, which know one way of writing each. */
+export const canonicalAddress = text(oneAddress);
+export const canonicalCidr = text(inOneForm(rangeComplaints, (value) => rangeText(strictRange(value)!)));
 
 /** An address that stands for itself as a name has one form. */
-export const addressName: NameRule = (name) => {
-  if (!isIp(name)) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
-  const canonical = isIP(name) === 4 ? name : new URL(`http://[${name}]`).hostname.slice(1, -1);
-  return canonical === name ? [] : [`must be in canonical form ("${canonical}")`];
-};
+export const addressName: NameRule = (name) => oneAddress(name);
 
-export function isCidr(value: string): boolean {
-  const [address = "", bits = "", ...rest] = value.split("/");
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits)) return false;
-  return Number(bits) <= (family === 4 ? 32 : 128);
-}
-
-export const cidr = text((value) =>
-  isCidr(value) ? [] : ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"],
-);
-
-/** The bits of an address and how many of them count. */
-export function parseCidr(value: string): { readonly bits: bigint; readonly length: number; readonly width: number } {
-  const [address = "", length = "0"] = value.split("/");
-  const width = isIP(address) === 4 ? 32 : 128;
-  return { bits: addressBits(address), length: Number(length), width };
-}
-
-export function addressBits(address: string): bigint {
-  if (isIP(address) === 4) return address.split(".").reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
-  const [head = "", tail] = address.split("::");
-  const words = (part: string): readonly string[] => (part === "" ? [] : part.split(":"));
-  const first = words(head);
-  const last = tail === undefined ? [] : words(tail);
-  const zeros = new Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
-  return [...first, ...zeros, ...last].reduce((bits, word) => (bits << 16n) | BigInt(`0x${word}`), 0n);
-}
-
-/** Whether the second lies within the first. */
-export function containsCidr(outer: string, inner: string): boolean {
-  const [one, other] = [parseCidr(outer), parseCidr(inner)];
-  if (one.width !== other.width) return false;
-  const shift = BigInt(one.width - one.length);
-  return one.bits >> shift === other.bits >> shift;
+/** Whether the second lies within the first, and is smaller. */
+export function isWithin(outer: Network, inner: Network): boolean {
+  return outer.bits < inner.bits && contains(outer, inner.address);
 }

@@ -1,4 +1,4 @@
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import {
   duplicate,
   invalidValue,
@@ -10,26 +10,27 @@ import {
 } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { cronComplaint } from "./cron-schedule.js";
-import { internal, isSameInternal } from "./internal-struct.js";
+import { internal } from "./internal-struct.js";
 import { indexesIn } from "./job-indexes.js";
 import { domainPath } from "./path-rules.js";
 import { checkPodTemplate } from "./pod-spec-rules.js";
 import {
-  IMMUTABLE,
   isEmpty,
   list,
   nonNegative,
   object,
+  ofSpec,
   oneOf,
   pointed,
   qualified,
   type Rule,
+  repeatedAt,
   type StructRule,
   struct,
 } from "./rule.js";
 import { labelSelector, selects } from "./selector-rules.js";
 
-const INDEXED = "Indexed";
+export const INDEXED = "Indexed";
 const ONLY_INDEXED = "requires indexed completion mode";
 
 const numbers = struct({
@@ -75,10 +76,26 @@ const indexes: StructRule = (spec, path, errors) => {
     if (Number(maxFailedIndexes ?? 0) > 100_000) {
       errors.push(invalidValue(`${path}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to 100000"));
     }
+    if (Number(completions ?? 0) > MANY && backoffLimitPerIndex !== undefined) manyIndexes(spec, path, errors);
   } else if (completionMode === undefined || completionMode === "NonIndexed") {
     for (const name of ["backoffLimitPerIndex", "maxFailedIndexes"]) {
       if (spec[name] !== undefined) errors.push(invalidValue(`${path}.${name}`, spec[name], ONLY_INDEXED));
     }
+  }
+};
+
+/** So many that the status could not hold which of them failed, each on its own. */
+const MANY = 100_000;
+const MOST_OF_MANY = 10_000;
+
+const manyIndexes: StructRule = (spec, path, errors) => {
+  if (spec.maxFailedIndexes === undefined) {
+    errors.push(required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${MANY}`));
+  }
+  for (const name of ["parallelism", "maxFailedIndexes"]) {
+    if (Number(spec[name] ?? 0) <= MOST_OF_MANY) continue;
+    const when = `when completions are above ${MANY} and used with backoff limit per index`;
+    errors.push(invalidValue(`${path}.${name}`, spec[name], `must be less than or equal to ${MOST_OF_MANY} ${when}`));
   }
 };
 
@@ -98,10 +115,11 @@ function exitCodes(containers: ReadonlySet<Json>): StructRule {
     if (codes.length === 0)
       errors.push(invalidValue(`${path}.values`, values ?? null, "at least one value is required"));
     else if (codes.length > 255) errors.push(tooMany(`${path}.values`, codes.length, 255));
+    const repeated = repeatedAt(codes);
     for (const [index, code] of codes.entries()) {
       const at = `${path}.values[${index}]`;
       if (operator === "In" && code === 0) errors.push(invalidValue(at, code, "must not be 0 for the In operator"));
-      if (codes.indexOf(code) < index) errors.push(duplicate(at, code));
+      if (repeated.has(index)) errors.push(duplicate(at, code));
     }
     if (codes.some((code, index) => index > 0 && Number(codes[index - 1]) > Number(code))) {
       errors.push(invalidValue(`${path}.values`, values, "must be ordered"));
@@ -261,42 +279,9 @@ const cronSpec: StructRule = (spec, path, errors) => {
 };
 
 export const batchRules: Readonly<Record<string, Rule>> = {
-  "batch/jobs": (value, _path, errors) => {
-    const spec = object((value as JsonObject).spec);
-    jobSpec(spec, "spec", errors);
-    ownSelector(spec, "spec", errors);
-  },
-  "batch/cronjobs": (value, _path, errors) => cronSpec(object((value as JsonObject).spec), "spec", errors),
+  "batch/jobs": ofSpec((spec, path, errors) => {
+    jobSpec(spec, path, errors);
+    ownSelector(spec, path, errors);
+  }),
+  "batch/cronjobs": ofSpec(cronSpec),
 };
-
-/** What of a job is shown under its own names. */
-const STRUCTS: Readonly<Record<string, string>> = {
-  selector: "*meta.LabelSelector",
-  template: "core.PodTemplateSpec",
-  podFailurePolicy: "*batch.PodFailurePolicy",
-  successPolicy: "*batch.SuccessPolicy",
-};
-
-/** A job keeps what its pods were made from. Parallelism and suspension may change; an elastic job's completions too. */
-export function jobUpdate(job: JsonObject, old: JsonObject): FieldError[] {
-  const [spec, before] = [object(job.spec), object(old.spec)];
-  const same = (name: string): readonly FieldError[] => {
-    const struct = STRUCTS[name] ?? "null";
-    if (isSameInternal(struct, spec[name], before[name])) return [];
-    return [invalidValue(`spec.${name}`, internal(struct, spec[name]), IMMUTABLE)];
-  };
-  return [
-    ...(spec.completionMode === INDEXED ? elastic(spec, before) : same("completions")),
-    ...same("selector"),
-    ...(before.suspend === true && !isStarted(old) ? [] : same("template")),
-    ...["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"].flatMap(same),
-  ];
-}
-
-function elastic({ completions, parallelism }: JsonObject, before: JsonObject): readonly FieldError[] {
-  const isKept = deepEqual(completions ?? null, before.completions ?? null);
-  if (isKept || completions === undefined || completions === parallelism) return [];
-  return [invalidValue("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
-}
-
-const isStarted = (job: JsonObject): boolean => object(job.status).startTime !== undefined;

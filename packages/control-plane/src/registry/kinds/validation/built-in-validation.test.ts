@@ -129,4 +129,116 @@ describe("built-in kinds", () => {
     const later = await plane.request("PUT", `${APPS}/deployments/d/status`, { body: { ...made, status: {} } });
     expect(fieldsOf(later.body)).toEqual(["status.collisionCount"]);
   });
+
+  it("take labels such as constructor for words where they select", async () => {
+    const matchExpressions = [{ key: "constructor", operator: "Exists" }];
+    const { body } = await plane.request("POST", `${APPS}/deployments`, {
+      body: deployment({ selector: { matchExpressions }, template: template({ app: "a" }) }),
+    });
+    expect(fieldsOf(body)).toEqual(["spec.template.metadata.labels"]);
+  });
+
+  it("judge ReplicationControllers as a whole", async () => {
+    const spec = { replicas: -1, minReadySeconds: -1, selector: { app: "b" } };
+    const pod = template({ app: "a" }, { restartPolicy: "Never", activeDeadlineSeconds: 5 });
+    const path = "/api/v1/namespaces/default/replicationcontrollers";
+    const { body } = await plane.request("POST", path, { body: deployment({ ...spec, template: pod }) });
+    expect(fieldsOf(body)).toEqual([
+      "spec.minReadySeconds",
+      "spec.replicas",
+      "spec.template.metadata.labels",
+      "spec.template.spec.restartPolicy",
+      "spec.template.spec.activeDeadlineSeconds",
+    ]);
+    const empty = await plane.request("POST", path, { body: deployment({}) });
+    expect(fieldsOf(empty.body)).toEqual(["spec.selector", "spec.template"]);
+  });
+
+  it("let a suspended job's template say where pods go and what they use, and nothing else", async () => {
+    const jobs = "/apis/batch/v1/namespaces/default/jobs";
+    const job = (pod: object) => ({ metadata: { name: "j" }, spec: { suspend: true, template: { spec: pod } } });
+    const container = { name: "c", image: "i" };
+    const pod = { restartPolicy: "Never", containers: [container] };
+    await plane.request("POST", jobs, { body: job(pod) });
+    const change = (spec: object) =>
+      plane.request("PATCH", `${jobs}/j`, {
+        body: { spec: { template: { spec } } },
+        contentType: "application/merge-patch+json",
+      });
+    const resources = { requests: { cpu: "1" } };
+    const nodeAffinity = {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 1, preference: { matchExpressions: [{ key: "a", operator: "Exists" }] } },
+      ],
+    };
+    const placed = { nodeSelector: { a: "b" }, affinity: { nodeAffinity } };
+    expect(await change({ ...placed, containers: [{ ...container, resources }] })).toMatchObject({ status: 200 });
+    expect(await change({ affinity: null, nodeSelector: null })).toMatchObject({ status: 200 });
+    for (const other of [
+      { containers: [{ ...container, image: "another" }] },
+      { affinity: { podAffinity: {} } },
+      { hostNetwork: true },
+    ]) {
+      const { status, body } = await change(other);
+      expect(status).toBe(422);
+      expect(fieldsOf(body)).toEqual(["spec.template.spec"]);
+    }
+  });
+
+  it("let a pod at its gates be told more narrowly where to go", async () => {
+    const pods = "/api/v1/namespaces/default/pods";
+    const terms = (...keys: readonly string[]) => ({
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: keys.map((key) => ({ key, operator: "Exists" })) }],
+      },
+    });
+    const spec = {
+      containers: [{ name: "c", image: "i" }],
+      schedulingGates: [{ name: "g" }],
+      nodeSelector: { a: "1" },
+      affinity: { nodeAffinity: terms("a") },
+    };
+    await plane.request("POST", pods, { body: { metadata: { name: "p" }, spec } });
+    const change = (more: object) =>
+      plane.request("PATCH", `${pods}/p`, { body: { spec: more }, contentType: "application/merge-patch+json" });
+    expect(await change({ nodeSelector: { b: "2" } })).toMatchObject({ status: 200 });
+    expect(await change({ affinity: { nodeAffinity: terms("a", "b") } })).toMatchObject({ status: 200 });
+    const needed = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+    expect(fieldsOf((await change({ nodeSelector: { a: "3" } })).body)).toEqual(["spec.nodeSelector"]);
+    expect(fieldsOf((await change({ affinity: { nodeAffinity: terms("b") } })).body)).toEqual([`${needed}[0]`]);
+    expect(fieldsOf((await change({ affinity: null })).body)).toEqual([needed]);
+    expect(fieldsOf((await change({ affinity: { podAffinity: {} } })).body)).toEqual(["spec"]);
+  });
+
+  it("keep the annotations of a pod that bind it", async () => {
+    const pods = "/api/v1/namespaces/default/pods";
+    const spec = { containers: [{ name: "c", image: "i" }], nodeName: "n" };
+    await plane.request("POST", pods, { body: { metadata: { name: "p" }, spec } });
+    const { body } = await plane.request("PATCH", `${pods}/p`, {
+      body: { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } },
+      contentType: "application/merge-patch+json",
+    });
+    expect(body.details.causes).toMatchObject([
+      {
+        field: "metadata.annotations[kubernetes.io/config.mirror]",
+        message: "Forbidden: may not add mirror pod annotation",
+      },
+    ]);
+  });
+
+  it("bound jobs of so many indexes that not all of them can be kept", async () => {
+    const spec = { completionMode: "Indexed", completions: 100_001, parallelism: 10_001, backoffLimitPerIndex: 1 };
+    const made = { metadata: { name: "j" }, spec: { ...spec, template: template({}, { restartPolicy: "Never" }) } };
+    const { body } = await plane.request("POST", "/apis/batch/v1/namespaces/default/jobs", { body: made });
+    expect(fieldsOf(body)).toEqual(["spec.maxFailedIndexes", "spec.parallelism"]);
+  });
+
+  it("look through lists of any length once", async () => {
+    const values = Array.from({ length: 300_000 }, (_, index) => index + 1);
+    const podFailurePolicy = { rules: [{ action: "Ignore", onExitCodes: { operator: "In", values } }] };
+    const pod = template({}, { restartPolicy: "Never" });
+    const made = { metadata: { name: "j" }, spec: { podFailurePolicy, template: pod } };
+    const { body } = await plane.request("POST", "/apis/batch/v1/namespaces/default/jobs", { body: made });
+    expect(fieldsOf(body)).toEqual(["spec.podFailurePolicy.rules[0].onExitCodes.values"]);
+  });
 });

@@ -1,7 +1,7 @@
-import { deepEqual, isObject, type JsonObject } from "../../../schema/json.js";
+import { isObject, type JsonObject } from "../../../schema/json.js";
 import { duplicate, invalidValue, required } from "../../field-error.js";
 import { pathSegmentName } from "../../metadata/name-rules.js";
-import { cidr, isCidr } from "./address-rules.js";
+import { canonicalCidr, isCidr } from "./address-rules.js";
 import { internal } from "./internal-struct.js";
 import { resourceRequirements } from "./resource-rules.js";
 import {
@@ -16,6 +16,7 @@ import {
   object,
   ofSpec,
   type Rule,
+  repeatedAt,
   type StructRule,
   struct,
   subdomain,
@@ -37,14 +38,11 @@ const newRevision: Rule = (value, path, errors) => {
 const scheduling: StructRule = ({ nodeSelector, tolerations: tolerated }, path, errors) => {
   labels(nodeSelector, `${path}.nodeSelector`, errors);
   tolerations(tolerated, `${path}.tolerations`, errors);
-  const seen: JsonObject[] = [];
-  for (const [index, toleration] of list(tolerated).entries()) {
-    const { key = "", operator = "", value = "", effect = "" } = toleration;
-    const identity = { key, operator, value, effect };
-    if (seen.some((other) => deepEqual(other, identity))) {
-      errors.push(duplicate(`${path}.tolerations[${index}]`, internal("core.Toleration", toleration)));
-    }
-    seen.push(identity);
+  const given = list(tolerated);
+  const identity = ({ key = "", operator = "", value = "", effect = "" }: JsonObject): string =>
+    JSON.stringify([key, operator, value, effect]);
+  for (const index of repeatedAt(given.map(identity))) {
+    errors.push(duplicate(`${path}.tolerations[${index}]`, internal("core.Toleration", given[index])));
   }
 };
 
@@ -75,7 +73,7 @@ const addressRanges: StructRule = ({ cidrs }, path, errors) => {
   const ranges = texts(cidrs);
   if (ranges.length === 0) return void errors.push(required(at, "at least one CIDR required"));
   if (ranges.length > 2) return void errors.push(invalidValue(at, { cidrs: cidrs! }, "may only hold up to 2 values"));
-  for (const [index, range] of ranges.entries()) cidr(range, `${at}[${index}]`, errors);
+  for (const [index, range] of ranges.entries()) canonicalCidr(range, `${at}[${index}]`, errors);
   const [first = "", second = ""] = ranges;
   if (ranges.length === 2 && isV6(first) === isV6(second) && isCidr(first) && isCidr(second)) {
     const why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";

@@ -14,6 +14,7 @@ import {
   pointed,
   qualified,
   type Rule,
+  repeatedAt,
   type StructRule,
   struct,
   subdomain,
@@ -79,9 +80,11 @@ const nodeDriver: StructRule = ({ name, nodeID = "", allocatable, topologyKeys }
     errors.push(invalidValue(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
   }
   pointed(nonNegative)(object(allocatable).count, `${path}.allocatable.count`, errors);
-  for (const [index, key] of texts(topologyKeys).entries()) {
+  const keys = texts(topologyKeys);
+  const repeated = repeatedAt(keys);
+  for (const [index, key] of keys.entries()) {
     if (key === "") errors.push(required(path));
-    if (texts(topologyKeys).indexOf(key) < index) errors.push(duplicate(path, key));
+    if (repeated.has(index)) errors.push(duplicate(path, key));
     qualified(key, path, errors);
   }
 };

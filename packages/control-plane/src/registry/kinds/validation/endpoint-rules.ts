@@ -1,8 +1,8 @@
 import type { Json } from "../../../schema/json.js";
 import { duplicate, invalidValue, required, tooMany } from "../../field-error.js";
-import { labelValue } from "../../metadata/name-rules.js";
+import { dnsLabel, dnsSubdomain, labelValue } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
-import { ipAddress, isIp } from "./address-rules.js";
+import { canonicalAddress, ipAddress } from "./address-rules.js";
 import {
   each,
   given,
@@ -18,50 +18,95 @@ import {
   protocol,
   qualified,
   type Rule,
+  repeatedAt,
   struct,
   subdomain,
   texts,
 } from "./rule.js";
 import { specialAddress } from "./service-rules.js";
 
+const MOST_ENDPOINTS = 1_000;
+const MOST_PORTS = 20_000;
+
 function address(type: Json | undefined, value: string, list: string, path: string, errors: FieldError[]): void {
-  if (type === "FQDN") subdomain(value, path, errors);
-  else if (!isIp(value)) ipAddress(value, path, errors);
-  else {
-    if (value.includes(":") !== (type === "IPv6")) errors.push(invalidValue(list, value, `must be an ${type} address`));
-    specialAddress(value, path, errors);
-  }
+  if (type === "FQDN") qualifiedDomain(value, path, errors);
+  if (type !== "IPv4" && type !== "IPv6") return;
+  const before = errors.length;
+  (type === "IPv4" ? ipAddress : canonicalAddress)(value, path, errors);
+  if (errors.length > before) return;
+  if (value.includes(":") !== (type === "IPv6")) errors.push(invalidValue(list, value, `must be an ${type} address`));
+  specialAddress(value, path, errors);
 }
 
-const hints = struct({}, ({ forZones }, path, errors) => {
-  const zones = list(forZones);
-  if (zones.length > 8) errors.push(tooMany(`${path}.forZones`, zones.length, 8));
-  const names = zones.map(({ name = "" }) => String(name));
-  for (const [index, name] of names.entries()) {
-    const at = `${path}.forZones[${index}].name`;
-    if (names.indexOf(name) < index) errors.push(duplicate(at, name));
-    for (const why of labelValue(name)) errors.push(invalidValue(at, name, why));
+/** A domain below another. */
+function qualifiedDomain(value: string, path: string, errors: FieldError[]): void {
+  if (value === "") {
+    errors.push(required(path));
+    return;
   }
+  const name = value.replace(/\.$/, "");
+  const labels = name.split(".");
+  const isWrong = (part: string, complaints: readonly string[]): boolean => {
+    if (complaints.length > 0) errors.push(invalidValue(path, part, complaints.join(",")));
+    return complaints.length > 0;
+  };
+  if (isWrong(name, dnsSubdomain(name))) return;
+  if (labels.length < 2) isWrong(name, ["should be a domain with at least two segments separated by dots"]);
+  else labels.some((label) => isWrong(label, dnsLabel(label)));
+}
+
+const MOST_HINTS = 8;
+
+/** Names of zones or nodes for which an endpoint is meant; false where there are too many to look at. */
+function hinted(
+  value: Json | undefined,
+  complaintsOf: (name: string) => readonly string[],
+  path: string,
+  errors: FieldError[],
+): boolean {
+  const names = list(value).map(({ name = "" }) => String(name));
+  if (names.length > MOST_HINTS) {
+    errors.push(tooMany(path, names.length, MOST_HINTS));
+    return false;
+  }
+  const repeated = repeatedAt(names);
+  for (const [index, name] of names.entries()) {
+    const at = `${path}[${index}].name`;
+    if (repeated.has(index)) errors.push(duplicate(at, name));
+    for (const why of complaintsOf(name)) errors.push(invalidValue(at, name, why));
+  }
+  return true;
+}
+
+const hints = struct({}, ({ forZones, forNodes }, path, errors) => {
+  if (!hinted(forZones, labelValue, `${path}.forZones`, errors)) return;
+  hinted(forNodes, (name) => dnsSubdomain(name), `${path}.forNodes`, errors);
 });
 
 const slicePorts: Rule = (value, path, errors) => {
-  const names: Json[] = [];
-  for (const [index, { name = "", protocol: transport, appProtocol }] of list(value).entries()) {
+  const ports = list(value);
+  if (ports.length > MOST_PORTS) return void errors.push(tooMany(path, ports.length, MOST_PORTS));
+  const repeated = repeatedAt(ports.map(({ name = "" }) => name));
+  for (const [index, { name = "", protocol: transport, appProtocol }] of ports.entries()) {
     const at = `${path}[${index}]`;
     given(label1123)(name, `${at}.name`, errors);
-    if (names.includes(name)) errors.push(duplicate(`${at}.name`, name));
-    names.push(name);
+    if (repeated.has(index)) errors.push(duplicate(`${at}.name`, name));
     if (transport === undefined) errors.push(required(`${at}.protocol`));
     else protocol(transport, `${at}.protocol`, errors);
     pointed(qualified)(appProtocol, `${at}.appProtocol`, errors);
   }
+  return undefined;
 };
 
 const endpointSlice: Rule = (value, _path, errors) => {
   const { addressType, endpoints, ports } = object(value);
   needed(oneOf("FQDN", "IPv4", "IPv6"))(addressType, "addressType", errors);
   slicePorts(ports, "ports", errors);
-  for (const [index, endpoint] of list(endpoints).entries()) {
+  const members = list(endpoints);
+  if (members.length > MOST_ENDPOINTS) {
+    return void errors.push(tooMany("endpoints", members.length, MOST_ENDPOINTS));
+  }
+  for (const [index, endpoint] of members.entries()) {
     const at = `endpoints[${index}]`;
     const addresses = texts(endpoint.addresses);
     if (addresses.length === 0) errors.push(required(`${at}.addresses`, "must contain at least 1 address"));
@@ -73,6 +118,7 @@ const endpointSlice: Rule = (value, _path, errors) => {
     pointed(label1123)(endpoint.hostname, `${at}.hostname`, errors);
     hints(endpoint.hints, `${at}.hints`, errors);
   }
+  return undefined;
 };
 
 export const endpointSliceUpdate = immutable("", "addressType");
@@ -82,9 +128,8 @@ const endpointAddress = struct({}, ({ ip, hostname, nodeName }, path, errors) =>
   ipAddress(given, `${path}.ip`, errors);
   if (!isEmpty(hostname)) label1123(hostname, `${path}.hostname`, errors);
   pointed(subdomain)(nodeName, `${path}.nodeName`, errors);
-  // The real server complains of what is no address once more.
-  if (isIp(given)) specialAddress(given, path, errors);
-  else errors.push(invalidValue(`${path}.ip`, given, "must be a valid IP address"));
+  // Of what is no address, the real server complains once more here.
+  specialAddress(given, `${path}.ip`, errors);
 });
 
 const endpoints: Rule = (value, _path, errors) => {

@@ -1,7 +1,7 @@
 import { isArray, isObject, type Json } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
 import { dnsLabel, dnsSubdomain, pathSegmentName } from "../../metadata/name-rules.js";
-import { cidr, containsCidr, isCidr, isIp, parseCidr } from "./address-rules.js";
+import { cidr, isIp, isWithin, looseRange } from "./address-rules.js";
 import { domainPath } from "./path-rules.js";
 import {
   each,
@@ -145,15 +145,14 @@ const policyPort = struct({}, ({ protocol, port: from, endPort }, path, errors) 
 const ipBlock: StructRule = ({ cidr: block, except }, path, errors) => {
   if (isEmpty(block)) return void errors.push(required(`${path}.cidr`));
   cidr(block, `${path}.cidr`, errors);
-  const outer = String(block);
-  if (!isCidr(outer)) return undefined;
+  const outer = looseRange(String(block));
+  if (outer === undefined) return undefined;
   for (const [index, item] of (isArray(except) ? except : []).entries()) {
     const at = `${path}.except[${index}]`;
     cidr(item, at, errors);
-    const inner = String(item);
-    if (!isCidr(inner)) continue;
-    const isWithin = containsCidr(outer, inner) && parseCidr(outer).length < parseCidr(inner).length;
-    if (!isWithin) errors.push(invalidValue(at, item, "must be a strict subset of `cidr`"));
+    const inner = looseRange(String(item));
+    if (inner === undefined || isWithin(outer, inner)) continue;
+    errors.push(invalidValue(at, item, "must be a strict subset of `cidr`"));
   }
   return undefined;
 };

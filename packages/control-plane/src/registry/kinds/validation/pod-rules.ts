@@ -1,19 +1,21 @@
 import type { KubeObject } from "setpoint";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internalDiff, isSameInternal } from "./internal-struct.js";
+import { isGated, narrowingErrors, withNodeAffinityOf } from "./pod-gate-rules.js";
 import { checkPodSpec } from "./pod-spec-rules.js";
 import { errorsOf, list, object, type Rule } from "./rule.js";
 import { tolerations } from "./selector-rules.js";
 
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 
+const MIRROR = "kubernetes.io/config.mirror";
+const APPARMOR = "container.apparmor.security.beta.kubernetes.io/";
+
 export const podRule: Rule = (value, _path, errors) => {
   const { metadata, spec } = object(value);
-  const cost = object(object(metadata).annotations)[DELETION_COST];
-  if (cost !== undefined && !isDeletionCost(String(cost)))
-    errors.push(invalidValue(`metadata.annotations[${DELETION_COST}]`, cost, "must be a 32bit integer"));
+  errors.push(...annotationErrors(object(value)));
   checkPodSpec(object(spec), "spec", errors, String(object(metadata).name ?? ""));
 };
 
@@ -32,6 +34,34 @@ export function newPodErrors(pod: KubeObject): readonly FieldError[] {
   return errors;
 }
 
+function annotationErrors({ metadata, spec }: JsonObject): readonly FieldError[] {
+  const annotations = object(object(metadata).annotations);
+  const cost = annotations[DELETION_COST];
+  const errors: FieldError[] = [];
+  if (annotations[MIRROR] !== undefined && !object(spec).nodeName) {
+    const why = "must set spec.nodeName if mirror pod annotation is set";
+    errors.push(invalidValue(`metadata.annotations[${MIRROR}]`, annotations[MIRROR], why));
+  }
+  if (cost !== undefined && !isDeletionCost(String(cost))) {
+    errors.push(invalidValue(`metadata.annotations[${DELETION_COST}]`, cost, "must be a 32bit integer"));
+  }
+  return errors;
+}
+
+/** What a pod was made for, and by which profile it is bound, stays. */
+function annotationUpdateErrors(pod: JsonObject, old: JsonObject): readonly FieldError[] {
+  const of = ({ metadata }: JsonObject): JsonObject => object(object(metadata).annotations);
+  const [now, before] = [of(pod), of(old)];
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
+    (key) => field(now, key) !== field(before, key),
+  );
+  return changed.flatMap((key) => {
+    const what = key === MIRROR ? "mirror pod annotation" : key.startsWith(APPARMOR) ? "AppArmor annotations" : "";
+    const verb = Object.hasOwn(before, key) ? "remove or update" : "add";
+    return what === "" ? [] : [forbiddenField(`metadata.annotations[${key}]`, `may not ${verb} ${what}`)];
+  });
+}
+
 function isDeletionCost(text: string): boolean {
   return /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31;
 }
@@ -41,7 +71,7 @@ const MUTABLE =
 
 /** A pod is what it was made as, but for images, a nearer deadline and more tolerations. */
 export function podUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...annotationUpdateErrors(pod, old), ...annotationErrors(pod)];
   const [spec, before] = [object(pod.spec), object(old.spec)];
   for (const name of ["containers", "initContainers"]) {
     if (list(spec[name]).length !== list(before[name]).length) {
@@ -55,6 +85,7 @@ export function podUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
     if (spec.activeDeadlineSeconds !== undefined) return errors;
   }
   errors.push(...tolerationErrors(spec.tolerations, before.tolerations), ...newGates(spec, before));
+  if (isGated(before)) errors.push(...narrowingErrors(spec, before));
   const kept = withMutableFieldsOf(before, spec);
   if (!isSameInternal("core.PodSpec", kept, before)) {
     errors.push(forbiddenField("spec", `${MUTABLE}\n${internalDiff("core.PodSpec", before, kept)}`));
@@ -99,12 +130,21 @@ function withMutableFieldsOf(before: JsonObject, spec: JsonObject): JsonObject {
   const withImages = (name: string): readonly JsonObject[] =>
     list(spec[name]).map((container, index) => ({ ...container, image: list(before[name])[index]?.image ?? "" }));
   const taken = ["activeDeadlineSeconds", "schedulingGates", "tolerations"];
-  if (list(before.schedulingGates).length > 0) taken.push("nodeSelector", "affinity");
+  if (isGated(before)) taken.push("nodeSelector", "affinity");
   const isEnded = Number(before.terminationGracePeriodSeconds) < 0 && spec.terminationGracePeriodSeconds === 1;
   if (isEnded) taken.push("terminationGracePeriodSeconds");
   const rest = Object.fromEntries(Object.entries(spec).filter(([name]) => !taken.includes(name)));
-  const kept = Object.fromEntries(Object.entries(before).filter(([name]) => taken.includes(name)));
-  return { ...rest, ...kept, containers: withImages("containers"), initContainers: withImages("initContainers") };
+  const kept = Object.fromEntries(
+    Object.entries(before).filter(([name]) => taken.includes(name) && name !== "affinity"),
+  );
+  const affinity = isGated(before) ? withNodeAffinityOf(before.affinity, spec.affinity) : undefined;
+  return {
+    ...rest,
+    ...kept,
+    ...(affinity && { affinity }),
+    containers: withImages("containers"),
+    initContainers: withImages("initContainers"),
+  };
 }
 
 function tolerationErrors(now: Json | undefined, before: Json | undefined): readonly FieldError[] {

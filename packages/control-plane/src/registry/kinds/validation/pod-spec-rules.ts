@@ -1,8 +1,8 @@
 import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
-import { duplicate, forbiddenField, invalidValue, required, tooMany } from "../../field-error.js";
+import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
-import { isIp } from "./address-rules.js";
+import { ipAddress } from "./address-rules.js";
 import { resourceClaims } from "./claim-name-rules.js";
 import { container } from "./container-rules.js";
 import {
@@ -158,15 +158,20 @@ const dnsConfig =
     if (policy === "None" && servers.length === 0) {
       const isMissing = !isObject(value);
       const what = isMissing ? "`dnsConfig`" : "at least one DNS nameserver";
-      errors.push(
-        required(isMissing ? path : `${path}.nameservers`, `must provide ${what} when \`dnsPolicy\` is None`),
-      );
+      const why = `must provide ${what} when \`dnsPolicy\` is None`;
+      return void errors.push(required(isMissing ? path : `${path}.nameservers`, why));
     }
-    if (!isObject(value)) return;
-    if (servers.length > 3) errors.push(tooMany(`${path}.nameservers`, servers.length, 3));
-    for (const [index, server] of servers.entries()) ip(server, `${path}.nameservers[${index}]`, errors);
+    if (!isObject(value)) return undefined;
+    if (servers.length > 3) {
+      errors.push(invalidValue(`${path}.nameservers`, servers, "must not have more than 3 nameservers"));
+    }
+    for (const [index, server] of servers.entries()) ipAddress(server, `${path}.nameservers[${index}]`, errors);
     const searches = isArray(config.searches) ? config.searches : [];
-    if (searches.length > 32) errors.push(tooMany(`${path}.searches`, searches.length, 32));
+    const refuse = (why: string): number => errors.push(invalidValue(`${path}.searches`, searches, why));
+    if (searches.length > 32) refuse("must not have more than 32 search paths");
+    if (Buffer.byteLength(searches.join(" ")) > 2048) {
+      refuse("must not have more than 2048 characters (including spaces) in the search list");
+    }
     for (const [index, search] of searches.entries()) {
       if (search === ".") continue;
       const domain = String(search).replace(/\.$/, "");
@@ -177,6 +182,7 @@ const dnsConfig =
     for (const [index, option] of list(config.options).entries()) {
       if (!option.name) errors.push(required(`${path}.options[${index}]`, "must not be empty"));
     }
+    return undefined;
   };
 
 /** The same complaint, of names that may have underscores. */
@@ -185,14 +191,9 @@ const withUnderscores = (why: string): string =>
     .replace("characters, '-' or '.'", "characters, '_', '-' or '.'")
     .replace(/\[a-z0-9\]\(\[-a-z0-9\]\*/g, "_?[a-z0-9]([-_a-z0-9]*");
 
-const ip: Rule = (value, path, errors) => {
-  if (!isIp(String(value ?? "")))
-    errors.push(invalidValue(path, value ?? "", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
-};
-
 const hostAliases = each(
   struct({}, ({ ip: address, hostnames }, path, errors) => {
-    ip(address, `${path}.ip`, errors);
+    ipAddress(address, `${path}.ip`, errors);
     each(subdomain)(hostnames, `${path}.hostnames`, errors);
   }),
 );
@@ -217,13 +218,12 @@ const spreadConstraint = struct({}, (constraint, path, errors) => {
 
 const spreadConstraints: Rule = (value, path, errors) => {
   const constraints = list(value);
+  const identity = ({ topologyKey, whenUnsatisfiable }: JsonObject): string => `${topologyKey} ${whenUnsatisfiable}`;
+  const last = new Map(constraints.map((each, index) => [identity(each), index]));
   for (const [index, each] of constraints.entries()) {
     const at = `${path}[${index}]`;
     spreadConstraint(each, at, errors);
-    const isRepeated = constraints
-      .slice(index + 1)
-      .some((other) => other.topologyKey === each.topologyKey && other.whenUnsatisfiable === each.whenUnsatisfiable);
-    if (!isRepeated) continue;
+    if (last.get(identity(each)) === index) continue;
     errors.push(
       duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${each.topologyKey}, ${each.whenUnsatisfiable}}`),
     );

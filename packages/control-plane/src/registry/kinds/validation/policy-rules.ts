@@ -4,6 +4,7 @@ import type { FieldError } from "../../status-error.js";
 import { internal } from "./internal-struct.js";
 import {
   containerResourceName,
+  isOvercommitted,
   QUOTA,
   QUOTA_OF_PODS,
   quotaResourceName,
@@ -199,13 +200,18 @@ function boundErrors(item: JsonObject, name: string, path: string, errors: Field
     refuse("defaultRequest", request, `default request value ${asked} is greater than default limit value ${usual}`);
   if (isAbove(min, limit)) refuse("default", min, `min value ${least} is greater than default value ${usual}`);
   if (isAbove(limit, max)) refuse("default", max, `default value ${usual} is greater than max value ${most}`);
-  if (ratio === undefined) return;
-  const shown = quantityText(ratio);
-  if (nanosOf(ratio) < 1_000_000_000n) refuse("maxLimitRequestRatio", ratio, `ratio ${shown} is less than 1`);
-  if (min === undefined || max === undefined) return;
-  const widest = Number(nanosOf(max)) / Number(nanosOf(min));
-  if (Number(nanosOf(ratio)) / 1e9 > widest) {
-    refuse("maxLimitRequestRatio", ratio, `ratio ${shown} is greater than max/min = ${widest.toFixed(6)}`);
+  if (ratio !== undefined) {
+    const refuseRatio = (why: string): number =>
+      refuse("maxLimitRequestRatio", ratio, `ratio ${quantityText(ratio)} is ${why}`);
+    if (nanosOf(ratio) < 1_000_000_000n) refuseRatio("less than 1");
+    const widest = Number(nanosOf(max)) / Number(nanosOf(min));
+    if (min !== undefined && max !== undefined && Number(nanosOf(ratio)) / 1e9 > widest) {
+      refuseRatio(`greater than max/min = ${widest.toFixed(6)}`);
+    }
+  }
+  const isOneAmount = limit === undefined || request === undefined || nanosOf(limit) === nanosOf(request);
+  if (!isOneAmount && !isOvercommitted(name)) {
+    refuse("defaultRequest", request, `default value ${usual} must equal to defaultRequest value ${asked} in ${name}`);
   }
 }
 

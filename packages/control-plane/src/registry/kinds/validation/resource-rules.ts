@@ -92,7 +92,7 @@ const amounts = entriesOf((name, value, path, errors) => {
 });
 
 /** Native resources may be asked for beyond what is guaranteed; others may not. */
-const isOvercommitted = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
+export const isOvercommitted = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
 
 const requestsWithinLimits: StructRule = ({ limits, requests }, path, errors) => {
   if (!isObject(requests)) return;

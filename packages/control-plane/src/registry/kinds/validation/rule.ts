@@ -186,6 +186,17 @@ export const annotations: Rule = (value, path, errors) => {
   }
 };
 
+/** The positions at which a list says what it has said before. */
+export function repeatedAt(values: readonly Json[]): ReadonlySet<number> {
+  const seen = new Set<Json>();
+  const repeated = new Set<number>();
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) repeated.add(index);
+    seen.add(value);
+  }
+  return repeated;
+}
+
 /** No two items of a list share a value. */
 export function unique(name: string): Rule {
   return (value, path, errors) => {

@@ -1,4 +1,4 @@
-import { isArray, type JsonObject } from "../../../schema/json.js";
+import { field, isArray, type JsonObject } from "../../../schema/json.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import { labelValue } from "../../metadata/name-rules.js";
 import {
@@ -48,9 +48,9 @@ export const labelSelector: Rule = struct({
 /** Whether the labels are selected; a selector that is not valid selects nothing. */
 export function selects(selector: JsonObject, given: JsonObject): boolean {
   const wanted = object(selector.matchLabels);
-  if (Object.keys(wanted).some((key) => given[key] !== wanted[key])) return false;
+  if (Object.keys(wanted).some((key) => field(given, key) !== wanted[key])) return false;
   return list(selector.matchExpressions).every(({ key, operator, values }) => {
-    const value = given[String(key)];
+    const value = field(given, String(key));
     const isAmong = isArray(values) && values.includes(value ?? "");
     if (operator === "In") return value !== undefined && isAmong;
     if (operator === "NotIn") return value === undefined || !isAmong;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../schema/json.js";
 import { duplicate, forbiddenField, invalidValue, Printed, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
-import { cidr, ipAddress, isIp } from "./address-rules.js";
+import { cidr, ipAddress, looseAddress, unmapped } from "./address-rules.js";
 import {
   isEmpty,
   label1123,
@@ -15,6 +15,7 @@ import {
   portReference,
   protocol,
   qualified,
+  repeatedAt,
   type StructRule,
   subdomain,
   texts,
@@ -87,9 +88,10 @@ export const addressFamilies: StructRule = (spec, path, errors) => {
   } else if (first === "" && addresses.length > 0) {
     errors.push(invalidValue(`${path}.clusterIPs`, addresses, "must be empty when `clusterIP` is not specified"));
   }
+  const repeated = repeatedAt(wanted);
   for (const [index, family] of wanted.entries()) {
     oneOf(...FAMILIES)(family, `${path}.ipFamilies[${index}]`, errors);
-    if (wanted.indexOf(family) < index) errors.push(duplicate(`${path}.ipFamilies[${index}]`, family));
+    if (repeated.has(index)) errors.push(duplicate(`${path}.ipFamilies[${index}]`, family));
   }
   pointed(oneOf("PreferDualStack", "RequireDualStack", "SingleStack"))(
     spec.ipFamilyPolicy,
@@ -114,25 +116,31 @@ export const addressFamilies: StructRule = (spec, path, errors) => {
 
 const addresses: StructRule = (spec, path, errors) => {
   for (const [index, address] of texts(spec.externalIPs).entries()) {
-    const at = `${path}.externalIPs[${index}]`;
-    if (isIp(address)) specialAddress(address, at, errors);
-    else ipAddress(address, at, errors);
+    const [at, before] = [`${path}.externalIPs[${index}]`, errors.length];
+    ipAddress(address, at, errors);
+    if (errors.length === before) specialAddress(address, at, errors);
   }
   needed(oneOf("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))(spec.type, `${path}.type`, errors);
 };
 
 /** No endpoint is everywhere, here, or on one link alone. */
-export function specialAddress(address: string, path: string, errors: FieldError[]): void {
-  const refuse = (why: string): number => errors.push(invalidValue(path, address, why));
-  if (address === "0.0.0.0" || address === "::") refuse(`may not be unspecified (${address})`);
-  if (address.startsWith("127.") || address === "::1")
-    refuse("may not be in the loopback range (127.0.0.0/8, ::1/128)");
-  if (address.startsWith("169.254.") || /^fe[89ab]/i.test(address)) {
-    refuse("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+export function specialAddress(given: string, path: string, errors: FieldError[]): void {
+  const address = looseAddress(given);
+  const refuse = (why: string): number => errors.push(invalidValue(path, given, why));
+  if (address === undefined) {
+    refuse("must be a valid IP address");
+    return;
   }
-  if (address.startsWith("224.0.0.") || /^ff[0-9a-f]2:/i.test(address)) {
-    refuse("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
-  }
+  const bytes = unmapped(address);
+  const [first = 0, second = 0, third] = bytes;
+  const isShort = bytes.length === 4;
+  const isHere = isShort ? first === 127 : bytes.join("") === "0000000000000001";
+  const isOfLink = isShort ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80;
+  const isOfMany = isShort ? first === 224 && second === 0 && third === 0 : first === 0xff && (second & 0x0f) === 0x02;
+  if (bytes.every((byte) => byte === 0)) refuse(`may not be unspecified (${given})`);
+  if (isHere) refuse("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  if (isOfLink) refuse("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  if (isOfMany) refuse("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
 }
 
 const nodePorts: StructRule = (spec, path, errors) => {

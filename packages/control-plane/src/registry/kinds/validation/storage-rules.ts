@@ -16,10 +16,12 @@ import {
   nanosOf,
   needed,
   object,
+  ofSpec,
   oneOf,
   positiveQuantity,
   qualified,
   type Rule,
+  repeatedAt,
   type StructRule,
   struct,
   subdomain,
@@ -132,8 +134,8 @@ function withExpansionSecretOf(spec: JsonObject, before: JsonObject): JsonObject
 const topologyRequirement = struct({}, ({ key = "", values }, path, errors) => {
   const texts = isArray(values) ? values : [];
   if (texts.length === 0) errors.push(required(`${path}.values`));
-  for (const [position, text] of texts.entries()) {
-    if (texts.indexOf(text) < position) errors.push(duplicate(`${path}.values[${position}]`, text));
+  for (const position of repeatedAt(texts)) {
+    errors.push(duplicate(`${path}.values[${position}]`, texts[position]));
   }
   qualified(key, `${path}.key`, errors);
 });
@@ -188,6 +190,6 @@ export const storageClassUpdate = immutable("", "parameters", "provisioner", "re
 
 export const storageRules: Readonly<Record<string, Rule>> = {
   "/persistentvolumeclaims": struct({ spec: (spec, path, errors) => claimSpec(object(spec), path, errors) }),
-  "/persistentvolumes": (value, _path, errors) => volumeSpec(object(object(value).spec), "spec", errors),
+  "/persistentvolumes": ofSpec(volumeSpec),
   "storage.k8s.io/storageclasses": storageClass,
 };

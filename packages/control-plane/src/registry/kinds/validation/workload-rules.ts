@@ -17,6 +17,7 @@ import {
   nonNegative,
   notAboveAll,
   object,
+  ofSpec,
   oneOf,
   percentOf,
   pointed,
@@ -129,6 +130,20 @@ const replicaSet = struct(
   whereSelectable(template("ReplicaSet")),
 );
 
+const replicationTemplate = template("ReplicationController");
+
+const replicationController: StructRule = (spec, path, errors) => {
+  nonNegative(spec.minReadySeconds, `${path}.minReadySeconds`, errors);
+  if (isEmpty(spec.selector)) errors.push(required(`${path}.selector`));
+  if (spec.replicas === undefined) errors.push(required(`${path}.replicas`));
+  else nonNegative(spec.replicas, `${path}.replicas`, errors);
+  if (!isObject(spec.template)) return void errors.push(required(`${path}.template`));
+  if (!selects({ matchLabels: object(spec.selector) }, labelsOf(spec.template))) {
+    errors.push(invalidValue(`${path}.template.metadata.labels`, labelsShown(spec.template), MISMATCH));
+  }
+  return replicationTemplate(spec, path, errors);
+};
+
 const daemonStrategy = struct({}, (strategy, path, errors) => {
   const { type, rollingUpdate } = strategy;
   if (type === "OnDelete") return;
@@ -157,8 +172,7 @@ const daemonSet = struct(
     labelSelector(spec.selector, "", found);
     const selector = object(spec.selector);
     const isNothing = !isObject(spec.selector);
-    const labels = object(object(object(spec.template).metadata).labels);
-    if (found.length === 0 && (isNothing || !selects(selector, labels))) {
+    if (found.length === 0 && (isNothing || !selects(selector, labelsOf(spec.template)))) {
       errors.push(invalidValue(`${path}.template.metadata.labels`, labelsShown(spec.template), MISMATCH));
     }
     if (!isNothing && isEmpty(selector.matchLabels) && isEmpty(selector.matchExpressions)) {
@@ -286,11 +300,9 @@ export const workloadRules: Readonly<Record<string, Rule>> = {
   "apps/deployments": struct({ spec: deployment }),
   "apps/replicasets": struct({ spec: replicaSet }),
   "apps/daemonsets": struct({ spec: daemonSet }),
-  "apps/statefulsets": (value, _path, errors) => statefulSet(object(object(value).spec), "spec", errors),
-  "/replicationcontrollers": (value, _path, errors) =>
-    checkPodTemplate(object(object(value).spec).template, "spec.template", errors),
+  "apps/statefulsets": ofSpec(statefulSet),
+  "/replicationcontrollers": ofSpec(replicationController),
   "/podtemplates": (value, _path, errors) => checkPodTemplate(object(value).template, "template", errors),
 };
 
-export const statefulSetUpdateRule: Rule = (value, _path, errors) =>
-  statefulSetChanged(object(object(value).spec), "spec", errors);
+export const statefulSetUpdateRule = ofSpec(statefulSetChanged);
