@@ -41,8 +41,11 @@ export interface Strategy {
   /** Resolves once the plane did what a write asks of it at once; the writer's answer waits for it. */
   readonly settled?: () => Promise<void>;
   /** What is odd though valid: about a new object, or one that its own endpoint or its scale changed from `old`. */
-  readonly warnings?: (object: KubeObject, old: KubeObject | undefined) => readonly string[];
+  readonly warnings?: Warnings;
 }
+
+/** `old` is undefined for a new object. */
+export type Warnings = (object: KubeObject, old: KubeObject | undefined) => readonly string[];
 
 export interface StrategyContext {
   readonly nowMs: number;

@@ -17,11 +17,11 @@ import { claimPreparation, volumePreparation } from "./claim-preparation.js";
 import { daemonGeneration } from "./daemon-generation.js";
 import { validateConfigMapUpdate, validateSecretUpdate } from "./immutable-data.js";
 import { selectorErrors, withJobSelector } from "./job-selector.js";
-import { kindWarnings } from "./kind-warnings.js";
 import { qosClassOf } from "./pod-qos.js";
 import { addressName } from "./validation/address-rules.js";
 import { builtInValidation } from "./validation/built-in-validation.js";
 import { newPodErrors } from "./validation/pod-rules.js";
+import { kindWarnings } from "./warnings/kind-warnings.js";
 
 type Extras = Partial<Strategy>;
 

@@ -7,7 +7,8 @@ const GENERATION = "deprecated.daemonset.template.generation";
 const templateOf = (daemons: KubeObject): Json =>
   ((daemons as UntypedObject & { spec?: { template?: Json } }).spec?.template ?? null) as Json;
 
-const generationOf = ({ metadata }: KubeObject): number => {
+/** How often the template has changed. */
+export const generationOf = ({ metadata }: KubeObject): number => {
   const text = metadata.annotations?.[GENERATION] ?? "";
   return /^\d+$/.test(text) ? Number(text) : 0;
 };

@@ -82,16 +82,26 @@ export function answerProtobufError({ status }: StatusError): ApiResponse {
   return { status: status.code, headers, body: encodeStatus(status) };
 }
 
+/** Characters of all warnings together; where there are more, each is cut, and the rest left out. */
+const MOST_CHARACTERS = 4096;
+const MOST_OF_EACH = 256;
+
 /** Adds a `Warning` header for each text. */
 export function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
   if (warnings.length === 0) return response;
-  const unique = [...new Set(warnings)];
-  const values = unique.map((warning) => `299 - ${quotedHeader(warning)}`);
+  const texts = bounded([...new Set(warnings)].filter((warning) => !/\p{Cc}/u.test(warning)));
+  // A quoted-string of RFC 7230, in UTF-8: Node writes each character of a header as one byte.
+  const values = texts.map((text) => Buffer.from(`299 - "${text.replace(/["\\]/g, "\\$&")}"`).toString("latin1"));
   return { ...response, headers: { ...response.headers, warning: values } };
 }
 
-/** A quoted-string of RFC 7230, without what a header must not hold. */
-function quotedHeader(warning: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a header.
-  return `"${warning.replace(/[\u0000-\u001f\u007f]+/g, " ").replace(/["\\]/g, "\\$&")}"`;
+function bounded(texts: readonly string[]): readonly string[] {
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= MOST_CHARACTERS) return texts;
+  let total = 0;
+  const cut = texts.map((text) => [...text.slice(0, 2 * MOST_OF_EACH)].slice(0, MOST_OF_EACH).join(""));
+  return cut.filter(({ length }) => {
+    const fits = total < MOST_CHARACTERS;
+    total += length;
+    return fits;
+  });
 }

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { answer, withWarnings } from "./answer.js";
+
+const warned = (...warnings: readonly string[]): readonly string[] =>
+  (withWarnings(answer(200, {}), warnings).headers.warning ?? []) as readonly string[];
+
+describe("warnings of an answer", () => {
+  it("stand in headers of their own, each once, without what no header may hold", () => {
+    expect(warned('say "a\\b"', 'say "a\\b"', "two\nlines", "other")).toEqual([
+      '299 - "say \\"a\\\\b\\""',
+      '299 - "other"',
+    ]);
+    expect(warned('unknown field "ключ"')).toEqual([
+      Buffer.from('299 - "unknown field \\"ключ\\""').toString("latin1"),
+    ]);
+    expect(withWarnings(answer(200, {}), []).headers).not.toHaveProperty("warning");
+  });
+
+  it("are cut where they are too long together", () => {
+    const long = Array.from({ length: 1_000 }, (_, index) => `${index} ${"😀".repeat(300)}`);
+    const shown = warned(...long);
+    const [first = ""] = shown.map((text) => Buffer.from(text, "latin1").toString());
+    expect([...first.slice('299 - "'.length, -1)]).toHaveLength(256);
+    expect(shown.join("").length).toBeLessThan(20_000);
+  });
+});
