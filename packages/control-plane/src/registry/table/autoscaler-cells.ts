@@ -46,7 +46,8 @@ function metricText(metric: Data, status: Data | undefined): string {
   const { value, averageValue, averageUtilization } = record(target);
   const measured = status?.[source];
   const current = record(record(measured).current);
-  const shown = (given: unknown): string => (measured === undefined ? UNKNOWN : text(given ?? "0"));
+  // Go's word for an amount that is not there.
+  const shown = (given: unknown): string => (measured === undefined ? UNKNOWN : text(given ?? "<nil>"));
   if (type === "Pods") return `${shown(current.averageValue)}/${text(averageValue)}`;
   if (type === "Resource" || type === "ContainerResource") {
     if (averageValue !== undefined) return `${text(name)}: ${shown(current.averageValue)}/${text(averageValue)}`;

@@ -109,7 +109,7 @@ function eventCells(event: UntypedObject, nowMs: number): Cells {
     Reason: text(event.reason),
     Object: text(target.kind).toLowerCase() + (target.name ? `/${text(target.name)}` : ""),
     Subobject: text(target.fieldPath),
-    Source: [component, host].filter(Boolean).join(", "),
+    Source: host ? `${text(component)}, ${text(host)}` : text(component),
     Message: text(event.message ?? event.note).trim(),
     "First Seen": ago(first),
     Count: series.count ?? event.count ?? event.deprecatedCount ?? 1,

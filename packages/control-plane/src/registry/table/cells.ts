@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { canonicalTime, TimeError } from "../../schema/go-time.js";
 import type { Column, ResourceDefinition } from "../resource-definition.js";
 import { builtInCells } from "./built-in-cells.js";
 import { ageOf } from "./human-duration.js";
@@ -31,20 +32,26 @@ function cellAt(object: KubeObject, { jsonPath, type }: Column, nowMs: number): 
   if (value === undefined) return null;
   switch (type) {
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : integerText(value);
+      return typeof value === "number" ? Math.trunc(value) : null;
     case "number":
       return typeof value === "number" ? value : null;
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "date":
-      return typeof value === "string" ? ageOf(value, nowMs) : null;
+      return typeof value === "string" ? dateCell(value, nowMs) : null;
     default:
       return textOf(value);
   }
 }
 
-function integerText(value: unknown): number | null {
-  return typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : null;
+function dateCell(value: string, nowMs: number): string {
+  if (value === "" || value === "null") return ageOf(undefined, nowMs);
+  try {
+    return ageOf(canonicalTime(value), nowMs);
+  } catch (error) {
+    if (error instanceof TimeError) return "<invalid>";
+    throw error;
+  }
 }
 
 function textOf(value: unknown): string | null {
