@@ -137,7 +137,7 @@ const LONG_UNITS = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week
 
 /** What Go's `time.ParseDuration` reads, or anything with a number and a unit in it, as Scala writes them. */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true;
+  if (/^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true;
   for (const [, unit = ""] of text.matchAll(/\d+\s*([A-Za-zµ]+)/g)) {
     const name = unit.toLowerCase();
     if (UNITS.includes(name) || ["d", "w", "wk"].includes(name)) return true;

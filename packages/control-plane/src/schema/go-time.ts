@@ -69,6 +69,10 @@ const UNIT_NANOS: Readonly<Record<string, number>> = {
   h: 3600e9,
 };
 
+const MAX_INT64 = 2n ** 63n - 1n;
+/** As many as count. */
+const MOST_DIGITS = 18;
+
 /** A duration as Go writes it back: `90s` is `1m30s`. */
 export function canonicalDuration(text: string): string {
   return formatDuration(durationNanos(text));
@@ -76,17 +80,19 @@ export function canonicalDuration(text: string): string {
 
 /** A duration as Go's `time.ParseDuration` reads it, in nanoseconds. */
 export function durationNanos(text: string): bigint {
-  const match = /^([+-]?)(?:0|((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+))$/.exec(text);
+  const match = /^([+-]?)(?:0|((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+))$/.exec(text);
   if (match === null) {
-    const isMissingUnit = /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text);
+    const isMissingUnit = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text);
     throw new TimeError(`time: ${isMissingUnit ? "missing unit in" : "invalid"} duration ${JSON.stringify(text)}`);
   }
   let nanos = 0n;
-  for (const [, whole = "", fraction = "", unit = ""] of (match[2] ?? "").matchAll(
+  for (const [, whole = "", given = "", unit = ""] of (match[2] ?? "").matchAll(
     /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g,
   )) {
     const scale = BigInt(UNIT_NANOS[unit]!);
+    const fraction = given.slice(0, MOST_DIGITS);
     nanos += BigInt(whole || "0") * scale + (BigInt(fraction || "0") * scale) / 10n ** BigInt(fraction.length);
+    if (nanos > MAX_INT64) throw new TimeError(`time: invalid duration ${JSON.stringify(text)}`);
   }
   return match[1] === "-" ? -nanos : nanos;
 }

@@ -15,7 +15,8 @@ interface Quantity {
 }
 
 const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
+/** No two parts of it can begin with the same character: long texts are read once. */
+const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[-+]?|[-+])\d*|)$/;
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const NANO = -9;
@@ -116,12 +117,11 @@ function format(quantity: Quantity): string {
 }
 
 function formatDecimal(mantissa: bigint, scale: number, notation: Notation): string {
-  let amount = mantissa;
-  let exponent = scale;
-  while (amount % 10n === 0n) {
-    amount /= 10n;
-    exponent++;
-  }
+  const digits = String(mantissa);
+  let end = digits.length;
+  while (digits[end - 1] === "0") end--;
+  let amount = BigInt(digits.slice(0, end));
+  let exponent = scale + digits.length - end;
   while (exponent % 3 !== 0) {
     amount *= 10n;
     exponent--;

@@ -125,7 +125,7 @@ function doubleOf(text: string): CelValue {
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text);
   if (special !== null && special[2] === undefined && special[1] === "") return Number.NaN;
   if (special?.[2] !== undefined) return special[1] === "-" ? -Infinity : Infinity;
-  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : impossible("string", "double");
 }
 
