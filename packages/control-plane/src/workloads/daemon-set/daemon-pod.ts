@@ -36,12 +36,18 @@ export function daemonPod(set: DaemonSet, node: string, hash: string) {
   return { metadata, spec: { ...spec, affinity: onNode(spec.affinity, node), tolerations: tolerationsOf(spec) } };
 }
 
+/** Its own take the place of the same ones with an end. */
 function tolerationsOf(spec: PodSpec): readonly Toleration[] {
   const own = spec.hostNetwork ? [...TOLERATIONS, NETWORK_TOLERATION] : TOLERATIONS;
   const given = spec.tolerations ?? [];
-  const isGiven = ({ key, effect }: Toleration): boolean =>
-    given.some((toleration) => toleration.key === key && toleration.effect === effect);
-  return [...given, ...own.filter((toleration) => !isGiven(toleration))];
+  const ownOf = (toleration: Toleration): Toleration | undefined => own.find((each) => isSame(each, toleration));
+  const added = own.filter((each) => !given.some((toleration) => isSame(each, toleration)));
+  return [...given.map((toleration) => ownOf(toleration) ?? toleration), ...added];
+}
+
+function isSame(one: Toleration, other: Toleration): boolean {
+  const { key, effect, operator } = other;
+  return one.key === key && one.effect === effect && one.operator === operator && !other.value;
 }
 
 /** Its own terms have chosen the node already: the name alone is left to say. */

@@ -64,4 +64,16 @@ describe("a daemon set", () => {
       expect(await places(simulation)).toEqual(["a nginx:2", "b nginx:2", "node-1 nginx:2"]);
     }
   });
+
+  it("stays on a node that is not ready, also where its template would have it wait for a while alone", async () => {
+    await using simulation = await withNodes();
+    const wait = { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 };
+    const { selector, template } = labelled("agent");
+    const spec = { ...template.spec, tolerations: [wait] };
+    await create(simulation, {}, { selector, template: { ...template, spec } } as never);
+    await simulation.advance(5);
+    const [pod] = await simulation.pods();
+    const { tolerationSeconds: _seconds, ...without } = wait;
+    expect(pod!.spec.tolerations?.filter(({ key }) => key === wait.key)).toEqual([without]);
+  });
 });

@@ -102,9 +102,10 @@ function indexesOf(job: Job, pods: readonly Pod[], completions: number): Indexes
     if (index !== undefined) succeeded.add(index);
   }
   const limit = job.spec?.backoffLimitPerIndex;
-  const failed = new Set(limit === undefined ? [] : parseIndexes(job.status?.failedIndexes, completions));
-  for (let index = 0; limit !== undefined && index < completions; index++) {
-    if (succeeded.has(index)) continue;
+  if (limit === undefined) return { succeeded, failed: new Set() };
+  const failed = new Set(parseIndexes(job.status?.failedIndexes, completions));
+  for (const index of new Set(pods.map((pod) => indexOf(pod, completions)))) {
+    if (index === undefined || succeeded.has(index)) continue;
     const failures = failuresOf(job, pods, index);
     if (failures.length > limit || failures.some((pod) => failureVerdict(job, pod).failsIndex)) failed.add(index);
   }

@@ -11,7 +11,7 @@ import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
 import { wholeStatus } from "../status-change.js";
-import { isReservedFor, matchingVolume, requestOf, sizeOf } from "./volume-match.js";
+import { isReservedFor, matchingVolume, mismatch, requestOf, sizeOf } from "./volume-match.js";
 
 const CLAIM_PROTECTION = "kubernetes.io/pvc-protection";
 const BOUND = "pv.kubernetes.io/bind-completed";
@@ -73,8 +73,9 @@ export function claimController(): Controller<PersistentVolumeClaim> {
           ctx.event("Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
           return undefined;
         }
-        // Who names a volume waits for that one.
-        const volume = matchingVolume(claim, volumes) ?? (volumeName ? undefined : await provisioned(storageClass));
+        const volume = volumeName
+          ? named(volumes.find(({ metadata }) => metadata.name === volumeName))
+          : (matchingVolume(claim, volumes) ?? (await provisioned(storageClass)));
         if (!volume) return undefined;
         const { name: boundName } = volume.metadata;
         const { claimRef } = volume.spec ?? {};
@@ -89,6 +90,18 @@ export function claimController(): Controller<PersistentVolumeClaim> {
           merge({ metadata: { annotations }, spec: { volumeName: boundName } }),
         );
         return volume;
+      }
+
+      /** The volume that the claim names, where it can have it. It waits for one that is not there, or another's. */
+      function named(volume: PersistentVolume | undefined): PersistentVolume | undefined {
+        if (!volume?.spec?.claimRef) {
+          const why = volume && mismatch(claim, volume);
+          if (why === undefined) return volume;
+          const message = `Cannot bind to requested volume ${JSON.stringify(volume?.metadata.name)}: ${why}`;
+          ctx.event("Warning", "VolumeMismatch", message);
+          return undefined;
+        }
+        return isReservedFor(volume, claim) ? volume : undefined;
       }
 
       async function provisioned(storageClass: StorageClass | undefined): Promise<PersistentVolume | undefined> {

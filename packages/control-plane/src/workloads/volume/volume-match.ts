@@ -8,30 +8,45 @@ export function isReservedFor({ spec }: PersistentVolume, { metadata }: Persiste
   return claimRef.uid === undefined || claimRef.uid === metadata.uid;
 }
 
-/** The smallest free volume that a claim can have; one that is reserved for it comes first. */
+/** The smallest free volume that a claim can have; one that is reserved for it, and large enough, comes first. */
 export function matchingVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
-  const reserved = volumes.find((volume) => isReservedFor(volume, claim));
+  const { selector } = claim.spec ?? {};
+  const isUsable = (volume: PersistentVolume): boolean =>
+    !volume.metadata.deletionTimestamp && isLargeEnough(claim, volume) && isOfMode(claim, volume);
+  const reserved = volumes.find((volume) => isReservedFor(volume, claim) && isUsable(volume));
   if (reserved) return reserved;
-  const fitting = volumes.filter((volume) => !volume.spec?.claimRef && fits(claim, volume));
+  const fitting = volumes.filter(
+    (volume) =>
+      !volume.spec?.claimRef &&
+      (!selector || matchesLabels(selector, volume.metadata.labels)) &&
+      mismatch(claim, volume) === undefined,
+  );
   return fitting.sort((left, right) => compareQuantities(sizeOf(left), sizeOf(right)) || byName(left, right))[0];
 }
 
-function fits(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
-  const { accessModes = [], selector, storageClassName = "", volumeMode = "Filesystem", volumeName } = claim.spec ?? {};
+/** Why a claim cannot have a volume that is free, in the words of the real controller. */
+export function mismatch(claim: PersistentVolumeClaim, volume: PersistentVolume): string | undefined {
+  const { accessModes = [], storageClassName = "", volumeAttributesClassName = "" } = claim.spec ?? {};
   const { spec, metadata } = volume;
-  if (metadata.deletionTimestamp) return false;
-  if (volumeName) return volumeName === metadata.name;
-  return (
-    (spec?.storageClassName ?? "") === storageClassName &&
-    (spec?.volumeMode ?? "Filesystem") === volumeMode &&
-    accessModes.every((mode) => spec?.accessModes?.includes(mode)) &&
-    (!selector || matchesLabels(selector, metadata.labels)) &&
-    compareQuantities(sizeOf(volume), requestOf(claim)) >= 0
-  );
+  if (metadata.deletionTimestamp) return `the volume is marked for deletion ${JSON.stringify(metadata.name)}`;
+  if (!isLargeEnough(claim, volume)) return "requested PV is too small";
+  if ((spec?.storageClassName ?? "") !== storageClassName) return "storageClassName does not match";
+  if ((spec?.volumeAttributesClassName ?? "") !== volumeAttributesClassName) {
+    return "volumeAttributesClassName does not match";
+  }
+  if (!isOfMode(claim, volume)) return "incompatible volumeMode";
+  const hasModes = accessModes.every((mode) => spec?.accessModes?.includes(mode));
+  return hasModes ? undefined : "incompatible accessMode";
 }
+
+const isLargeEnough = (claim: PersistentVolumeClaim, volume: PersistentVolume): boolean =>
+  compareQuantities(sizeOf(volume), requestOf(claim)) >= 0;
+
+const isOfMode = ({ spec }: PersistentVolumeClaim, volume: PersistentVolume): boolean =>
+  (spec?.volumeMode ?? "Filesystem") === (volume.spec?.volumeMode ?? "Filesystem");
 
 export function sizeOf({ spec }: PersistentVolume): string {
   return String(spec?.capacity?.storage ?? "0");

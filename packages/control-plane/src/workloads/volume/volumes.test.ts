@@ -63,6 +63,24 @@ describe("a claim", () => {
     expect(status).toMatchObject({ phase: "Bound", capacity: { storage: "1Gi" }, conditions });
   });
 
+  it("does not take a volume that it names, or that is kept for it, where that is too small", async () => {
+    await using simulation = await Simulation.start();
+    const { client } = simulation;
+    await client.create(PersistentVolume, volume("named", "1Gi") as never);
+    const kept = volume("kept", "1Gi");
+    const claimRef = { namespace: "default", name: "second" };
+    await client.create(PersistentVolume, { ...kept, spec: { ...kept.spec, claimRef } } as never);
+    const manual = { storageClassName: "manual" };
+    await client.create(PersistentVolumeClaim, claim("first", "2Gi", { ...manual, volumeName: "named" }) as never);
+    await client.create(PersistentVolumeClaim, claim("second", "2Gi", manual) as never);
+    await simulation.advance(1);
+    expect((await simulation.get(PersistentVolumeClaim, "first")).status).toEqual({ phase: "Pending" });
+    expect((await simulation.get(PersistentVolumeClaim, "second")).status).toEqual({ phase: "Pending" });
+    expect(await simulation.events("first")).toContain(
+      'VolumeMismatch: Cannot bind to requested volume "named": requested PV is too small',
+    );
+  });
+
   it("takes the smallest volume that fits, which stays when the claim goes and is to be retained", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
