@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
@@ -95,9 +95,15 @@ export class WebhookServer implements AsyncDisposable {
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const { createServer } = process.getBuiltinModule("node:https");
     const tls = { ...this.#secureContext(), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
-    this.#server = createServer(tls, (request, response) => {
-      const serving = this.#serve(request, response).finally(() => this.#inFlight.delete(serving));
-      this.#inFlight.add(serving);
+    this.#server = createServer(tls, (request, response) => this.#onRequest(request, response));
+    // Node hands out the socket of a CONNECT, for a tunnel that is never made here: a route answers it as any other.
+    this.#server.on("connect", (request: IncomingMessage, socket: Socket) => {
+      const response = new (process.getBuiltinModule("node:http").ServerResponse)(request);
+      response.assignSocket(socket);
+      this.#onRequest(
+        request,
+        response.once("finish", () => socket.end()),
+      );
     });
   }
 
@@ -247,6 +253,11 @@ export class WebhookServer implements AsyncDisposable {
       }
       await clock.sleep(isInstalled ? TRUST_MS : INSTALL_RETRY_MS, signal).catch(() => {});
     }
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const serving = this.#serve(request, response).finally(() => this.#inFlight.delete(serving));
+    this.#inFlight.add(serving);
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
