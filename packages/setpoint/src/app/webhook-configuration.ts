@@ -6,9 +6,9 @@ import {
   ValidatingWebhookConfiguration,
 } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { installCrd } from "../kinds/install-crd.js";
-import type { Kind } from "../kinds/kind.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
-import { type Mutator, operationsOf, type Validator } from "./admission.js";
+import { type AdmissionOptions, type Mutator, operationsOf, type Validator } from "./admission.js";
 import { type App, hasConversion } from "./app.js";
 import type { WebhookTarget } from "./webhook-address.js";
 
@@ -43,7 +43,7 @@ export async function installApp(client: Client, app: App, options: InstallOptio
         apiVersion: kind.apiVersion,
         kind: kind.kind,
         metadata: { name: app.name },
-        webhooks: handlers.map((handler, at) => webhook(app, handler, at, clientConfig)),
+        webhooks: askedTogether(handlers).map((group, at) => webhook(app, group, at, clientConfig)),
       },
       { fieldManager: `setpoint-${app.name}`, force: true },
     );
@@ -91,27 +91,41 @@ async function uninstall(client: Client, kind: Configuration, app: App): Promise
   }
 }
 
-function webhook(app: App, handler: Validator | Mutator, at: number, clientConfig: object): JsonObject {
-  const { kind, options } = handler;
-  const { subresources = [], failurePolicy = "Fail", sideEffects = "None", timeoutSeconds = 10 } = options;
+type Handler = Validator | Mutator;
+
+function policyOf({ options }: Handler): JsonObject & Required<Omit<AdmissionOptions, "subresources">> {
+  const { failurePolicy = "Fail", sideEffects = "None", timeoutSeconds = 10 } = options;
+  return { failurePolicy, sideEffects, timeoutSeconds };
+}
+
+/** The handlers of one kind that are asked in the same way: one call does for all of them. */
+function askedTogether(handlers: readonly Handler[]): readonly (readonly [Handler, ...Handler[]])[] {
+  const groups = new Map<string, [Handler, ...Handler[]]>();
+  for (const handler of handlers) {
+    const id = JSON.stringify([kindId(handler.kind), policyOf(handler)]);
+    const group = groups.get(id);
+    if (group) group.push(handler);
+    else groups.set(id, [handler]);
+  }
+  return [...groups.values()];
+}
+
+function webhook(app: App, handlers: readonly [Handler, ...Handler[]], at: number, clientConfig: object): JsonObject {
+  const { kind } = handlers[0];
   const group = kind.group || "core";
   return {
     // Unique within the configuration, and a domain name, as servers ask for.
     name: `${at}.${kind.plural}.${kind.version}.${group}.${app.name}.setpoint.dev`,
     admissionReviewVersions: ["v1"],
     clientConfig: clientConfig as JsonObject,
-    failurePolicy,
-    sideEffects,
-    timeoutSeconds,
+    ...policyOf(handlers[0]),
     matchPolicy: "Equivalent",
-    rules: [
-      {
-        apiGroups: [kind.group],
-        apiVersions: [kind.version],
-        resources: [kind.plural, ...subresources.map((subresource) => `${kind.plural}/${subresource}`)],
-        operations: operationsOf(handler),
-        scope: kind.scope,
-      },
-    ],
+    rules: handlers.map((handler) => ({
+      apiGroups: [kind.group],
+      apiVersions: [kind.version],
+      resources: [kind.plural, ...(handler.options.subresources ?? []).map((name) => `${kind.plural}/${name}`)],
+      operations: operationsOf(handler),
+      scope: kind.scope,
+    })),
   };
 }

@@ -1,4 +1,5 @@
 import { request } from "node:https";
+import { connect } from "node:tls";
 import { describe, expect, it } from "vitest";
 import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
@@ -16,6 +17,7 @@ import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, orders, Shop, webRequest } from "./app.testing.js";
 import { RefusedError } from "./refused-error.js";
+import { versionRoute } from "./route.js";
 import { reviewedRoutes } from "./route-access.js";
 import { webhookAddress } from "./webhook-address.js";
 import { type AnsweredRequest, WebhookServer } from "./webhook-server.js";
@@ -63,6 +65,30 @@ describe("WebhookServer", () => {
     await client.create(Order, { metadata: { ...metadata, name: "d" }, spec: { item: "tea", count: 11 } });
   });
 
+  it("answers a route of every method over the wire", async () => {
+    await using env = await TestEnvironment.create();
+    const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"] as const;
+    const routes = methods.map((method) =>
+      versionRoute("shop.example.com/v1", "Cluster", {
+        path: "echo",
+        method,
+        handle: (asked) => ({ json: asked.method }),
+      }),
+    );
+    const shops = app({ name: "shops", kinds: [Shop], routes });
+    await using server = await WebhookServer.start({ apps: [shops], client: env.client, ...real });
+    const ask = (method: string) => sent(server, `${method} /apis/shop.example.com/v1/echo HTTP/1.1`);
+    for (const method of methods) {
+      const answer = await ask(method);
+      expect([method, answer.split("\r\n")[0], answer.includes(`"${method}"`)]).toEqual([
+        method,
+        "HTTP/1.1 200 OK",
+        true,
+      ]);
+    }
+    expect(await sent(server, "CONNECT /apis/shop.example.com/v1/nothing HTTP/1.1")).toMatch(/^HTTP\/1.1 404 /);
+  });
+
   it("logs what a handler throws by mistake, not what it refuses", async () => {
     await using env = await TestEnvironment.create();
     const lines: string[] = [];
@@ -102,6 +128,28 @@ describe("WebhookServer", () => {
     });
     const made = await env.client.create(Namespace, { metadata: { name: "n" } });
     expect(made.metadata.labels).toMatchObject({ one: "yes", two: "yes" });
+  });
+
+  it("asks each handler of a kind once for a write", async () => {
+    await using env = await TestEnvironment.create();
+    const asked: string[] = [];
+    const doubling = (name: string) =>
+      mutating(Order, {
+        create(order) {
+          asked.push(name);
+          return { ...order, spec: { ...order.spec, count: order.spec.count * 2 } };
+        },
+      });
+    const counting = (name: string) => validating(Order, { create: () => void asked.push(name) });
+    const shop = app({
+      name: "shop",
+      kinds: [Order],
+      mutate: [doubling("first"), doubling("second")],
+      validate: [counting("third"), counting("fourth")],
+    });
+    await using _server = await WebhookServer.start({ apps: [shop], client: env.client, ...real });
+    const made = await env.client.create(Order, { metadata, spec: { item: "tea", count: 1 } });
+    expect([asked, made.spec.count]).toEqual([["first", "second", "third", "fourth"], 4]);
   });
 
   it("installs a new authority before the old one ends", async () => {
@@ -190,6 +238,20 @@ describe("WebhookServer", () => {
     expect(await guard(orders.routes, known)).toBeUndefined();
   });
 });
+
+/** What the server sends for a request line, until it closes the connection. */
+function sent({ port, caBundle }: WebhookServer, line: string): Promise<string> {
+  const ca = Buffer.from(caBundle, "base64");
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect({ host: "127.0.0.1", port, ca });
+    socket.on("data", (chunk) => {
+      answer += String(chunk);
+    });
+    socket.on("error", reject).on("close", () => resolve(answer));
+    socket.write(`${line}\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+  });
+}
 
 function get(url: string, caBundle: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
