@@ -71,6 +71,16 @@ describe("TypedStore", () => {
     expect((await store.upsert(seen)).metadata.uid).not.toBe("gone");
   });
 
+  it("writes last where no version is named, whoever wrote meanwhile, and not at all over one that is", async () => {
+    const { env, store } = await world(2);
+    await using _env = env;
+    const added = await store.add(order);
+    expect((await store.upsert({ ...order, spec: { item: "tea", count: 2 } })).spec.count).toBe(2);
+    await expect(store.update({ ...added, spec: { item: "tea", count: 3 } })).rejects.toMatchObject({
+      code: "API_CONFLICT",
+    });
+  });
+
   it("lists all pages, and knows cluster-scoped kinds", async () => {
     const { env, client, store } = await world();
     await using _env = env;

@@ -58,14 +58,19 @@ export class TypedStore<T extends KubeObject> {
   /** Replaces the object: the version that it carries, or, where it carries none, whatever is stored. */
   async update(object: NewObject<T>, options: StoreCall & { readonly subresource?: string } = {}): Promise<T> {
     const placed = this.#placed(object, options);
-    const { name = "", namespace } = placed.metadata;
-    let { resourceVersion } = placed.metadata;
-    if (!resourceVersion) {
-      const scope = namespace === undefined ? {} : { namespace };
-      resourceVersion = (await this.#client.get(this.kind, name, { ...options, ...scope })).metadata.resourceVersion;
+    const { metadata } = placed;
+    if (metadata.resourceVersion) return this.#client.update(this.kind, placed as unknown as T, options);
+    const { name = "", namespace } = metadata;
+    const scope = namespace === undefined ? {} : { namespace };
+    for (let tries = 0; ; tries++) {
+      const { resourceVersion } = (await this.#client.get(this.kind, name, { ...options, ...scope })).metadata;
+      const whole = { ...placed, metadata: { ...metadata, resourceVersion } } as unknown as T;
+      try {
+        return await this.#client.update(this.kind, whole, options);
+      } catch (error) {
+        if (!isConflict(error) || tries === CONFLICT_RETRIES) throw error;
+      }
     }
-    const whole = { ...placed, metadata: { ...placed.metadata, resourceVersion } } as unknown as T;
-    return this.#client.update(this.kind, whole, options);
   }
 
   /** Replaces the object where it is there, else adds it; whichever somebody else does meanwhile. */
