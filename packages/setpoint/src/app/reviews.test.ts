@@ -141,6 +141,23 @@ describe("conversion reviews", () => {
     });
     expect(await convert([{ ...object, kind: "Shop" }])).toMatchObject({ result: { status: "Failure", code: 422 } });
   });
+
+  it("fail with what a converter throws: 500, or the status that it names", async () => {
+    const failing = async (error: Error) => {
+      const convert = (): never => {
+        throw error;
+      };
+      const request = { uid: "u1", desiredAPIVersion: "shop.example.com/v1beta1", objects: [object, object] };
+      const converter = { group: "shop.example.com", kind: "Order", convert };
+      return parsed(await convertReview([converter], webRequest("POST", "/convert", { request })));
+    };
+    const failure = (code: number, message: string) => ({
+      response: { uid: "u1", convertedObjects: [], result: { status: "Failure", code, message } },
+    });
+    expect(await failing(new Error("no such field"))).toMatchObject(failure(500, "objects[0]: no such field"));
+    const refused = new RefusedError(409, "Conflict", "not now");
+    expect(await failing(refused)).toMatchObject(failure(409, "objects[0]: not now"));
+  });
 });
 
 describe("jsonPatch", () => {
