@@ -21,6 +21,7 @@ export interface WebhookTarget {
 
 /** Where to listen, what the certificate must name, and how the API server is told of a path. */
 export interface WebhookAddress {
+  /** Empty for all addresses, of both families: pods may have none but IPv6. */
   readonly host: string;
   readonly hosts: readonly string[];
   /** Gone with this process: its configurations go as well. */
@@ -38,7 +39,7 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
     const { namespace, name, port = 443 } = service;
     const dns = `${name}.${namespace}.svc`;
     return {
-      host: "0.0.0.0",
+      host: "",
       hosts: [dns, `${dns}.cluster.local`],
       isLocal: false,
       target: (path) => ({ service: { namespace, name, port, path } }),
@@ -49,7 +50,7 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
     if (protocol !== "https:") throw unreachable(`API servers call webhooks by https, not by ${url}`);
     const host = hostname.replace(/^\[|\]$/g, "");
     return {
-      host: isLoopback(host) ? host : "0.0.0.0",
+      host: isLoopback(host) ? host : "",
       hosts: [host],
       isLocal: true,
       target: (path) => ({ url: `${href.replace(/\/$/, "")}${path}` }),

@@ -34,7 +34,7 @@ describe("the configuration of a manager", () => {
     const { manager, logLevel, apps } = await readConfiguration({ file: file("complete.yaml", COMPLETE) });
     expect(manager).toEqual({
       name: "shop",
-      health: { host: "0.0.0.0", port: 8081 },
+      health: { host: "", port: 8081 },
       metrics: { host: "127.0.0.1", port: 9090 },
       graceMs: 10_000,
       leaderElection: { leaseMs: 30_000, renewMs: 20_000 },
@@ -97,6 +97,6 @@ describe("the configuration of a manager", () => {
 
 it("reads addresses of both families", () => {
   expect(parseAddress("[::1]:80")).toEqual({ host: "::1", port: 80 });
-  expect(parseAddress(":80")).toEqual({ host: "0.0.0.0", port: 80 });
+  expect(parseAddress(":80")).toEqual({ host: "", port: 80 });
   expect(() => parseAddress("host:99999")).toThrow("not an address");
 });

@@ -10,6 +10,7 @@ import type { NarrowedRules } from "./seen-access.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";
 
 export interface ListenAddress {
+  /** Empty for all addresses, of both families. */
   readonly host: string;
   readonly port: number;
 }

@@ -187,10 +187,10 @@ export type Field = keyof typeof SETTINGS;
 /** The settings that were given, each by its field. */
 export type Settings = { readonly [F in Field]?: ReturnType<(typeof SETTINGS)[F]["read"]> };
 
-/** `host:port`, `[::1]:port` or `:port` for all addresses; undefined where nothing is given. */
+/** `host:port`, `[::1]:port`, or `:port` for all addresses, IPv6 included; undefined where nothing is given. */
 export function parseAddress(text: string | undefined): ListenAddress | undefined {
   if (!text) return undefined;
   const match = /^(?:\[(.+)\]|([^:]*)):(\d+)$/.exec(text);
   if (!match || Number(match[3]) > 65_535) throw new TypeError(`"${text}" is not an address: write host:port`);
-  return { host: match[1] ?? (match[2] || "0.0.0.0"), port: Number(match[3]) };
+  return { host: match[1] ?? match[2] ?? "", port: Number(match[3]) };
 }
