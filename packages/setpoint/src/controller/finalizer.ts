@@ -6,15 +6,18 @@ import type { KubeObject } from "../kinds/object.js";
 import { type Fence, openFence } from "./fence.js";
 
 const MAX_LENGTH = 63;
-const QUALIFIED_NAME = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const MAX_DOMAIN_LENGTH = 253;
+const QUALIFIED_NAME =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** How often an edit is tried anew on fresh metadata. */
 const MAX_TRIES = 4;
 
 /** Throws `FINALIZER_INVALID` for a name that an API server would refuse. */
 export function checkFinalizerName(finalizer: string, controller: string): void {
-  const name = finalizer.slice(finalizer.indexOf("/") + 1);
-  if (QUALIFIED_NAME.test(finalizer) && name.length <= MAX_LENGTH) return;
+  const slash = finalizer.indexOf("/");
+  const isShort = slash <= MAX_DOMAIN_LENGTH && finalizer.length - slash - 1 <= MAX_LENGTH;
+  if (isShort && QUALIFIED_NAME.test(finalizer)) return;
   throw new SetpointError(
     "FINALIZER_INVALID",
     `controller ${controller}: "${finalizer}" is no finalizer; it needs a name of 1 to ${MAX_LENGTH} characters, best ` +
