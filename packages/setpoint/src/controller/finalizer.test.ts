@@ -51,12 +51,16 @@ describe("finalizerPatch", () => {
 });
 
 describe("checkFinalizerName", () => {
-  it.each(["", "example.com/", `example.com/${"a".repeat(64)}`, "a b", "example.com/a/b"])(
-    "case 35: refuses %j",
-    (name) =>
-      expect(() => checkFinalizerName(name, "websites")).toThrow(
-        expect.objectContaining({ code: "FINALIZER_INVALID" }),
-      ),
+  it.each([
+    ...["", "example.com/", `example.com/${"a".repeat(64)}`, "a b", "example.com/a/b"],
+    ...["example..com/a", "-example.com/a", "example-.com/a", "Example.com/a", `${"a".repeat(254)}/a`, "_a"],
+  ])("case 35: refuses %j", (name) =>
+    expect(() => checkFinalizerName(name, "websites")).toThrow(expect.objectContaining({ code: "FINALIZER_INVALID" })),
+  );
+
+  it.each(["a", "A_b.c", `example.com/${"a".repeat(63)}`, `${"a".repeat(253)}/a`, "my-app.example.com/clean-up"])(
+    "takes %j, as servers do",
+    (name) => expect(() => checkFinalizerName(name, "websites")).not.toThrow(),
   );
 
   it("is asked when a controller is declared", () => {
@@ -112,7 +116,19 @@ describe("a controller with finalize", () => {
     await world.createWebsite("a");
     await world.clock.settle();
     expect(seen).toEqual([`reconcile created with ${OURS}`]);
-    expect(world.writes).toHaveLength(3);
+    const ofObject = world.requests.filter(({ path }) => path.includes("/websites/a"));
+    expect(ofObject.map(({ method }) => method)).toEqual(["PATCH", "GET", "PATCH", "GET", "PATCH"]);
+  });
+
+  it("gives up after four conflicts, reconciles nothing, and tries again later", async () => {
+    world.fault = ({ method }) => (method === "PATCH" ? failure(409, "Conflict") : undefined);
+    await world.run(websites());
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect([seen, world.writes.length]).toEqual([[], 4]);
+    world.fault = undefined;
+    await world.clock.advance(5_000);
+    expect(seen).toEqual([`reconcile created with ${OURS}`]);
   });
 
   it("cases 26 and 33: does not reconcile what it could not put its finalizer on", async () => {
