@@ -48,6 +48,39 @@ describe("a controller in its environment", () => {
     expect(world.runs("team/early")[0]?.effects).toEqual(["dns"]);
   });
 
+  it("asks the server nothing more once its lease has ended, though nobody has told it", async () => {
+    const lost = new AbortController();
+    let isHeld = true;
+    const fence = {
+      lost: lost.signal,
+      check: () => {
+        if (isHeld) return;
+        lost.abort(new SetpointError("LEASE_LOST", "another process leads"));
+        lost.signal.throwIfAborted();
+      },
+    };
+    const ends: unknown[] = [];
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        async reconcile(_, ctx) {
+          isHeld = false;
+          for (const read of [
+            () => ctx.find(ConfigMap, "x", { cached: false }),
+            () => ctx.list(ConfigMap, { cached: false }),
+          ])
+            await read().catch((error) => ends.push(error));
+        },
+      }),
+      { fence },
+    );
+    await world.createWebsite("a");
+    const sent = world.requests.length;
+    await world.clock.settle();
+    expect(world.requests.slice(sent)).toEqual([]);
+    expect(ends).toHaveLength(2);
+  });
+
   it("reads and owns objects in another cluster, and collects what it owned there", async () => {
     const edge = await World.create();
     try {

@@ -40,7 +40,7 @@ export class ObjectReader {
     const source = this.#sources.of(kind);
     this.#run.assertOpen();
     if (!cached) {
-      const options = { ...inNamespace(namespace), signal: this.#run.signal };
+      const options = { ...inNamespace(namespace), signal: this.#run.currentSignal() };
       return this.#learned(kind, await source.cluster.client.find(kind, name, options));
     }
     const informer = await source.informer(namespace, this.#run);
@@ -57,7 +57,8 @@ export class ObjectReader {
     this.#run.assertOpen();
     if (!cached) {
       const scope = namespace === "*" ? {} : inNamespace(namespace);
-      const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, signal: this.#run.signal });
+      const signal = this.#run.currentSignal();
+      const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, signal });
       for (const item of items) this.#run.learn(kind, item);
       return items;
     }
