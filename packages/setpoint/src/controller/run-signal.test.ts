@@ -35,7 +35,8 @@ describe("the signal of a run", () => {
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    const { client } = world;
+    const cluster = world.cluster();
+    const { client } = cluster;
     const apply = client.apply.bind(client);
     client.apply = async (kind, object, options) => {
       await answered;
@@ -55,6 +56,7 @@ describe("the signal of a run", () => {
           await world.clock.sleep(10);
         },
       }),
+      { cluster },
     );
     for (const name of ["quick", "slow"]) await world.createWebsite(name);
     await world.clock.advance(11_000);
