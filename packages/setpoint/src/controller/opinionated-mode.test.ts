@@ -120,18 +120,21 @@ describe("the opinionated mode, row by row:", () => {
       expect(errors).toEqual([0, 1, 2]);
     });
 
-    it("case 12: goes on in its order when another one of its kind is removed; removing it twice is harmless", async () => {
-      const named = (name: string) => controller(Website, { name, reconcile: () => void calls.push(name) });
-      const [, middle] = [
-        await world.run(named("first")),
-        await world.run(named("middle")),
-        await world.run(named("last")),
-      ];
-      await middle.stop();
-      await middle.stop();
+    it("case 12: keeps its place among those of its kind when another is removed; removing it twice is harmless", async () => {
+      const cluster = world.cluster();
+      const run = (name: string) =>
+        world.run(
+          controller(Website, { name, reconcile: ({ metadata }) => void calls.push(`${name} ${metadata.name}`) }),
+          { cluster },
+        );
+      const [, middle] = [await run("first"), await run("middle"), await run("last")];
       await world.createWebsite("a");
       await world.clock.advance(0);
-      expect(calls.toSorted()).toEqual(["first", "last"]);
+      await middle.stop();
+      await middle.stop();
+      await world.createWebsite("b");
+      await world.clock.advance(0);
+      expect(calls).toEqual(["first a", "middle a", "last a", "first b", "last b"]);
     });
   });
 
