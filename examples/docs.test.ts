@@ -25,6 +25,18 @@ describe("the docs", () => {
     expect(missing.map(([, file, name]) => `${file} ${name}`)).toEqual([]);
   });
 
+  it("map each box of the app SDK's two diagrams", () => {
+    const [, coldStart, hotPath] = text("docs/app-sdk.md").split(
+      /^### (?:Cold start|Hot path|Metrics of each stage)$/m,
+    );
+    const boxes = (table?: string): readonly string[] =>
+      [...(table ?? "").matchAll(/^\| ((?:\d+[ab]?,? )+)/gm)].flatMap(([, ids]) => ids!.trim().split(/,? /));
+    const numbered = (count: number) => Array.from({ length: count }, (_, at) => String(at + 1));
+    expect(boxes(coldStart)).toEqual(numbered(19));
+    const forked = ["4", "5", "7"];
+    expect(boxes(hotPath)).toEqual(numbered(12).flatMap((id) => (forked.includes(id) ? [`${id}a`, `${id}b`] : [id])));
+  });
+
   it("name tests that are there for each defect of others", () => {
     const rows = [...text("docs/defects.md").matchAll(/^\|[^|]+\| `([\w/.-]+\.test\.ts)`\s*\| `([^|]+)`\s*\|$/gm)];
     expect(rows.length).toBe(text("docs/defects.md").match(/\.test\.ts`/g)?.length);
