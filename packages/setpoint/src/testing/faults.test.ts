@@ -260,6 +260,30 @@ describe("an operator under faults", () => {
     expect(env.operator.manager.trouble()).toEqual([]);
   });
 
+  it("is not upset by what a reconcile throws once it was given up, and runs the object again", async () => {
+    const errors: unknown[] = [];
+    let runs = 0;
+    let fail: (error: Error) => void = () => {};
+    const declared = controller(Website, {
+      timeout: "1s",
+      retry: { initial: "1s", jitter: 0 },
+      onError: (error) => errors.push(error),
+      reconcile: () => {
+        if (++runs > 1) return undefined;
+        return new Promise((_resolve, reject) => {
+          fail = reject;
+        });
+      },
+    });
+    await using env = await create({ workloads: [declared] });
+    await createSite(env, "a");
+    await env.advance("30s");
+    expect([runs, errors]).toMatchObject([1, [{ code: "RECONCILE_HUNG" }]]);
+    fail(new Error("long after the signal"));
+    await env.advance("1s");
+    expect([runs, errors.length]).toEqual([2, 1]);
+  });
+
   it("is aborted in mid-reconcile when its lease is lost, its request in flight too, and writes nothing more", async () => {
     const ends: string[] = [];
     const declared = controller(Website, {
