@@ -57,7 +57,6 @@ export {
   isTooLargeResourceVersion,
   isTooManyRequests,
   isUnauthorized,
-  type RequestSummary,
 } from "./client/api-error.js";
 export { drain, readJson, wholeBody } from "./client/body.js";
 export type * from "./client/client.js";
@@ -75,10 +74,12 @@ export type {
 export { type HttpTransportOptions, http1Transport } from "./client/http1-transport.js";
 export { type Http2TransportOptions, http2Transport } from "./client/http2-transport.js";
 export { LineDecoder, type LineHandler, type LineOptions, lines } from "./client/lines.js";
+export type { RequestSummary } from "./client/request-summary.js";
 export type { RetryOptions } from "./client/retry.js";
 export { withSilenceLimit } from "./client/silence.js";
 export type { Status, StatusCause, StatusDetails } from "./client/status.js";
 export type { Transport, TransportRequest, TransportResponse } from "./client/transport.js";
+export type { WarnedRequest } from "./client/warned-request.js";
 export type { Clock, Timer } from "./clock/clock.js";
 export { type Duration, parseDuration } from "./clock/duration.js";
 export { type Random, seededRandom, systemRandom } from "./clock/random.js";

@@ -4,6 +4,7 @@ import { isApiError } from "setpoint";
 export function serverMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!isApiError(error)) return error.message;
-  const { method, path } = error.request;
-  return error.message.replace(`${method} ${path}: ${error.status} ${error.reason}: `, "");
+  const head = `: ${error.status} ${error.reason}: `;
+  const at = error.message.indexOf(head);
+  return at < 0 ? error.message : error.message.slice(at + head.length);
 }

@@ -30,10 +30,12 @@ import type {
 import { anonymous, type Credentials } from "./credentials.js";
 import { type Discovery, discover } from "./discovery.js";
 import { type OutgoingRequest, RequestSender } from "./request-sender.js";
+import { nameOfRequest, type RequestSummary } from "./request-summary.js";
 import { type RetryOptions, retryAfterMs } from "./retry.js";
 import { withSilenceLimit } from "./silence.js";
 import { isStatus } from "./status.js";
 import type { Transport, TransportResponse } from "./transport.js";
+import type { WarnedRequest } from "./warned-request.js";
 import { watchEvents } from "./watch-stream.js";
 
 export interface ClientOptions {
@@ -56,8 +58,8 @@ export interface ClientOptions {
   readonly headTimeoutMs?: number;
   /** Called for each request when its head, or its failure, is there. Must not throw. */
   readonly observer?: (request: ObservedRequest) => void;
-  /** Called with each warning of the server, once per text. */
-  readonly onWarning?: (warning: string) => void;
+  /** Called with each warning of the server and the request that it answers: once for a text and kind. */
+  readonly onWarning?: (warning: string, request: WarnedRequest) => void;
 }
 
 /**
@@ -124,7 +126,8 @@ class ApiClient implements Client {
     const path = apiPath(kind, { namespace: options.namespace, query: listQuery(options) });
     const body = await this.#json(apiCall("list", kind, path, options));
     const { items, metadata } = body as { items?: T[] | null; metadata?: ObjectListMetadata };
-    if (!metadata || (items !== null && !Array.isArray(items))) throw unexpected("GET", path, `${kind.kind}List`, body);
+    if (!metadata || (items !== null && !Array.isArray(items)))
+      throw unexpected({ method: "GET", path }, `${kind.kind}List`, body);
     return {
       items: (items ?? []).map((item) => named(kind, item)),
       resourceVersion: metadata.resourceVersion ?? "",
@@ -289,7 +292,7 @@ class ApiClient implements Client {
 
   async #object<T extends KubeObject>(kind: Kind<T>, request: OutgoingRequest): Promise<T> {
     const body = await this.#json(request);
-    if (!body.metadata || isStatus(body)) throw unexpected(request.method, request.path, kind.kind, body);
+    if (!body.metadata || isStatus(body)) throw unexpected(request, kind.kind, body);
     return named(kind, body as unknown as T);
   }
 
@@ -297,7 +300,7 @@ class ApiClient implements Client {
     const body = await this.#sender.exchange(request, async (response) =>
       readJson(request, this.#audible(await this.#accepted(request, response))),
     );
-    if (typeof body !== "object" || body === null) throw unexpected(request.method, request.path, "an object", body);
+    if (typeof body !== "object" || body === null) throw unexpected(request, "an object", body);
     return body as Record<string, unknown>;
   }
 
@@ -344,7 +347,8 @@ function nameOf(kind: Kind, metadata: { readonly name?: string }): string {
   throw new SetpointError("REQUEST_INVALID", `${kindId(kind)}: metadata.name is missing`);
 }
 
-function unexpected(method: string, path: string, wanted: string, body: unknown): SetpointError {
+function unexpected(request: RequestSummary, wanted: string, body: unknown): SetpointError {
   const start = JSON.stringify(body)?.slice(0, 200);
-  return new SetpointError("RESPONSE_INVALID", `${method} ${path}: expected ${wanted}, the server sent: ${start}`);
+  const message = `${nameOfRequest(request)}: expected ${wanted}, the server sent: ${start}`;
+  return new SetpointError("RESPONSE_INVALID", message);
 }

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../kinds/builtin/v1.js";
+import { ConfigMap, Namespace } from "../kinds/builtin/v1.js";
 import { isTooLargeResourceVersion } from "./api-error.js";
 import type { ObservedRequest } from "./client.js";
 import {
@@ -44,6 +44,17 @@ describe("answers", () => {
       message: `GET /api/v1/namespaces/n/configmaps/a: ${code} ${reason}: the message of ${reason}`,
       request: { method: "GET", path: "/api/v1/namespaces/n/configmaps/a" },
     });
+  });
+
+  it("name their request without its query, which the error keeps", async () => {
+    const { client } = scriptedClient([failing(403, "Forbidden"), reply("<html>"), answer([])]);
+    const page = { limit: 500, continue: "token" };
+    await expect(client.list(ConfigMap, page)).rejects.toMatchObject({
+      message: "GET /api/v1/configmaps: 403 Forbidden: the message of Forbidden",
+      request: { method: "GET", path: "/api/v1/configmaps?limit=500&continue=token" },
+    });
+    await expect(client.list(ConfigMap, page)).rejects.toThrow(/^GET \/api\/v1\/configmaps: the answer .* is not JSON/);
+    await expect(client.list(ConfigMap, page)).rejects.toThrow("GET /api/v1/configmaps: expected ConfigMapList");
   });
 
   it("say too large a resourceVersion in three ways", async () => {
@@ -155,15 +166,38 @@ describe("answers", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("with warnings pass each text on once", async () => {
+  it("with warnings pass each text on once for a kind, with the request that it answers", async () => {
     const warnings: string[] = [];
     const headers = { warning: ['299 - "old \\"api\\""', '299 - "first", 299 - "second, with comma"'] };
     const { client } = scriptedClient([() => answer(object, 200, headers)], {
-      onWarning: (text) => warnings.push(text),
+      onWarning: (text, { verb, kind, subresource, object }) =>
+        warnings.push(`${verb} ${kind} ${object} ${subresource ?? ""}: ${text}`),
     });
-    await getObject(client);
-    await getObject(client);
-    expect(warnings).toEqual(['old "api"', "first", "second, with comma"]);
+    await client.get(ConfigMap, "a", { namespace: "n" });
+    await client.get(ConfigMap, "b", { namespace: "n" });
+    expect(warnings).toEqual([
+      'get ConfigMap n/a : old "api"',
+      "get ConfigMap n/a : first",
+      "get ConfigMap n/a : second, with comma",
+    ]);
+    warnings.length = 0;
+    headers.warning = ['299 - "first"'];
+    await client.get(Namespace, "n");
+    headers.warning = ['299 - "made"'];
+    await client.create(ConfigMap, { metadata: { name: "c", namespace: "n" } });
+    headers.warning = ['299 - "status"'];
+    await client.patch(Namespace, "n", { type: "merge", body: {} }, { subresource: "status" });
+    headers.warning = ['299 - "listed"'];
+    await client.deleteCollection(ConfigMap, { namespace: "n" });
+    headers.warning = ['299 - "raw"'];
+    await client.raw({ method: "POST", path: "/version", body: Buffer.from("{") });
+    expect(warnings).toEqual([
+      "get Namespace n : first",
+      "create ConfigMap n/c : made",
+      "patch Namespace n status: status",
+      "deletecollection ConfigMap undefined : listed",
+      "post undefined undefined : raw",
+    ]);
   });
 
   it("are reported to the observer, failures and repeats too", async () => {

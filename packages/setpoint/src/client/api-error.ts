@@ -1,6 +1,7 @@
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
 import { readBytes, startOf } from "./body.js";
+import { nameOfRequest, type RequestSummary } from "./request-summary.js";
 import { isStatus, type Status, type StatusCause, type StatusDetails } from "./status.js";
 import type { TransportResponse } from "./transport.js";
 
@@ -23,12 +24,6 @@ export type ApiErrorCode =
   | "API_TIMEOUT"
   | "API_FAILED";
 
-/** The request that an error answers. Carries no header, so no credential. */
-export interface RequestSummary {
-  readonly method: string;
-  readonly path: string;
-}
-
 /**
  * An error answer of the API server: an HTTP error, or the ERROR event of a watch. `code` is stable; `reason` and
  * `status` are the server's words. The body may have been written by something in between: then `reason` is empty and
@@ -43,6 +38,7 @@ export class ApiError extends SetpointError<ApiErrorCode> {
   readonly details: StatusDetails | undefined;
   /** What exactly is wrong, field by field, for an invalid object. */
   readonly causes: readonly StatusCause[];
+  /** What was asked, query included; the message goes without. */
   readonly request: RequestSummary;
   /** When the server wants to be asked again, where it said so. */
   readonly retryAfterMs: number | undefined;
@@ -153,7 +149,7 @@ function codeOf({ status, body }: ErrorAnswer): ApiErrorCode {
 }
 
 function messageOf({ request, status, body, text, contentType }: ErrorAnswer): string {
-  const head = `${request.method} ${request.path}: ${status}`;
+  const head = `${nameOfRequest(request)}: ${status}`;
   if (!body) {
     const type = contentType ? ` (${contentType})` : "";
     return text ? `${head}, an answer that is no Status${type}: ${text}` : `${head} without a body`;

@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
-import type { RequestSummary } from "./api-error.js";
 import { BodyQueue, type BodySource } from "./body-queue.js";
+import { nameOfRequest, type RequestSummary } from "./request-summary.js";
 import type { TransportResponse } from "./transport.js";
 
 /** The whole body. Stops after `maxBytes` and closes the stream, where given. */
@@ -68,7 +68,7 @@ function notJson(request: RequestSummary, response: TransportResponse, bytes: Bu
   const { "content-type": type = "none", "content-encoding": encoding } = response.headers;
   const declared = `content-type ${type}${encoding ? `, content-encoding ${encoding}` : ""}`;
   const start = bytes.length === 0 ? "it is empty" : `it starts with: ${startOf(bytes)}`;
-  const message = `${request.method} ${request.path}: the answer (${response.status}, ${declared}) is not JSON; ${start}`;
+  const message = `${nameOfRequest(request)}: the answer (${response.status}, ${declared}) is not JSON; ${start}`;
   return new SetpointError("RESPONSE_INVALID", message, { cause });
 }
 

@@ -4,9 +4,11 @@ import { isSetpointError } from "../errors/error.js";
 import { drain, isComplete } from "./body.js";
 import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
 import type { CredentialHeaders, Credentials } from "./credentials.js";
+import { nameOfRequest } from "./request-summary.js";
 import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
 import type { Transport, TransportResponse } from "./transport.js";
 import { abortedError, transportError, untilAborted } from "./transport-error.js";
+import type { WarnedRequest } from "./warned-request.js";
 import { WarningLog } from "./warning-log.js";
 
 export interface SenderOptions {
@@ -18,7 +20,7 @@ export interface SenderOptions {
   readonly headTimeoutMs: number;
   readonly retry: RetryOptions;
   readonly observer?: (request: ObservedRequest) => void;
-  readonly onWarning?: (warning: string) => void;
+  readonly onWarning?: (warning: string, request: WarnedRequest) => void;
 }
 
 /** A request on its way to the transport. */
@@ -94,7 +96,7 @@ export class RequestSender {
       });
     try {
       const response = await this.#dispatch(request, identity);
-      this.#warnings.take(response.headers.warning);
+      this.#warnings.take(response.headers.warning, request);
       report(response.status);
       return response;
     } catch (error) {
@@ -131,7 +133,11 @@ export class RequestSender {
     } catch (error) {
       signal?.removeEventListener("abort", onAbort);
       if (!isLate) throw error;
-      throw transportError("TRANSPORT_TIMEOUT", `${method} ${path}: no answer within ${limitMs / 1000} s`, error);
+      throw transportError(
+        "TRANSPORT_TIMEOUT",
+        `${nameOfRequest(request)}: no answer within ${limitMs / 1000} s`,
+        error,
+      );
     } finally {
       timer[Symbol.dispose]();
     }

@@ -1,30 +1,35 @@
+import type { RawRequest } from "./client.js";
+import { type WarnedRequest, warnedRequest } from "./warned-request.js";
+
 /** Warnings that are remembered so as not to be repeated; the oldest is forgotten beyond this. */
 const REMEMBERED = 1000;
 
-/** Passes on the server's `Warning` headers, each text once. */
+type OnWarning = (text: string, request: WarnedRequest) => void;
+
+/** Passes on the server's `Warning` headers, each text once for each kind: the same words may be true of two of them. */
 export class WarningLog {
   readonly #seen = new Set<string>();
-  readonly #onWarning: ((text: string) => void) | undefined;
+  readonly #onWarning: OnWarning | undefined;
 
-  constructor(onWarning?: (text: string) => void) {
+  constructor(onWarning?: OnWarning) {
     this.#onWarning = onWarning;
   }
 
-  take(header: string | readonly string[] | undefined): void {
+  take(header: string | readonly string[] | undefined, request: RawRequest): void {
     if (header === undefined || !this.#onWarning) return;
     const values = typeof header === "string" ? [header] : header;
-    for (const value of values) for (const text of warningTexts(value)) this.#tell(text);
+    for (const value of values) {
+      for (const text of warningTexts(value))
+        if (this.#isNew(text, request)) this.#onWarning(text, warnedRequest(request));
+    }
   }
 
-  #tell(text: string): void {
-    if (this.#seen.has(text)) return;
-    this.#seen.add(text);
-    if (this.#seen.size > REMEMBERED)
-      for (const oldest of this.#seen) {
-        this.#seen.delete(oldest);
-        break;
-      }
-    this.#onWarning?.(text);
+  #isNew(text: string, { kind }: RawRequest): boolean {
+    const id = `${kind?.group} ${kind?.kind} ${text}`;
+    if (this.#seen.has(id)) return false;
+    this.#seen.add(id);
+    if (this.#seen.size > REMEMBERED) this.#seen.delete(this.#seen.values().next().value!);
+    return true;
   }
 }
 

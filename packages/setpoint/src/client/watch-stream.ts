@@ -2,10 +2,11 @@ import type { Buffer } from "node:buffer";
 import { isUtf8 } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
-import { apiErrorOfEvent, type RequestSummary } from "./api-error.js";
+import { apiErrorOfEvent } from "./api-error.js";
 import { startOf } from "./body.js";
 import type { WatchEvent } from "./client.js";
 import { type LineOptions, lines } from "./lines.js";
+import { nameOfRequest, type RequestSummary } from "./request-summary.js";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
@@ -58,6 +59,6 @@ function parseLine(request: RequestSummary, line: Buffer): { type?: unknown; obj
 }
 
 function noEvent(request: RequestSummary, line: Buffer, problem: string, cause?: unknown): SetpointError {
-  const message = `${request.method} ${request.path}: a line is no watch event (${problem}); it starts with: ${startOf(line)}`;
+  const message = `${nameOfRequest(request)}: a line is no watch event (${problem}); it starts with: ${startOf(line)}`;
   return new SetpointError("RESPONSE_INVALID", message, cause ? { cause } : undefined);
 }

@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.js";
+import { nameOfRequest } from "../client/request-summary.js";
 import { SetpointError } from "../errors/error.js";
 
 /** A client whose writes are only tried out: servers check and answer them as ever, and keep nothing. */
@@ -27,7 +28,7 @@ export function dryRunClient(client: Client): Client {
       client.updateSubresource(kind, name, subresource, body, { ...options, dryRun }),
     raw(request) {
       if (request.method === "GET" || request.method === "HEAD") return client.raw(request);
-      throw new SetpointError("EFFECT_NOT_RUN", `${request.method} ${request.path} is not sent in a plan`);
+      throw new SetpointError("EFFECT_NOT_RUN", `${nameOfRequest(request)} is not sent in a plan`);
     },
     // The client belongs to whoever gave it.
     [Symbol.asyncDispose]: async () => {},

@@ -1,5 +1,5 @@
 import type { Buffer } from "node:buffer";
-import type { RequestSummary } from "../client/api-error.js";
+import type { RequestSummary } from "../client/request-summary.js";
 import { parseWatchEvent } from "../client/watch-stream.js";
 import type { WatchEventType } from "./deltas.js";
 import { type Incoming, isRefusal, type ObjectReader, type Refusal } from "./incoming.js";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { RequestSummary } from "../client/api-error.js";
 import { startOf } from "../client/body.js";
+import { nameOfRequest, type RequestSummary } from "../client/request-summary.js";
 import { SetpointError } from "../errors/error.js";
 import { scanList } from "./scan.js";
 
@@ -45,6 +45,6 @@ function parse(request: RequestSummary, text: string, body: Buffer): ListEnvelop
 }
 
 function invalid(request: RequestSummary, problem: string, body: Buffer, cause?: unknown): SetpointError {
-  const message = `${request.method} ${request.path}: the answer is no list (${problem}); it starts with: ${startOf(body)}`;
+  const message = `${nameOfRequest(request)}: the answer is no list (${problem}); it starts with: ${startOf(body)}`;
   return new SetpointError("RESPONSE_INVALID", message, cause ? { cause } : undefined);
 }

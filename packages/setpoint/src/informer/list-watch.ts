@@ -1,7 +1,8 @@
-import { apiErrorOf, type RequestSummary } from "../client/api-error.js";
+import { apiErrorOf } from "../client/api-error.js";
 import { apiPath, type QueryValue } from "../client/api-path.js";
 import { consume } from "../client/body.js";
 import type { Client } from "../client/client.js";
+import { nameOfRequest, type RequestSummary } from "../client/request-summary.js";
 import { retryAfterMs } from "../client/retry.js";
 import { transportError } from "../client/transport-error.js";
 import type { Clock } from "../clock/clock.js";
@@ -74,7 +75,7 @@ export class ListWatch {
       });
     } catch (error) {
       if (!silence.isStalled) throw error;
-      throw transportError("TRANSPORT_TIMEOUT", `${request.method} ${request.path}: the server fell silent`, error);
+      throw transportError("TRANSPORT_TIMEOUT", `${nameOfRequest(request)}: the server fell silent`, error);
     } finally {
       silence[Symbol.dispose]();
     }

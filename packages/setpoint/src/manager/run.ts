@@ -66,7 +66,7 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     options.client ??
     (await connect({
       env,
-      onWarning: (warning) => log.warn(warning),
+      onWarning: (warning, request) => log.warn(`the API server warns: ${warning}`, { ...request }),
       observer: (request) => {
         countRequest(request);
         seenAccess.observe(request);
