@@ -34,12 +34,16 @@ it("names each permission that its account lacks, and starts all the same", asyn
     },
   });
   expect(code).toBe(0);
-  expect(errors).toContain("setpoint run: this account may not patch namespaces");
-  expect(errors).toContain("setpoint run: this account may not list projects.management.cattle.io");
-  expect(errors).toContain("setpoint run: this account may not create events in the namespace default");
+  const may = (verbs: string, resource: string): string => `setpoint run: this account may not ${verbs} ${resource}`;
+  expect(errors).toContain(may("get, list, watch, patch", "namespaces"));
+  expect(errors).toContain(may("create, patch", "events in the namespace default"));
   expect(errors).toContain(
-    "setpoint run: this account may not create leases.coordination.k8s.io in the namespace default",
+    may(
+      "create",
+      "leases.coordination.k8s.io, nor get, update leases.coordination.k8s.io rancher-projects in the namespace default",
+    ),
   );
+  expect(errors.filter((line) => line.includes("projects.management.cattle.io"))).toHaveLength(1);
   expect(errors.at(-1)).toBe("Grant what `setpoint rbac rancher-projects` prints.");
 });
 

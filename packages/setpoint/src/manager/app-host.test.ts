@@ -259,20 +259,37 @@ it("says what to do for an account that may not install webhooks", async () => {
 });
 
 describe("preflight", () => {
-  it("names the kinds that are not served and the verbs that are not allowed, and runs what can run", async () => {
+  it("names the kinds that are not served and the verbs that are not allowed, a line each, and runs what can run", async () => {
     await using env = await TestEnvironment.create({ kinds: [Shop] });
-    const lines: string[] = [];
-    const log: Logger = { ...silent, warn: (line: string) => void lines.push(line), with: () => log };
+    const warned: [line: string, fields: unknown][] = [];
+    const log: Logger = { ...silent, warn: (...line) => void warned.push(line as never), with: () => log };
     await using manager = managerOf(env, { client: weakClient(env), log });
     await manager.add(controller(Order, { owns: [Shop], reconcile: () => undefined }));
     await manager.start();
     await env.advance("1s");
-    expect(lines).toContain(
-      "preflight: the server does not serve orders of shop.example.com/v1: install its CustomResourceDefinition",
-    );
-    expect(lines).toContain("preflight: this account may not list shops.shop.example.com");
-    expect(lines).toContain("preflight: this account may not create events");
-    expect(lines).toContain("preflight: this account may not update orders.shop.example.com/finalizers");
+    const may = (verbs: string, resource: string) => ({
+      apiGroups: [resource.includes("events") ? "" : "shop.example.com"],
+      resources: [resource],
+      verbs: verbs.split(", "),
+    });
+    expect(warned).toEqual([
+      [
+        "preflight: the server does not serve orders of shop.example.com/v1: install its CustomResourceDefinition",
+        { type: "kind", kind: "shop.example.com/v1/Order" },
+      ],
+      [
+        "preflight: this account may not get, list, watch orders.shop.example.com, nor update orders.shop.example.com/finalizers",
+        { type: "permission", rules: [may("get, list, watch", "orders"), may("update", "orders/finalizers")] },
+      ],
+      [
+        "preflight: this account may not get, list, watch, create, patch, delete shops.shop.example.com",
+        { type: "permission", rules: [may("get, list, watch, create, patch, delete", "shops")] },
+      ],
+      [
+        "preflight: this account may not create, patch events",
+        { type: "permission", rules: [may("create, patch", "events")] },
+      ],
+    ]);
     expect(manager.trouble().join()).toContain("shop.example.com/v1/Order");
   });
 });

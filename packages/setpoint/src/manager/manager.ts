@@ -16,6 +16,7 @@ import { Timeline } from "../controller/timeline.js";
 import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
+import { kindId } from "../kinds/kind.js";
 import { AppHost, type AppHosting } from "./app-host.js";
 import { collectState, EVENTS_DROPPED, MASTER_STATUS, webhookMetrics } from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
@@ -225,12 +226,13 @@ export class Manager implements AsyncDisposable {
 
   /**
    * Serves the endpoints and webhooks, waits for the lease where there is one, then starts everything. Resolves when the
-   * work began; informers may still be filling (`/readyz` tells).
+   * work began; informers may still be filling (`/readyz` tells). Rejects where it is stopped before.
    */
   async start(): Promise<void> {
     this.#hasStarted = true;
     this.#hosted = this.#serve().then(() => this.#apps.start());
     await this.#hosted;
+    this.#stopping.signal.throwIfAborted();
     if (this.#options.preflight ?? true) void this.#logPreflight();
     if (this.#elector) {
       for (const { run } of this.#workloads.values()) run.warmUp();
@@ -282,6 +284,8 @@ export class Manager implements AsyncDisposable {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
+    // What is about to be served would otherwise be served after the end.
+    await this.#hosted?.catch(() => {});
     await this.#apps[Symbol.asyncDispose]();
     await Promise.all([...this.#workloads.values()].map(({ run }) => run.stop(this.#options.graceMs)));
     await this.#running;
@@ -358,7 +362,10 @@ export class Manager implements AsyncDisposable {
 
   async #logPreflight(): Promise<void> {
     try {
-      for (const { type, message } of await this.preflight()) this.#log.warn(`preflight: ${message}`, { type });
+      for (const { message, ...finding } of await this.preflight()) {
+        const fields = finding.type === "kind" ? { ...finding, kind: kindId(finding.kind) } : finding;
+        this.#log.warn(`preflight: ${message}`, fields);
+      }
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#log.warn("preflight failed", { error });
     }

@@ -10,8 +10,8 @@ import { declaredKinds, type RbacOptions, rbacRules } from "./rbac.js";
 export type PreflightFinding =
   /** The server does not serve a kind that is declared: its definition is not installed, or in another version. */
   | { readonly type: "kind"; readonly message: string; readonly kind: Kind; readonly cluster?: string }
-  /** This account may not do something. */
-  | { readonly type: "permission"; readonly message: string; readonly rule: RbacRule; readonly verb: string }
+  /** This account may not do all that is needed with a kind. `rules` grant just what is missing. */
+  | { readonly type: "permission"; readonly message: string; readonly rules: readonly RbacRule[] }
   /** A server could not be asked. */
   | { readonly type: "unknown"; readonly message: string; readonly cluster?: string; readonly cause: unknown };
 
@@ -45,7 +45,7 @@ export async function preflight(
       try {
         const own = rules.filter((rule) => rule.cluster === cluster);
         const unserved = await unservedKinds(client, parts, cluster, options.signal);
-        return [...unserved, ...(await deniedVerbs(client, own, options.signal))];
+        return [...unserved, ...(await deniedKinds(client, own, options.signal))];
       } catch (cause) {
         options.signal?.throwIfAborted();
         return [unknown(cause, cluster)];
@@ -75,7 +75,8 @@ async function unservedKinds(
     });
 }
 
-async function deniedVerbs(
+/** One finding for each kind and place. */
+async function deniedKinds(
   client: Client,
   rules: readonly RbacRule[],
   signal: AbortSignal | undefined,
@@ -85,16 +86,26 @@ async function deniedVerbs(
     .flatMap((rule) => rule.resources.map((resource) => ({ ...rule, resources: [resource] })))
     .flatMap((rule) => rule.resourceNames?.map((name) => ({ ...rule, resourceNames: [name] })) ?? [rule])
     .flatMap((rule) => rule.verbs.map((verb) => ({ rule, verb })));
-  const findings: PreflightFinding[] = [];
+  const denied = new Map<string, Map<string, RbacRule>>();
   for (let at = 0; at < questions.length; at += AT_ONCE) {
     const some = questions.slice(at, at + AT_ONCE);
     const answers = await Promise.all(some.map(({ rule, verb }) => isAllowed(client, rule, verb, signal)));
-    for (const [index, { rule, verb }] of some.entries()) {
-      const message = `this account may not ${describe(rule, verb)}`;
-      if (!answers[index]) findings.push({ type: "permission", message, rule, verb });
-    }
+    for (const [index, { rule, verb }] of some.entries()) if (!answers[index]) addTo(denied, rule, verb);
   }
-  return findings;
+  return [...denied.values()].map((byResource) => {
+    const rules = [...byResource.values()];
+    return { type: "permission", message: `this account may not ${describe(rules)}`, rules };
+  });
+}
+
+/** A kind's subresources and single objects go with it, each by the verbs that are missing. */
+function addTo(denied: Map<string, Map<string, RbacRule>>, rule: RbacRule, verb: string): void {
+  const { namespace, apiGroups, resources, resourceNames } = rule;
+  const kind = JSON.stringify([namespace, apiGroups, resources[0]!.split("/")[0]]);
+  const byResource = denied.get(kind) ?? new Map<string, RbacRule>();
+  const resource = JSON.stringify([resources, resourceNames]);
+  const verbs = new Set([...(byResource.get(resource)?.verbs ?? []), verb]);
+  denied.set(kind, byResource.set(resource, { ...rule, verbs: [...verbs] }));
 }
 
 async function isAllowed(
@@ -123,13 +134,17 @@ function unknown(cause: unknown, cluster: string | undefined): PreflightFinding 
   return { type: "unknown", message, cause, ...(cluster === undefined ? {} : { cluster }) };
 }
 
-function describe({ cluster, namespace, apiGroups, resources, resourceNames }: RbacRule, verb: string): string {
-  const [resource, subresource] = resources[0]!.split("/");
-  const group = apiGroups[0] ? `.${apiGroups[0]}` : "";
-  const below = subresource ? `/${subresource}` : "";
-  const name = resourceNames ? ` ${resourceNames[0]}` : "";
-  const place = namespace ? ` in the namespace ${namespace}` : "";
-  return `${verb} ${resource}${group}${below}${name}${place}${inCluster(cluster)}`;
+/** `get, list websites.web.example.com, nor patch websites.web.example.com/status in the namespace team`, of one place. */
+function describe(rules: readonly RbacRule[]): string {
+  const needs = rules.map(({ verbs, apiGroups, resources, resourceNames }) => {
+    const [resource, subresource] = resources[0]!.split("/");
+    const group = apiGroups[0] ? `.${apiGroups[0]}` : "";
+    const below = subresource ? `/${subresource}` : "";
+    const name = resourceNames ? ` ${resourceNames[0]}` : "";
+    return `${verbs.join(", ")} ${resource}${group}${below}${name}`;
+  });
+  const { cluster, namespace } = rules[0]!;
+  return `${needs.join(", nor ")}${namespace ? ` in the namespace ${namespace}` : ""}${inCluster(cluster)}`;
 }
 
 function inCluster(cluster: string | undefined): string {

@@ -96,7 +96,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       expect(findings).toContain(
         "the server does not serve absents of shop.integration.example/v1: install its CustomResourceDefinition",
       );
-      expect(findings).toContain("this account may not list websites.web.example.com");
+      expect(findings.join("\n")).toMatch(/this account may not get, list, watch.* websites\.web\.example\.com,/);
       const manager = await world.run([websites()], { client });
       await world.createSite("a", "one");
       await eventually(() => expect(manager.trouble().join()).toMatch(/Website: .*API_FORBIDDEN/));
