@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Fence } from "./fence.js";
+import { isEqual } from "./field-paths.js";
 import { editFinalizers, type FinalizerEdit, hasFinalizer } from "./finalizer.js";
 import type { WatchContext, Watcher, WatchStep } from "./watcher.js";
 
@@ -9,18 +10,21 @@ export interface OpinionatedParts {
   readonly fence: Fence;
   /** Told of each object that was edited, so that later steps know. */
   readonly observe: (object: KubeObject) => void;
+  /** The object as it is known by now; undefined where it is gone because nobody holds it any more. */
+  readonly latest: (object: KubeObject) => KubeObject | undefined;
 }
 
 /**
  * Hands a step to a watcher that holds a finalizer. `add` runs under an in-progress finalizer, which the final one
  * replaces when it succeeds: so a delete is never missed, and a restart tells finished from unfinished. Deletion is
- * looked at first. Each step calls one function at most.
+ * looked at first. Each step calls one function at most, with the object as the step shows it, or as it is for a retry;
+ * whether it is held is told by what is known of it now, since steps wait while the one before is handled.
  */
 export async function handleOpinionated(
   watcher: Watcher,
   step: WatchStep,
   ctx: WatchContext,
-  { client, fence, observe }: OpinionatedParts,
+  { client, fence, observe, latest }: OpinionatedParts,
 ): Promise<void> {
   const { kind, options, finalizer = "", inProgressFinalizer: inProgress } = watcher;
   const edit = async (object: KubeObject, change: FinalizerEdit): Promise<KubeObject | undefined> => {
@@ -29,20 +33,22 @@ export async function handleOpinionated(
     return edited;
   };
   if (step.type === "delete") return;
-  const object = ctx.attempt === 0 ? step.object : await refreshed(watcher, client, step.object, ctx.signal);
-  if (!object) return;
-  const isHeld = hasFinalizer(object, finalizer);
+  const isRetry = ctx.attempt > 0;
+  const known = isRetry ? await refreshed(watcher, client, step.object, ctx.signal) : latest(step.object);
+  if (!known) return;
+  const object = isRetry ? known : step.object;
+  const isHeld = hasFinalizer(known, finalizer);
 
   if (object.metadata.deletionTimestamp) {
-    if (!isHeld && !hasFinalizer(object, inProgress)) return;
+    if (!isHeld && !hasFinalizer(known, inProgress)) return;
     await options.delete?.(object, ctx);
     const released = await edit(object, { remove: finalizer });
     if (released) await edit(released, { remove: inProgress });
     return;
   }
   // A later step has done what this one is a retry of.
-  if (isHeld && ctx.attempt > 0 && !hasFinalizer(step.object, finalizer)) return;
-  if (step.type === "update" && isSameGeneration(step.old, step.object)) return;
+  if (isHeld && isRetry && !hasFinalizer(step.object, finalizer)) return;
+  if (step.type === "update" && isSameSpec(step.old, step.object)) return;
   if (!isHeld) {
     const marked = await edit(object, { add: inProgress });
     if (!marked) return;
@@ -70,7 +76,10 @@ async function refreshed(
   return fresh?.metadata.uid === uid ? fresh : undefined;
 }
 
-function isSameGeneration(old: KubeObject, object: KubeObject): boolean {
+/** Servers count the changes of a spec, but for kinds that have none: of these, all but metadata and status is it. */
+function isSameSpec(old: KubeObject, object: KubeObject): boolean {
   const { generation } = object.metadata;
-  return generation !== undefined && old.metadata.generation === generation;
+  if (generation !== undefined) return old.metadata.generation === generation;
+  const bare = { metadata: undefined, status: undefined };
+  return isEqual({ ...old, ...bare }, { ...object, ...bare });
 }

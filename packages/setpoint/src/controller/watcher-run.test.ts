@@ -127,6 +127,38 @@ describe("a watcher that stops", () => {
 });
 
 describe("a watcher", () => {
+  it("handles many objects at once without a warning of leaked listeners", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", onWarning);
+    await world.watch(watcher(Website, { concurrency: 20, add: () => world.clock.sleep(1_000) }));
+    for (let at = 0; at < 20; at++) await world.createWebsite(`s-${at}`);
+    await world.clock.advance(2_000);
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+  });
+
+  it("loses no step to a policy that throws", async () => {
+    await world.watch(
+      watcher(Website, {
+        retry: { initial: "1m", jitter: 0 },
+        supersedes: () => {
+          throw new Error("the policy's own");
+        },
+        add() {
+          seen.push("add");
+          if (seen.length === 1) throw new Error("no");
+        },
+        update: () => void seen.push("update"),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.annotate("a", { touched: "yes" });
+    await world.clock.advance(90_000);
+    expect(seen).toEqual(["add", "update", "add"]);
+  });
+
   it("loses no step to an error handler that throws", async () => {
     await world.watch(
       watcher(Website, {

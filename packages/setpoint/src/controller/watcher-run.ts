@@ -40,6 +40,8 @@ export class WatcherRun implements AsyncDisposable {
   readonly #queue: WorkQueue<true>;
   readonly #backoff: Backoff;
   readonly #lanes = new Map<string, Lane>();
+  /** Objects, by uid, that are gone since the last finalizer was taken off here; until that step comes. */
+  readonly #released = new Set<string>();
   /** Aborted when the steps that go on must end. */
   readonly #aborting = new AbortController();
   readonly #workers: Promise<void>[] = [];
@@ -50,6 +52,8 @@ export class WatcherRun implements AsyncDisposable {
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(watcher: Watcher<any>, environment: ControllerEnvironment) {
     this.watcher = watcher as Watcher;
+    // The requests of each worker listen to it: more of them are no leak.
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#log = (this.#environment.log ?? silentLogger).with({ watcher: watcher.name });
     const { clock, random, observer, fence } = environment;
@@ -62,6 +66,7 @@ export class WatcherRun implements AsyncDisposable {
       merge: () => true,
       ...(queueObserver ? { observer: queueObserver } : {}),
     });
+    this.#aborting.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
   }
 
   /** Steps that wait for their turn; retries that wait for their time do not count. */
@@ -124,7 +129,7 @@ export class WatcherRun implements AsyncDisposable {
     const lane = this.#lanes.get(key) ?? { steps: [], retries: [] };
     this.#lanes.set(key, lane);
     const step = stepOf(event);
-    lane.retries = lane.retries.filter((pending) => !this.watcher.supersedes(pending.step, step));
+    lane.retries = lane.retries.filter((pending) => !this.#supersedes(key, pending.step, step));
     lane.steps.push(step);
     this.#backlog++;
     this.#queue.add(key, true);
@@ -134,10 +139,20 @@ export class WatcherRun implements AsyncDisposable {
     });
   }
 
+  /** The user's policy. Where it throws, the retry stays: nothing is lost by one too many. */
+  #supersedes(key: string, pending: WatchStep, next: WatchStep): boolean {
+    try {
+      return this.watcher.supersedes(pending, next);
+    } catch (error) {
+      this.#log.error(`supersedes failed for ${key}: ${messageOf(error)}`, { object: key, error });
+      return false;
+    }
+  }
+
   async #work(): Promise<void> {
     const { signal } = this.#aborting;
     for (;;) {
-      const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get(signal)));
+      const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get()));
       if (!item) return;
       await this.#serve(item.key);
       this.#queue.done(item);
@@ -215,12 +230,20 @@ export class WatcherRun implements AsyncDisposable {
   async #handle(step: WatchStep, ctx: WatchContext): Promise<unknown> {
     const { options, finalizer } = this.watcher;
     if (finalizer !== undefined) {
+      if (step.type === "delete") this.#released.delete(step.object?.metadata.uid ?? "");
       const observe = (object: KubeObject): void => {
         const isLeaving = object.metadata.deletionTimestamp && !object.metadata.finalizers?.length;
-        if (!isLeaving) this.#share?.observe(object);
+        if (isLeaving) this.#released.add(object.metadata.uid);
+        else this.#share?.observe(object);
+      };
+      const latest = (object: KubeObject): KubeObject | undefined => {
+        const { uid } = object.metadata;
+        if (this.#released.has(uid)) return undefined;
+        const known = this.#share?.get(ctx.key);
+        return known?.metadata.uid === uid ? known : object;
       };
       const { cluster, fence = openFence } = this.#environment;
-      return handleOpinionated(this.watcher, step, ctx, { client: cluster.client, fence, observe });
+      return handleOpinionated(this.watcher, step, ctx, { client: cluster.client, fence, observe, latest });
     }
     switch (step.type) {
       case "add":

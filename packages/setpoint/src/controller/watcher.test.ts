@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
 import { opinionatedSupersede, supersedeAll, type WatchStep, watcher } from "./watcher.js";
 import { failure, Website, World } from "./world.testing.js";
@@ -382,6 +383,71 @@ describe("a watcher with a finalizer", () => {
     await world.clock.advance(60_000);
     expect(seen).toEqual([`add with ${FINAL}-wip`, `add with ${FINAL}-wip`]);
     expect(await finalizers()).toEqual([FINAL]);
+  });
+
+  it("updates, and does not add again, what changed while it was added", async () => {
+    await world.watch(
+      watcher(Website, {
+        finalizer: FINAL,
+        add: async (site) => {
+          seen.push(`add ${site.spec.image}`);
+          await world.clock.sleep(10_000);
+        },
+        update: (old, site) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
+      }),
+    );
+    await world.createWebsite("a", { image: "1" });
+    await world.clock.advance(1_000);
+    await change("a", "2");
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(["add 1", "update 1 to 2"]);
+    expect(await finalizers()).toEqual([FINAL]);
+  });
+
+  it("deletes once what changed while it was deleted", async () => {
+    await world.watch(
+      watcher(Website, {
+        finalizer: FINAL,
+        delete: async () => {
+          seen.push("delete");
+          await world.clock.sleep(10_000);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await remove("a");
+    await world.clock.advance(1_000);
+    await world.annotate("a", { touched: "yes" });
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(["delete"]);
+    expect(await world.website("a")).toBeUndefined();
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await remove("a");
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(["delete", "delete"]);
+  });
+
+  it("cases 24 and 29: of a kind without generations is told of an add and of changes, not of its own patches", async () => {
+    const touch = (body: object) =>
+      world.client.patch(ConfigMap, "a", { type: "merge", body: body as never }, { namespace: "team" });
+    await world.watch(
+      watcher(ConfigMap, {
+        finalizer: FINAL,
+        labelSelector: "watched",
+        add: ({ data }) => void seen.push(`add ${data?.size}`),
+        update: (_, { data }) => void seen.push(`update ${data?.size}`),
+      }),
+    );
+    const metadata = { name: "a", namespace: "team", labels: { watched: "yes" } };
+    await world.client.create(ConfigMap, { metadata, data: { size: "1" } });
+    await world.clock.advance(1_000);
+    await touch({ metadata: { annotations: { touched: "yes" } } });
+    await world.clock.advance(1_000);
+    await touch({ data: { size: "2" } });
+    await world.clock.advance(1_000);
+    expect(seen).toEqual(["add 1", "update 2"]);
   });
 
   it("case 35: refuses names that a server would refuse, its own mark included", () => {

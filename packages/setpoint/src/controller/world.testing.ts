@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
 import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
+import { untilAborted } from "../client/transport-error.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
@@ -63,6 +64,8 @@ export class World implements AsyncDisposable {
   /** What controllers sent, but for watches. */
   readonly requests: SentRequest[] = [];
   fault: Fault | undefined;
+  /** Of requests that are never answered; they end with their signal. */
+  hangs: ((request: SentRequest) => boolean) | undefined;
   readonly #plane: EmbeddedControlPlane;
   readonly #runs: (ControllerRun | WatcherRun)[] = [];
   readonly #informers: Informers[] = [];
@@ -159,6 +162,7 @@ export class World implements AsyncDisposable {
     const body = request.body ? (JSON.parse(Buffer.from(request.body).toString()) as unknown) : undefined;
     const sent = { method: request.method, path: request.path, body };
     if (!request.path.includes("watch=true")) this.requests.push(sent);
+    if (this.hangs?.(sent)) return untilAborted(new Promise<never>(() => {}), request.signal);
     const fault = this.fault?.(sent);
     if (fault instanceof Error) throw fault;
     return fault ?? this.#plane.transport.request(request);

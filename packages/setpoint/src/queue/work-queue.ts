@@ -24,16 +24,15 @@ export interface AddOptions {
   readonly afterMs?: number;
 }
 
-interface Waiter<Cause> {
-  readonly resolve: (item: WorkItem<Cause> | undefined) => void;
-}
+type Waiter<Cause> = (item: WorkItem<Cause> | undefined) => void;
 
 /**
  * The queue that workers wait on: {@link KeyQueue} on a clock, with one timer for all delayed keys.
  *
  * ```ts
- * for (;;) {
- *   const item = queue.take() ?? (await queue.get(signal)); // waits only when nothing is in line
+ * signal.addEventListener("abort", () => queue.dismiss(), { once: true });
+ * while (!signal.aborted) {
+ *   const item = queue.take() ?? (await queue.get()); // waits only when nothing is in line
  *   if (!item) break;
  *   await process(item.key, item.cause);
  *   queue.done(item);
@@ -47,7 +46,7 @@ export class WorkQueue<Cause> {
   readonly #retryLimit: TokenBucket | undefined;
   readonly #observer: QueueObserver | undefined;
   /** Workers that found nothing, in the order of their coming. Empty whenever a key is in line. */
-  readonly #waiters = new Set<Waiter<Cause>>();
+  readonly #waiters: Waiter<Cause>[] = [];
   readonly #onDrained = new Set<() => void>();
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
   #isShutDown = false;
@@ -133,28 +132,16 @@ export class WorkQueue<Cause> {
     return item;
   }
 
-  /** Waits for a key. Undefined once the signal is aborted, or the queue is shut down and nothing is left in line. */
-  get(signal?: AbortSignal): Promise<WorkItem<Cause> | undefined> {
-    if (signal?.aborted) return Promise.resolve(undefined);
+  /** Waits for a key. Undefined for who is dismissed, and once the queue is shut down and nothing is left in line. */
+  get(): Promise<WorkItem<Cause> | undefined> {
     const item = this.take();
     if (item || (this.#isShutDown && this.#isDrained())) return Promise.resolve(item);
-    return new Promise((resolve) => {
-      const waiter: Waiter<Cause> = {
-        resolve: (handedOut) => {
-          this.#waiters.delete(waiter);
-          signal?.removeEventListener("abort", onAbort);
-          resolve(handedOut);
-        },
-      };
-      const onAbort = (): void => waiter.resolve(undefined);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      this.#waiters.add(waiter);
-    });
+    return new Promise((resolve) => void this.#waiters.push(resolve));
   }
 
-  /** Lets all that wait for a key go without one: for workers that are to stop, and did not wait with a signal. */
+  /** Lets all that wait for a key go without one: for workers that are to stop. Who comes later waits again. */
   dismiss(): void {
-    for (const waiter of this.#waiters) waiter.resolve(undefined);
+    for (const letGo of this.#waiters.splice(0)) letGo(undefined);
   }
 
   /** Gives a key back. It is in line again if it was added meanwhile. */
@@ -202,16 +189,15 @@ export class WorkQueue<Cause> {
   }
 
   #serveWaiters(): void {
-    if (this.#waiters.size === 0) return;
-    for (const waiter of this.#waiters) {
+    while (this.#waiters.length > 0) {
       const item = this.take();
-      if (!item) break;
-      waiter.resolve(item);
+      if (!item) return;
+      this.#waiters.shift()!(item);
     }
   }
 
   #announceDrained(): void {
-    if (this.#isShutDown) for (const waiter of this.#waiters) waiter.resolve(undefined);
+    if (this.#isShutDown) this.dismiss();
     for (const finish of this.#onDrained) finish();
   }
 
