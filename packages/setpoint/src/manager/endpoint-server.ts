@@ -60,11 +60,12 @@ export class EndpointServer implements AsyncDisposable {
 
   async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     incoming.resume();
-    const url = new URL(incoming.url ?? "/", "http://localhost");
-    const route = this.#routes.get(url.pathname);
+    // No URL is made of it: what is none, as `//`, would throw.
+    const [path = "/", ...query] = (incoming.url ?? "/").split("?");
+    const route = this.#routes.get(path);
     const request: EndpointRequest = {
-      path: url.pathname,
-      query: url.searchParams,
+      path,
+      query: new URLSearchParams(query.join("?")),
       headers: incoming.headers,
       isLoopback: isLoopback(incoming.socket.remoteAddress ?? ""),
     };
@@ -87,12 +88,22 @@ export class EndpointServer implements AsyncDisposable {
     response.writeHead(answer.status, { "content-type": answer.type, "cache-control": "no-store" });
     response.flushHeaders();
     for await (const line of answer.lines(AbortSignal.any([gone.signal, this.#stop.signal]))) {
-      if (!response.write(`${line}\n`))
-        await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
+      if (!response.write(`${line}\n`)) await drained(response);
       if (gone.signal.aborted) return;
     }
     response.end();
   }
+}
+
+/** Resolves when more may be written, or nobody reads any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const onEnd = (): void => {
+      response.off("drain", onEnd).off("close", onEnd);
+      resolve();
+    };
+    response.on("drain", onEnd).on("close", onEnd);
+  });
 }
 
 function end(

@@ -1,5 +1,8 @@
+import { getEventListeners } from "node:events";
+import { get } from "node:http";
 import { describe, expect, it } from "vitest";
 import { controller } from "../controller/controller.js";
+import { type RunRecord, Timeline } from "../controller/timeline.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, World } from "../controller/world.testing.js";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
@@ -7,6 +10,7 @@ import { ConfigMap, ServiceAccount } from "../kinds/builtin/v1.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import type { EndpointRequest } from "./endpoint-server.js";
 import { Manager, type ManagerOptions } from "./manager.js";
+import { timelineEndpoint } from "./timeline-endpoint.js";
 
 const here = { host: "127.0.0.1", port: 0 };
 const request = (headers: EndpointRequest["headers"], isLoopback = false): EndpointRequest => ({
@@ -70,6 +74,34 @@ describe("the endpoints of a manager", () => {
     await world.clock.advance(1_000);
     expect((await lines.next()).value).toMatchObject({ key: "team/b" });
     gone.abort();
+  });
+
+  it("stream the timeline for as long as one likes, with one listener for its end", async () => {
+    const timeline = new Timeline();
+    const gone = new AbortController();
+    const query = new URLSearchParams("watch=true");
+    const answer = await timelineEndpoint(timeline)({ ...request({}, true), query });
+    const lines = (answer as { lines: (signal: AbortSignal) => AsyncIterable<string> }).lines(gone.signal);
+    const reader = lines[Symbol.asyncIterator]();
+    for (let id = 1; id <= 20; id++) {
+      const next = reader.next();
+      timeline.add({ id } as RunRecord);
+      expect((await next).value).toBe(`{"id":${id}}`);
+    }
+    expect(getEventListeners(gone.signal, "abort")).toHaveLength(1);
+    const last = reader.next();
+    gone.abort();
+    expect((await last).done).toBe(true);
+  });
+
+  it("answer what is no path at all", async () => {
+    await using world = await World.create();
+    await using manager = await managerIn(world, { health: here });
+    const { port } = new URL(manager.healthUrl!);
+    const status = await new Promise((resolve, reject) => {
+      get({ port, host: here.host, path: "//" }, ({ statusCode }) => resolve(statusCode)).on("error", reject);
+    });
+    expect(status).toBe(404);
   });
 
   it("say which of them cannot have its address", async () => {

@@ -23,6 +23,7 @@ interface Series {
 }
 
 interface Reason {
+  /** Those that differ, until they are told as one. */
   readonly messages: Set<string>;
   lastMs: number;
   tokens: number;
@@ -54,7 +55,7 @@ export class EventCorrelator {
       event.reason,
     ].join("\n");
     const reason = this.#reasonOf(reasonKey, nowMs);
-    reason.messages.add(event.message);
+    if (reason.messages.size < AGGREGATE_AFTER) reason.messages.add(event.message);
     const isAggregate = reason.messages.size >= AGGREGATE_AFTER;
     const message = isAggregate ? `(combined from similar events): ${event.message}` : event.message;
     const key = isAggregate ? reasonKey : `${reasonKey}\n${event.message}`;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
 import { World } from "../controller/world.testing.js";
 import { SetpointError } from "../errors/error.js";
+import { Role } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
 import { Event } from "../kinds/builtin/v1.js";
 import { EventWriter } from "./event-writer.js";
 
@@ -64,6 +65,18 @@ describe("event writer", () => {
     await writer.flush();
     expect((await events(world)).map(({ reason }) => reason)).toEqual(["Held"]);
     expect(writer.dropped).toBe(2);
+  });
+
+  it("writes events of objects whose names are longer, or have more letters, than those of events may", async () => {
+    await using world = await World.create();
+    const site = await world.createWebsite(`${"a".repeat(234)}--${"b".repeat(17)}`);
+    const metadata = { name: "team:Reader", namespace: "team" };
+    const role = await world.client.create(Role, { metadata, rules: [] });
+    await using writer = writerOf(world);
+    for (const object of [site, role]) writer.record({ object, type: "Normal", reason: "Done", message: "ok" });
+    await writer.flush();
+    const names = (await events(world)).map(({ involvedObject }) => involvedObject.name);
+    expect(names.sort()).toEqual([site.metadata.name, "team:Reader"]);
   });
 
   it("case 59: makes a new event where the old one has expired", async () => {

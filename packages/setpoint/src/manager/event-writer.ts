@@ -15,6 +15,8 @@ const MAX_WAITING = 1_000;
 /** Tries where the server cannot be reached, and the pause between them. */
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
+/** The longest name of an object. */
+const MAX_NAME = 253;
 /** How long after a stop events may still be written. */
 const STOP_MS = 2_000;
 
@@ -117,12 +119,12 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
     const { metadata, apiVersion, kind } = event.object;
     // Events of cluster-scoped objects live in the namespace `default`, where kubectl looks for them.
     const namespace = metadata.namespace || "default";
-    const suffix = Buffer.from(this.#options.random.bytes(8)).toString("hex");
     const { uid, name, resourceVersion } = metadata;
+    const eventName = this.#nameFor(name);
     await client.create(
       Event,
       {
-        metadata: { namespace, name: `${name}.${suffix}` },
+        metadata: { namespace, name: eventName },
         involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(metadata.namespace ? { namespace } : {}) },
         type: event.type,
         reason: event.reason,
@@ -136,7 +138,14 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
       },
       { signal },
     );
-    this.#written.set(correlated.series, { namespace, name: `${name}.${suffix}` });
+    this.#written.set(correlated.series, { namespace, name: eventName });
     if (this.#written.size > MAX_WAITING * 4) this.#written.delete(this.#written.keys().next().value!);
+  }
+
+  /** The object's name and a random end. Names of roles may have more letters than events', and others be too long. */
+  #nameFor(object: string): string {
+    const suffix = Buffer.from(this.#options.random.bytes(8)).toString("hex");
+    const plain = object.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
+    return `${plain.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "")}.${suffix}`;
   }
 }

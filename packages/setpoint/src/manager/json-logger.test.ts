@@ -32,6 +32,15 @@ it("says where an error was thrown that has no code", () => {
   });
 });
 
+it("says which fields it could not write, and fails nobody by it", () => {
+  const lines: string[] = [];
+  const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });
+  const ring: { self?: object } = {};
+  ring.self = ring;
+  log.error("failed", { ring });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: "error", message: "failed", unreadable: ["ring"] });
+});
+
 it("lines of a run name its controller, its object and the run, as the timeline numbers it", async () => {
   await using world = await World.create();
   const lines: string[] = [];

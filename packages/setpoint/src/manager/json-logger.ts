@@ -22,7 +22,7 @@ export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): L
   const log = (at: LogLevel, message: string, fields: LogFields = {}): void => {
     if (RANK[at] < RANK[level]) return;
     const time = new Date(clock.now()).toISOString();
-    write(JSON.stringify({ time, level: at, message, ...bound, ...fields }, shown));
+    write(lineOf({ time, level: at, message }, { ...bound, ...fields }));
   };
   return {
     debug: (message, fields) => log("debug", message, fields),
@@ -31,6 +31,15 @@ export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): L
     error: (message, fields) => log("error", message, fields),
     with: (fields) => jsonLogger(options, { ...bound, ...fields }),
   };
+}
+
+/** What cannot be written as JSON, as an object that contains itself, must not fail those who log it. */
+function lineOf(head: object, fields: LogFields): string {
+  try {
+    return JSON.stringify({ ...head, ...fields }, shown);
+  } catch (error) {
+    return JSON.stringify({ ...head, unreadable: Object.keys(fields), error }, shown);
+  }
 }
 
 function shown(_key: string, value: unknown): unknown {

@@ -82,6 +82,41 @@ describe("leader elector", () => {
     expect(one.lost.aborted).toBe(true);
   });
 
+  it("makes a lease anew that was deleted under it, and leads on", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    await world.client.delete(Lease, "app", { namespace: "default" });
+    await world.clock.advance(60_000);
+    expect(one.isLeading).toBe(true);
+    expect(await spec(world)).toMatchObject({ holderIdentity: "one" });
+  });
+
+  it("gives up a lease that was deleted under it, and made anew by another", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    await world.client.delete(Lease, "app", { namespace: "default" });
+    await using two = elector(world, "two");
+    await two.acquire(new AbortController().signal);
+    await world.clock.advance(5_000);
+    expect([one.isLeading, two.isLeading]).toEqual([false, true]);
+    expect(one.lost.aborted).toBe(true);
+  });
+
+  it("waits no longer for a release than its lease would last", async () => {
+    await using world = await World.create();
+    const one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    world.hangs = () => true;
+    let isReleased = false;
+    void one.release().then(() => {
+      isReleased = true;
+    });
+    await world.clock.advance(15_000);
+    expect(isReleased).toBe(true);
+  });
+
   it("goes on trying where the server is out of reach at first", async () => {
     await using world = await World.create();
     world.fault = () => new Error("unreachable");

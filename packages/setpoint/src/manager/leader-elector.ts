@@ -2,6 +2,7 @@ import { isAlreadyExists, isConflict } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import { jitter, type Random } from "../clock/random.js";
+import { timeoutSignal } from "../clock/timeout-signal.js";
 import type { Fence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import { SetpointError } from "../errors/error.js";
@@ -136,17 +137,20 @@ export class LeaderElector implements Elector, AsyncDisposable {
   async release(): Promise<void> {
     this.#stopped.abort();
     await this.#renewing;
-    const wasLeading = this.isLeading;
+    const { client, clock, namespace, name, identity } = this.#options;
+    const leadsForMs = this.#leadsUntilMs - clock.monotonic();
     this.#leadsUntilMs = 0;
     this.#expiry?.[Symbol.dispose]();
-    if (!wasLeading) return;
-    const { client, namespace, name, identity } = this.#options;
+    if (leadsForMs <= 0) return;
+    // A lease that has run out needs no release.
+    using deadline = timeoutSignal(clock, leadsForMs);
+    const { signal } = deadline;
     for (let tries = 0; tries < 3; tries++) {
       try {
-        const lease = await client.find(Lease, name, { namespace });
+        const lease = await client.find(Lease, name, { namespace, signal });
         if (lease?.spec?.holderIdentity !== identity) return;
         const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: this.#now() };
-        await client.update(Lease, { ...lease, spec });
+        await client.update(Lease, { ...lease, spec }, { signal });
         this.#log.info("released the lease");
         return;
       } catch (error) {
@@ -218,7 +222,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
         this.#seen && this.isLeading
           ? this.#seen.lease
           : await client.find(Lease, name, { namespace, signal: attempt.signal });
-      if (held && !this.isLeading) this.#see(held);
+      if (held) this.#see(held);
       if (held && !this.#mayTake(held)) return false;
       const written = held
         ? await client.update(Lease, { ...held, spec: this.#claim(held.spec) }, { signal: attempt.signal })
@@ -242,12 +246,13 @@ export class LeaderElector implements Elector, AsyncDisposable {
     }
   }
 
-  /** Somebody wrote the lease: sees who, so that the next try starts from there. */
+  /** Somebody wrote the lease, or deleted it: sees what there is, so that the next try starts from there. */
   async #look(signal: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options;
     try {
       const lease = await client.find(Lease, name, { namespace, signal });
       if (lease) this.#see(lease);
+      else this.#seen = undefined;
     } catch (error) {
       this.#log.warn("could not read the lease", { error: String(error) });
     }

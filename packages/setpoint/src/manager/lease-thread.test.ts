@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
+import { silentLogger } from "../controller/logger.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { BuiltProcess } from "./built-process.testing.js";
 import { LeaderElector } from "./leader-elector.js";
+import { LeaseThread } from "./lease-thread.js";
 
 interface ListeningPlane extends AsyncDisposable {
   readonly client: Client;
@@ -39,6 +41,19 @@ async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
 }
 
 describe("an election in a thread of its own", () => {
+  it("is listened to by as many as there are runs, without a warning of leaked listeners", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", onWarning);
+    const elector = { namespace, name: "many", identity: "one", ...TIMES };
+    const options = { connect: {}, elector, clock: systemClock, log: silentLogger, worker: new URL(import.meta.url) };
+    const { lost } = new LeaseThread(options);
+    for (let run = 0; run < 20; run++) lost.addEventListener("abort", () => {});
+    await systemClock.sleep(0);
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   it(
     "keeps the lease while a reconciler blocks the event loop for longer than it lasts, and hands it over on a stop",
     async () => {

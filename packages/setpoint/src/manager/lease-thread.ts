@@ -35,6 +35,8 @@ export class LeaseThread implements Elector {
 
   constructor(options: LeaseThreadOptions) {
     this.#options = options;
+    // Every run and write under way listens to it, which is no leak.
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
   }
 
   get lease(): Elector["lease"] {

@@ -29,6 +29,7 @@ async function* follow(
 ): AsyncIterable<string> {
   const waiting: RunRecord[] = [...timeline.runs(filter)];
   let wake = (): void => {};
+  signal.addEventListener("abort", () => wake(), { once: true });
   using _subscription = timeline.subscribe((run) => {
     if (!matches(run)) return;
     waiting.push(run);
@@ -43,7 +44,6 @@ async function* follow(
     }
     await new Promise<void>((resolve) => {
       wake = resolve;
-      signal.addEventListener("abort", () => resolve(), { once: true });
     });
   }
 }
