@@ -103,4 +103,10 @@ describe("SecretMask", () => {
     expect(mask.text(`admin of nginx-latest, ${VALUE}, ${ENCODED}`)).toBe("admin of nginx-latest, ***, ***");
     expect(mask.error("a text")).toBe("a text");
   });
+
+  it("masks the whole of a value that begins as another one does", () => {
+    const mask = new SecretMask();
+    mask.learn(Secret, { stringData: { short: VALUE, long: `${VALUE}-and-more` } });
+    expect(mask.text(`with ${VALUE}-and-more and ${VALUE}`)).toBe("with *** and ***");
+  });
 });

@@ -30,9 +30,11 @@ export class SecretMask {
   }
 
   text(text: string): string {
-    let masked = text;
-    for (const value of this.#values) if (masked.includes(value)) masked = masked.replaceAll(value, MASK);
-    return masked;
+    const found: string[] = [];
+    for (const value of this.#values) if (text.includes(value)) found.push(value);
+    // The longest first: a value that another one begins with would leave the rest of that to be seen.
+    found.sort((left, right) => right.length - left.length);
+    return found.reduce((masked, value) => masked.replaceAll(value, MASK), text);
   }
 
   /** The same error, its message, stack and causes masked in place: whoever gets it next must not see them either. */
