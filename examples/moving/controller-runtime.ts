@@ -1,7 +1,7 @@
 /** A reconciler as kubebuilder's tutorial writes it, here: CreateOrUpdate, a mapped watch, RequeueAfter, a finalizer. */
 import { controller, mapped, resource, run } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
-import { ConfigMap } from "setpoint/kinds/v1";
+import { ConfigMap, Namespace } from "setpoint/kinds/v1";
 import { z } from "zod";
 
 export const Memcached = resource("cache.example.com/v1/Memcached", {
@@ -12,7 +12,7 @@ export const Memcached = resource("cache.example.com/v1/Memcached", {
 export const memcacheds = controller(Memcached, {
   owns: [Deployment], // Owns(&appsv1.Deployment{})
   uses: [ConfigMap], // r.Get(ctx, key, &configMap): a read that found nothing is watched, too
-  watches: [mapped(ConfigMap, ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.cache}`])], // Watches(…)
+  watches: [mapped(Namespace, ({ metadata }) => [`${metadata.name}/default`])], // Watches(&corev1.Namespace{}, …)
   concurrency: 4, // MaxConcurrentReconciles
   async reconcile(cache, ctx) {
     const settings = await ctx.find(ConfigMap, cache.spec.settings);

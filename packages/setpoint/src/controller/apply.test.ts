@@ -275,6 +275,65 @@ describe("apply", () => {
     ]);
   });
 
+  it("prunes what was no longer wanted when it came up, also where it wants nothing of that kind", async () => {
+    const settings = () =>
+      controller(Website, {
+        owns: [ConfigMap],
+        reconcile: async (site, ctx) => {
+          const { name } = site.metadata;
+          if (site.spec.image !== "none") await ctx.apply(ConfigMap, { metadata: { name }, data: { x: "1" } });
+          await ctx.prune(ConfigMap);
+        },
+      });
+    const first = await world.run(settings());
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await Promise.all([first.stop(), world.clock.advance(1_000)]);
+    await world.client.update(Website, { ...(await world.website("a"))!, spec: { image: "none" } });
+    await world.run(settings());
+    await world.clock.settle();
+    expect(await world.client.find(ConfigMap, "a", { namespace: "team" })).toBeUndefined();
+  });
+
+  it("sees what becomes of a child that it has created once, of kinds that are cached by namespace too", async () => {
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        owns: [ConfigMap],
+        reconcile: async (site, ctx) => {
+          seen.push(ctx.causes.map(({ type }) => type).join());
+          if (ctx.action === "created") await ctx.create(ConfigMap, { metadata: { name: site.metadata.name } });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.client.delete(ConfigMap, "a", { namespace: "team" });
+    await world.clock.settle();
+    expect(seen).toEqual(["created", "owned"]);
+  });
+
+  it("makes no child elsewhere that it would not find again after a restart", async () => {
+    await world.run(
+      controller(Website, {
+        owns: [ConfigMap],
+        reconcile: async (site, ctx) => {
+          const metadata = { name: site.metadata.name, namespace: "other" };
+          if (site.spec.image === "create") await ctx.create(ConfigMap, { metadata });
+          else await ctx.apply(ConfigMap, { metadata, data: { x: "1" } });
+        },
+      }),
+    );
+    for (const image of ["apply", "create"]) await world.createWebsite(image, { image });
+    await world.clock.settle();
+    const message = `v1/ConfigMap in other would not be found again after a restart: declare it with its namespaces, scoped(ConfigMap, { namespaces: "all" })`;
+    expect(world.runs()).toMatchObject([
+      { outcome: "terminal", reason: message },
+      { outcome: "terminal", reason: message },
+    ]);
+    expect(await world.client.find(ConfigMap, "apply", { namespace: "other" })).toBeUndefined();
+  });
+
   it("owns children in other namespaces by annotation, and collects them when their owner is gone", async () => {
     const across = () =>
       controller(Website, {

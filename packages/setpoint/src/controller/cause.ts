@@ -14,10 +14,10 @@ export type Cause =
   | { readonly type: "requeue" }
   /** The safety look at something that waits. */
   | { readonly type: "recheck"; readonly reason: string }
-  /** An object that the last run read, or looked for, is no longer what it was. */
+  /** An object that the last run read, or looked for, or that a mapped watch sees, is no longer what it was. */
   | { readonly type: "dependency"; readonly kind: string; readonly key: string; readonly change: Change }
   | { readonly type: "owned"; readonly kind: string; readonly key: string; readonly change: Change }
-  /** A mapped watch, a timer or a channel, by its name. */
+  /** A timer or a channel, by its name. */
   | { readonly type: "trigger"; readonly name: string }
   /** Somebody asked for it with an annotation. */
   | { readonly type: "requested"; readonly by: "reconcile-now" | "resume" | "step" }

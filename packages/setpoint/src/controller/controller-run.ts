@@ -5,7 +5,7 @@ import type { Priority } from "../queue/ready-lines.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import { AppliedMemory } from "./applied-memory.js";
 import { type Action, actionOf, type Cause, mergeCauses } from "./cause.js";
-import type { Controller } from "./controller.js";
+import { assertKey, type Controller } from "./controller.js";
 import { ControllerSources, type SourceStatus } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
 import { isPaused } from "./directives.js";
@@ -128,8 +128,11 @@ export class ControllerRun implements AsyncDisposable {
     this.#phase = "running";
     await this.#collectOrphans(undefined);
     for (const trigger of this.controller.triggers) {
-      const enqueue = (key: string): void => this.#enqueue(key, { type: "trigger", name: trigger.name }, "normal");
-      trigger.start(enqueue, () => this.keys(), signal);
+      const enqueue = (key: string): void => {
+        assertKey(key, this.controller);
+        this.trigger(key, trigger.name);
+      };
+      trigger.start(enqueue, () => this.keys(), signal, this.#environment.clock);
     }
     for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker();
   }
@@ -187,8 +190,8 @@ export class ControllerRun implements AsyncDisposable {
     const reason = new SetpointError("CONTROLLER_STOPPED", `controller ${this.controller.name} is stopping`);
     this.#taking.abort(reason);
     this.#queue.shutDown();
-    await this.#started?.catch(() => {});
     using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
+    await this.#started?.catch(() => {});
     while (this.#workers.size > 0) await Promise.all(this.#workers);
     this.#executor[Symbol.dispose]();
     this.#sources[Symbol.dispose]();
@@ -235,7 +238,7 @@ export class ControllerRun implements AsyncDisposable {
       try {
         await this.#process(item);
       } catch (error) {
-        // Nothing of ours throws here: an observer or an error handler did. The key must not be lost by it.
+        // Nothing of ours throws here: an observer or a log did. The key must not be lost by it.
         const { key } = item;
         this.#reporter.log.error(`the run of ${key} could not be filed: ${messageOf(error)}`, { object: key, error });
         this.#running.delete(key);

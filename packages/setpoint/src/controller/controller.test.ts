@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
-import { controller, scoped } from "./controller.js";
+import { controller, mapped, scoped } from "./controller.js";
 import { Website } from "./world.testing.js";
 
 const reconcile = (): void => {};
@@ -39,6 +39,28 @@ describe("controller", () => {
     ["a text in place of a kind", { uses: ["v1/ConfigMap"] }, "uses[0]: v1/ConfigMap is no kind"],
     ["a scope of nothing", { uses: [scoped(ConfigMap, { namespaces: [] })] }, "uses[0]: namespaces is [], no list"],
     ["a watch without a map", { watches: [ConfigMap] }, "watches[0]: it maps to no keys: use mapped(Kind, …)"],
+    [
+      "a watch of config maps anywhere",
+      { watches: [mapped(ConfigMap, () => [])] },
+      'watches[0]: v1/ConfigMap is cached for whole clusters only where that is said: namespaces: "all", or the namespaces',
+    ],
+    [
+      "a misspelt predicate",
+      { when: { change: ["spec"] } },
+      "when: there is no option change; there are changed, matches",
+    ],
+    ["a misspelt retry", { retry: { attemps: 3 } }, "retry: there is no option attemps; there are initial, max"],
+    [
+      "a misspelt scope",
+      { uses: [{ kind: ConfigMap, namespace: "all" }] },
+      "uses[0]: there is no option namespace; there are kind, namespaces",
+    ],
+    ["a match that is none", { when: { matches: "spec" } }, "when.matches is spec, no function"],
+    [
+      "a trigger that is none",
+      { triggers: ["10m"] },
+      "triggers[0]: 10m is no trigger: use every(…), or name and start",
+    ],
     ["a namespace in place of a list", { namespaces: "team" }, "namespaces is team, no list of names"],
     ["a selector that is none", { labelSelector: "a in b" }, "labelSelector: "],
     ["a verb that is none", { writes: ["get"] }, "writes: get is none of create, update, patch, delete, status"],

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
 import { SetpointError } from "../errors/error.js";
 import type { IndexFunction } from "../informer/informer.js";
@@ -50,12 +51,19 @@ export function scoped<K extends Kind>(
 
 /** What to run again when an object of another kind changes; for relations that no read shows. {@link mapped} makes one. */
 export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
-  /** The keys (`namespace/name`) to run. Must be pure. */
+  /** The keys to run: `namespace/name`, the name alone for a cluster-scoped kind. Must be pure. */
   readonly map: (object: never) => readonly string[];
   readonly when?: Predicate<never>;
 }
 
-/** A watch that runs the keys which `map` gives for an object, before and after it changed. */
+/**
+ * A watch that runs the keys which `map` gives for an object, before and after it changed. Of ConfigMaps and Secrets it
+ * names the namespaces, or says `namespaces: "all"`, unless the controller does.
+ *
+ * ```ts
+ * watches: [mapped(Namespace, ({ metadata }) => [`${metadata.name}/defaults`], { when: { changed: ["metadata.labels"] } })],
+ * ```
+ */
 export function mapped<K extends Kind>(
   kind: K,
   map: (object: ObjectOf<K>) => readonly string[],
@@ -66,8 +74,12 @@ export function mapped<K extends Kind>(
 
 /** Which changes count. Deletions and resyncs always do. */
 export interface Predicate<T extends KubeObject = KubeObject> {
-  /** An update counts only where one of these paths changed: `spec`, `metadata.labels`. */
+  /**
+   * An update counts only where one of these paths changed: `spec`, `metadata.labels`; a key that is no plain word stands in
+   * brackets: `metadata.labels[example.com/team]`. What is new counts anyway.
+   */
   readonly changed?: readonly string[];
+  /** What is new counts where this holds; an update, where it holds of the object before or after. */
   readonly matches?: (object: T) => boolean;
 }
 
@@ -82,10 +94,40 @@ export interface RetryPolicy {
   readonly attempts?: number;
 }
 
-/** Something besides objects that asks for runs: a timer, a channel, a webhook. Ends when the signal is aborted. */
+/**
+ * Something besides objects that asks for runs: a timer, a channel, a webhook. Ends when the signal is aborted.
+ *
+ * ```ts
+ * const payments = new EventTarget(); // other code: payments.dispatchEvent(new CustomEvent("paid", { detail: "team/a" }))
+ * const paid: Trigger = {
+ *   name: "paid",
+ *   start: (enqueue, _keys, signal) =>
+ *     payments.addEventListener("paid", (event) => enqueue((event as CustomEvent<string>).detail), { signal }),
+ * };
+ * ```
+ */
 export interface Trigger {
   readonly name: string;
-  start(enqueue: (key: string) => void, keys: () => Iterable<string>, signal: AbortSignal): void;
+  /**
+   * Called when the controller begins to work. `enqueue` takes a key (`namespace/name`, the name alone for a cluster-scoped
+   * kind) and throws `CONTROLLER_INVALID` for what cannot be one; an object that is not there is passed over. `keys` gives
+   * those of all objects, `clock` is the manager's.
+   */
+  start(enqueue: (key: string) => void, keys: () => Iterable<string>, signal: AbortSignal, clock: Clock): void;
+}
+
+/** Kinds that nobody caches for a whole cluster without saying so: `namespaces: "all"`. */
+export function isCautious(kind: Kind): boolean {
+  const id = kindId(kind);
+  return id === "v1/Secret" || id === "v1/ConfigMap";
+}
+
+/** Throws `CONTROLLER_INVALID` for what no object of the controller's kind can have as its key. */
+export function assertKey(key: string, { name, kind }: Pick<Controller, "name" | "kind">): void {
+  const form = kind.scope === "Namespaced" ? "namespace/name" : "name";
+  if (typeof key === "string" && key.split("/").length === form.split("/").length) return;
+  const message = `controller ${name}: ${JSON.stringify(key)} is no key of a ${kind.kind}: write ${form}`;
+  throw new SetpointError("CONTROLLER_INVALID", message);
 }
 
 export interface FailedRun {

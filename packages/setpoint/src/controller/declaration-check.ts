@@ -1,10 +1,16 @@
 import { SetpointError } from "../errors/error.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import { parseLabelSelector } from "../kinds/label-selector.js";
-import type { WriteVerb } from "./controller.js";
+import { isCautious, type WatchDeclaration, type WriteVerb } from "./controller.js";
 import { messageOf, shown } from "./outcome.js";
 
 const WRITE_VERBS: readonly unknown[] = [
   ...(["create", "update", "patch", "delete", "status"] satisfies readonly WriteVerb[]),
+];
+
+/** Of a kind in a scope, and of a watch. */
+const SCOPE_OPTIONS: readonly (keyof WatchDeclaration)[] = [
+  ...(["kind", "namespaces", "labelSelector", "fieldSelector", "cluster", "writes", "indexes", "map", "when"] as const),
 ];
 
 type UncheckedOptions = Readonly<Record<string, unknown>>;
@@ -42,8 +48,8 @@ function optionsProblem(
   known: Readonly<Record<string, true>>,
   functions: ExpectedFunctions,
 ): string | undefined {
-  const stranger = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (stranger !== undefined) return `there is no option ${stranger}; there are ${Object.keys(known).join(", ")}`;
+  const stranger = strangerProblem(options, Object.keys(known));
+  if (stranger) return stranger;
   for (const [name, need] of Object.entries(functions)) {
     const given = options[name];
     if (typeof given === "function" || (given === undefined && need === "optional")) continue;
@@ -52,11 +58,12 @@ function optionsProblem(
   return (
     usesProblem("owns", options.owns) ??
     usesProblem("uses", options.uses) ??
-    usesProblem("watches", options.watches) ??
+    usesProblem("watches", options.watches, options.namespaces) ??
+    triggersProblem(options.triggers) ??
     namesProblem("namespaces", options.namespaces) ??
     selectorProblem(options.labelSelector) ??
     verbsProblem("writes", options.writes) ??
-    namesProblem("when.changed", (options.when as UncheckedOptions | undefined)?.changed) ??
+    whenProblem((options.when ?? {}) as UncheckedOptions) ??
     retryProblem((options.retry ?? {}) as UncheckedOptions)
   );
 }
@@ -69,7 +76,13 @@ function kindProblem(kind: unknown): string | undefined {
   return `${shown(kind)} is no kind such as resource(…) gives${hint}`;
 }
 
-function usesProblem(option: string, uses: unknown): string | undefined {
+/** What nobody reads was misspelt. */
+function strangerProblem(options: UncheckedOptions, known: readonly string[]): string | undefined {
+  const stranger = Object.keys(options).find((name) => !known.includes(name));
+  return stranger === undefined ? undefined : `there is no option ${stranger}; there are ${known.join(", ")}`;
+}
+
+function usesProblem(option: string, uses: unknown, namespaces?: unknown): string | undefined {
   if (uses === undefined) return undefined;
   if (!Array.isArray(uses)) return `${option} is no list`;
   for (const [at, use] of (uses as readonly unknown[]).entries()) {
@@ -78,14 +91,44 @@ function usesProblem(option: string, uses: unknown): string | undefined {
     const problem =
       kindProblem(isScoped ? scope.kind : use) ??
       (isScoped ? scopeProblem(scope) : undefined) ??
-      (option === "watches" && typeof scope.map !== "function" ? "it maps to no keys: use mapped(Kind, …)" : undefined);
+      (option === "watches" ? watchProblem(scope, namespaces) : undefined);
     if (problem) return `${option}[${at}]: ${problem}`;
   }
   return undefined;
 }
 
-function scopeProblem({ namespaces, labelSelector, writes }: UncheckedOptions): string | undefined {
+/** Why an own scope would never bring anything, or keys. `namespaces` are the controller's. */
+function watchProblem(watch: UncheckedOptions, namespaces: unknown): string | undefined {
+  if (typeof watch.map !== "function") return "it maps to no keys: use mapped(Kind, …)";
+  if (watch.namespaces === undefined && namespaces === undefined && isCautious(watch.kind as Kind))
+    return `${kindId(watch.kind as Kind)} is cached for whole clusters only where that is said: namespaces: "all", or the namespaces`;
+  return whenProblem((watch.when ?? {}) as UncheckedOptions);
+}
+
+function triggersProblem(triggers: unknown): string | undefined {
+  if (triggers === undefined) return undefined;
+  if (!Array.isArray(triggers)) return "triggers is no list";
+  const isTrigger = (trigger: unknown): boolean => {
+    const { name, start } = (trigger ?? {}) as UncheckedOptions;
+    return typeof name === "string" && typeof start === "function";
+  };
+  const wrong = triggers.findIndex((trigger) => !isTrigger(trigger));
+  if (wrong < 0) return undefined;
+  return `triggers[${wrong}]: ${shown(triggers[wrong])} is no trigger: use every(…), or name and start`;
+}
+
+function whenProblem(when: UncheckedOptions): string | undefined {
+  const { changed, matches } = when;
+  const stranger = strangerProblem(when, ["changed", "matches"]);
+  if (stranger) return `when: ${stranger}`;
+  if (matches !== undefined && typeof matches !== "function") return `when.matches is ${shown(matches)}, no function`;
+  return namesProblem("when.changed", changed);
+}
+
+function scopeProblem(scope: UncheckedOptions): string | undefined {
+  const { namespaces, labelSelector, writes } = scope;
   return (
+    strangerProblem(scope, SCOPE_OPTIONS) ??
     (namespaces === "all" ? undefined : namesProblem("namespaces", namespaces)) ??
     selectorProblem(labelSelector) ??
     verbsProblem("writes", writes)
@@ -115,7 +158,10 @@ function selectorProblem(selector: unknown): string | undefined {
   }
 }
 
-function retryProblem({ attempts = 0, factor = 2, jitter = 0 }: UncheckedOptions): string | undefined {
+function retryProblem(retry: UncheckedOptions): string | undefined {
+  const { attempts = 0, factor = 2, jitter = 0 } = retry;
+  const stranger = strangerProblem(retry, ["initial", "max", "factor", "jitter", "attempts"]);
+  if (stranger) return `retry: ${stranger}`;
   if (!Number.isInteger(attempts) || Number(attempts) < 0) return `retry.attempts is ${shown(attempts)}, not 0 or more`;
   if (!isNumber(factor) || factor < 1) return `retry.factor is ${shown(factor)}, not 1 or more`;
   if (!isNumber(jitter) || jitter < 0) return `retry.jitter is ${shown(jitter)}, not 0 or more`;

@@ -1,14 +1,11 @@
 import { SetpointError } from "../errors/error.js";
 import type { Informer, InformerEvent, InformerScope } from "../informer/informer.js";
 import type { InformerShare } from "../informer/informers.js";
-import { type Kind, kindId, parseKey } from "../kinds/kind.js";
+import { type Kind, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Cluster } from "./cluster.js";
-import { type ScopedKind, sourceId } from "./controller.js";
+import { isCautious, type ScopedKind, sourceId } from "./controller.js";
 import { OWNER_INDEX, ownerUids } from "./ownership.js";
-
-/** Kinds that nobody caches for a whole cluster without saying so: `namespaces: "all"`. */
-const CAUTIOUS_KINDS: readonly string[] = ["v1/Secret", "v1/ConfigMap"];
 
 export interface KindSourceOptions {
   readonly cluster: Cluster;
@@ -45,8 +42,7 @@ export class KindSource {
     this.use = use;
     this.cluster = options.cluster;
     this.isOwned = options.fieldManager !== undefined;
-    this.isByNamespace =
-      use.namespaces === undefined && options.namespaces === undefined && CAUTIOUS_KINDS.includes(kindId(use.kind));
+    this.isByNamespace = use.namespaces === undefined && options.namespaces === undefined && isCautious(use.kind);
     this.#options = options;
     this.#stated = this.#scope("");
   }
@@ -75,6 +71,20 @@ export class KindSource {
     this.#assertWatched(namespace);
     const share = this.#share(this.isByNamespace ? namespace : "");
     return share.isSynced ? share : share.synced(reader.signal).then(() => share);
+  }
+
+  /** Why a child may not be made there: outside its owner's namespace nobody would look for it after a restart. */
+  childProblem(namespace: string | undefined, owner: KubeObject): SetpointError | undefined {
+    const { namespace: home } = owner.metadata;
+    if (!this.isOwned || !this.isByNamespace || !namespace || !home || namespace === home) return undefined;
+    const advice = `declare it with its namespaces, scoped(${this.kind.kind}, { namespaces: "all" })`;
+    const message = `${this.id} in ${namespace} would not be found again after a restart: ${advice}`;
+    return new SetpointError("SCOPE_NOT_WATCHED", message);
+  }
+
+  /** Looks at children where they are, of kinds that are cached by namespace: whether they were read there or not. */
+  async holdChildren(namespace: string | undefined, reader: { readonly signal: AbortSignal }): Promise<void> {
+    if (this.isOwned && this.isByNamespace && namespace) await this.informer(namespace, reader);
   }
 
   /** The informer that holds the objects of a namespace, if it was started. */

@@ -4,7 +4,7 @@ import { type Duration, parseDuration } from "../clock/duration.js";
  * What a run says of its object. Errors are no outcome of their own: a thrown one becomes a `retry`.
  *
  * - `done`: the world is as it should be, until something changes.
- * - `requeueAfter`: look again after a while, whatever happens.
+ * - `requeueAfter`: look again after a while, unless a run comes earlier: then the outcome of that one holds.
  * - `waitFor`: something outside is not there yet. Wakes when the object or anything that was read changes, and on a
  *   safety recheck; shows as a condition.
  * - `retry`: it failed; look again after the key's back-off, or after `afterMs`.
@@ -27,7 +27,7 @@ export function done(): Outcome {
   return { type: "done" };
 }
 
-/** Looks again after so long, whatever happens meanwhile. Throws `DURATION_INVALID` for a duration that is none. */
+/** Looks again after so long, unless a run comes earlier: then the outcome of that one holds. Throws `DURATION_INVALID` for a duration that is none. */
 export function requeueAfter(after: Duration): Outcome {
   return { type: "requeueAfter", afterMs: parseDuration(after, "requeueAfter") };
 }

@@ -1,5 +1,6 @@
 import { timeoutSignal } from "../clock/timeout-signal.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
+import type { ErrorCode } from "../errors/registry.js";
 import { type Condition, findCondition } from "../kinds/condition.js";
 import { keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
@@ -39,6 +40,9 @@ import type { SpanOrigin } from "./traces.js";
 
 /** The condition in which the runtime shows waits, terminal errors and parked keys. */
 export const RECONCILED_CONDITION = "Reconciled";
+
+/** What another try cannot mend: the declaration, or the object, has to change. */
+const MISTAKES: readonly ErrorCode[] = ["CHILD_NOT_OWNED", "KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"];
 
 /** How long the status may take to be written after a run that ended, also where its own signal is aborted. */
 const STATUS_TIMEOUT_MS = 30_000;
@@ -329,9 +333,7 @@ function outcomeOf(thrown: unknown): Outcome {
   if (isOutcome(thrown)) return soundOutcome(thrown);
   if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
   if (isSetpointError(thrown, "CHILD_TERMINATING")) return waitFor("ChildTerminating", { message: thrown.message });
-  if (isSetpointError(thrown, "CHILD_NOT_OWNED") || isSetpointError(thrown, "KIND_NOT_DECLARED"))
-    return terminal(thrown);
-  return retry(thrown);
+  return MISTAKES.some((code) => isSetpointError(thrown, code)) ? terminal(thrown) : retry(thrown);
 }
 
 type OwnCondition = Pick<Condition, "type" | "status" | "reason" | "message">;

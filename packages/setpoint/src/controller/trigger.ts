@@ -1,19 +1,29 @@
 import type { Clock } from "../clock/clock.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
+import { SetpointError } from "../errors/error.js";
 import type { Trigger } from "./controller.js";
 
-/** Runs every object of a controller at an interval; for what no watch can show. */
-export function every(interval: Duration, clock: Clock): Trigger {
+/**
+ * Runs every object of a controller at an interval; for what no watch can show. Throws `DURATION_INVALID` for an interval
+ * that is none, or has no length.
+ *
+ * ```ts
+ * triggers: [every("10m")],
+ * ```
+ */
+export function every(interval: Duration, clock?: Clock): Trigger {
   const intervalMs = parseDuration(interval, "every");
+  if (intervalMs === 0)
+    throw new SetpointError("DURATION_INVALID", "every: an interval of 0 would leave no time to work");
   return {
     name: `every ${typeof interval === "number" ? `${interval}ms` : interval}`,
-    start(enqueue, keys, signal) {
+    start(enqueue, keys, signal, own) {
       const tick = (): void => {
         for (const key of keys()) enqueue(key);
         schedule();
       };
       const schedule = (): void => {
-        const timer = clock.timer(intervalMs, () => {
+        const timer = (clock ?? own).timer(intervalMs, () => {
           signal.removeEventListener("abort", stop);
           tick();
         });

@@ -49,6 +49,34 @@ describe("what makes a controller run", () => {
     expect(seen.sort()).toEqual(["a dependency", "a dependency", "b dependency"]);
   });
 
+  it("is no mapped watch of an object that its predicate does not match, new or changed", async () => {
+    let runs = 0;
+    const matches = ({ data }: ConfigMap): boolean => data?.use === "yes";
+    await world.run(
+      controller(Website, {
+        watches: [mapped(ConfigMap, () => ["team/a"], { namespaces: ["other"], when: { matches } })],
+        reconcile: () => void runs++,
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const map = await world.client.create(ConfigMap, { metadata: { name: "x", namespace: "other" } });
+    await world.clock.settle();
+    expect(runs).toBe(1);
+    await world.client.update(ConfigMap, { ...map, data: { use: "yes" } });
+    await world.clock.settle();
+    expect(runs).toBe(2);
+  });
+
+  it("is a timer on the clock of the process where none is given", async () => {
+    let runs = 0;
+    await world.run(controller(Website, { triggers: [every("10m")], reconcile: () => void runs++ }));
+    await world.createWebsite("a");
+    await world.clock.advance(1_200_000);
+    expect(runs).toBe(3);
+    expect(() => every(0)).toThrow(expect.objectContaining({ code: "DURATION_INVALID" }));
+  });
+
   it("is a timer, for all its objects", async () => {
     let runs = 0;
     await world.run(controller(Website, { triggers: [every("10m", world.clock)], reconcile: () => void runs++ }));
@@ -74,6 +102,7 @@ describe("what makes a controller run", () => {
     await world.clock.settle();
     feed("team/a");
     feed("team/unknown");
+    expect(() => feed("a")).toThrow('controller websites: "a" is no key of a Website: write namespace/name');
     await world.clock.settle();
     expect(world.runs("team/a").map(({ causes }) => causes[0]?.type)).toEqual(["created", "trigger"]);
   });

@@ -233,7 +233,7 @@ export const errorRegistry = defineErrors({
   },
   INFORMER_INDEX_UNKNOWN: {
     summary: "There is no index of this name.",
-    cure: "Add it with addIndex before it is read.",
+    cure: "Declare it: `scoped(Kind, { indexes: { name: … } })`; of an informer of one's own, with addIndex before it is read.",
   },
   INFORMER_DELETE_NOT_SEEN: {
     summary: "An own delete was not seen by the informer in time; reads may still show the object.",
@@ -256,8 +256,8 @@ export const errorRegistry = defineErrors({
     cure: "Add the kind to `uses`, or to `owns` where the controller makes its objects.",
   },
   SCOPE_NOT_WATCHED: {
-    summary: "A reconciler read objects in a namespace that its controller does not watch.",
-    cure: "Declare the kind with the namespaces to be read: `{ kind, namespaces }`.",
+    summary: "A reconciler read or made objects in a namespace that its controller does not watch.",
+    cure: 'Declare the kind with its namespaces: `scoped(Secret, { namespaces: ["infra"] })`, or `"all"`.',
   },
   NAMESPACE_MISSING: {
     summary: "A namespaced object was read or written without saying where, from an object that is in no namespace.",
