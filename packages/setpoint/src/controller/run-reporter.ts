@@ -72,7 +72,12 @@ export class RunReporter {
   failed(error: unknown, object: KubeObject, run: number, failed: FailedRun): void {
     const { key, attempt, parked } = failed;
     this.log.error(`reconcile of ${key} failed: ${messageOf(error)}`, { object: key, run, attempt, parked, error });
-    this.#controller.onError?.(error, failed);
+    try {
+      this.#controller.onError?.(error, failed);
+    } catch (thrown) {
+      // What a failure is followed by, a parked key or one that stays locked, must not be lost by it.
+      this.log.error(`an error handler failed: ${messageOf(thrown)}`, { object: key, error: thrown });
+    }
     this.#environment.observer?.failed?.(error, failed);
     if (!parked) return;
     const pause = this.#controller.backoff.maxMs / 1_000;
