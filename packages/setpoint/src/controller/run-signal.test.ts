@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap } from "../kinds/builtin/v1.js";
-import { controller } from "./controller.js";
+import { controller, scoped } from "./controller.js";
 import { Website, World } from "./world.testing.js";
 
 let world: World;
@@ -45,7 +45,8 @@ describe("the signal of a run", () => {
     };
     await world.run(
       controller(Website, {
-        owns: [ConfigMap],
+        // Of a synced cache: to wait for one would lend the signal.
+        owns: [scoped(ConfigMap, { namespaces: ["team"] })],
         concurrency: 1,
         timeout: "10s",
         retry: { initial: "1h", max: "2h" },
