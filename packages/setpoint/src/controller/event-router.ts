@@ -8,7 +8,7 @@ import { requestOf } from "./directives.js";
 import type { KindSource } from "./kind-source.js";
 import type { OwnWrites } from "./own-writes.js";
 import { ownerKeyOf } from "./ownership.js";
-import { counts } from "./predicate.js";
+import { whereItCounts } from "./predicate.js";
 import type { SpanOrigin } from "./traces.js";
 
 export interface RouterOptions {
@@ -41,19 +41,14 @@ export class EventRouter {
     if (ownWrites.hold(source.id, key, () => this.onPrimary(source, event))) return;
     const enqueue = this.#enqueuer(source, event);
     const writer = event.type === "delete" ? undefined : ownWrites.take(source.id, key, event.object);
-    if (event.type === "add") {
-      const { isInInitialList } = event;
-      if (counts(this.#options.controller.when, undefined, event.object)) {
-        enqueue(key, { type: "created", isInInitialList }, isInInitialList ? "low" : "normal");
-      }
-    } else if (event.type === "delete") {
-      enqueue(key, { type: "deleted" }, "normal");
-    } else if (event.isResync) {
-      enqueue(key, { type: "resync" }, "low");
-    } else if (writer !== key) {
-      this.#onUpdate(key, event.old, event.object, enqueue);
+    try {
+      if (event.type === "add") this.#onAdd(event, enqueue);
+      else if (event.type === "delete") enqueue(key, { type: "deleted" }, "normal");
+      else if (event.isResync) enqueue(key, { type: "resync" }, "low");
+      else if (writer !== key) this.#onUpdate(key, event.old, event.object, enqueue);
+    } finally {
+      if (!isQuiet(event)) this.#wakeReaders(source, event, writer);
     }
-    if (!isQuiet(event)) this.#wakeReaders(source, event, writer);
   }
 
   /** An object of a kind that the controller owns or uses. */
@@ -82,14 +77,17 @@ export class EventRouter {
   onWatched(watch: WatchDeclaration, source: KindSource, event: Event): void {
     if (isQuiet(event)) return;
     const { old, object } = stepOf(source, event);
-    if (event.type !== "delete" && !counts(watch.when as Predicate | undefined, old, object)) return;
-    const keys = new Set([old, object].flatMap((state) => (state ? watch.map(state as never) : [])));
-    const cause: Cause = { type: "dependency", kind: source.id, key: event.key, change: changeOf(event) };
-    const enqueue = this.#enqueuer(source, event);
-    for (const key of keys) {
-      assertKey(key, this.#options.controller);
-      enqueue(key, cause, "normal");
-    }
+    const wake = (): void => {
+      const keys = new Set([old, object].flatMap((state) => (state ? watch.map(state as never) : [])));
+      const cause: Cause = { type: "dependency", kind: source.id, key: event.key, change: changeOf(event) };
+      const enqueue = this.#enqueuer(source, event);
+      for (const key of keys) {
+        assertKey(key, this.#options.controller);
+        enqueue(key, cause, "normal");
+      }
+    };
+    if (event.type === "delete") wake();
+    else whereItCounts(watch.when as Predicate | undefined, old, object, wake);
   }
 
   /** Queues keys because of an event, and says of which state. */
@@ -103,6 +101,12 @@ export class EventRouter {
     };
   }
 
+  #onAdd({ key, object, isInInitialList }: Event & { type: "add" }, enqueue: RouterOptions["enqueue"]): void {
+    whereItCounts(this.#options.controller.when, undefined, object, () =>
+      enqueue(key, { type: "created", isInInitialList }, isInInitialList ? "low" : "normal"),
+    );
+  }
+
   #onUpdate(key: string, old: KubeObject, object: KubeObject, enqueue: RouterOptions["enqueue"]): void {
     const { controller, onChange } = this.#options;
     onChange(key, old, object);
@@ -110,7 +114,7 @@ export class EventRouter {
     if (by) enqueue(key, { type: "requested", by }, "high");
     else if (!old.metadata.deletionTimestamp && object.metadata.deletionTimestamp) {
       enqueue(key, { type: "deleted" }, "normal");
-    } else if (counts(controller.when, old, object)) enqueue(key, { type: "updated" }, "normal");
+    } else whereItCounts(controller.when, old, object, () => enqueue(key, { type: "updated" }, "normal"));
   }
 
   #wakeReaders(source: KindSource, event: Event, writer: string | undefined, woken: Set<string> = new Set()): void {

@@ -2,8 +2,23 @@ import type { KubeObject } from "../kinds/object.js";
 import type { Predicate } from "./controller.js";
 import { isEqual, splitPath, valueAt } from "./field-paths.js";
 
+/** Acts on a change that counts. A predicate that throws hides nothing: its error comes after the act. */
+export function whereItCounts<T extends KubeObject>(
+  predicate: Predicate<T> | undefined,
+  old: T | undefined,
+  object: T | undefined,
+  act: () => void,
+): void {
+  let isCounted = true;
+  try {
+    isCounted = counts(predicate, old, object);
+  } finally {
+    if (isCounted) act();
+  }
+}
+
 /** Whether a change counts. What is being deleted always does: no filter may hide a deletion. */
-export function counts<T extends KubeObject>(
+function counts<T extends KubeObject>(
   predicate: Predicate<T> | undefined,
   old: T | undefined,
   object: T | undefined,
