@@ -161,6 +161,25 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["add", "sync"]);
     });
 
+    it("case 28: without sync adds what it holds after a restart, and takes a resync for an update", async () => {
+      const plain = () =>
+        watcher(Website, {
+          finalizer: HELD,
+          resync: "1h",
+          add: () => calls.push("add"),
+          update: (old, site) => calls.push(`update ${old.spec.image} to ${site.spec.image}`),
+        });
+      const first = await world.watch(plain());
+      await world.createWebsite("a");
+      await world.clock.advance(1_000);
+      await first.stop();
+      await world.watch(plain());
+      await world.clock.advance(1_000);
+      expect(calls).toEqual(["add", "add"]);
+      await world.clock.advance(3_600_000 * 1.5);
+      expect(calls.slice(2)).toEqual(["update nginx to nginx"]);
+    });
+
     it("case 27: whose delete failed for good is asked again by a resync: deletion comes before the generation", async () => {
       let fails = true;
       await world.watch(audit(() => (fails ? Promise.reject(new Error("not yet")) : undefined)));

@@ -60,7 +60,9 @@ export async function handleOpinionated(
     await options.update?.(step.old, object, ctx);
     return;
   }
-  await (options.sync ?? options.add)?.call(options, object, ctx);
+  if (options.sync) await options.sync(object, ctx);
+  else if (step.type === "sync") await options.update?.(object, object, ctx);
+  else await options.add?.(object, ctx);
   await edit(object, { remove: inProgress });
 }
 

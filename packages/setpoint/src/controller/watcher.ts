@@ -43,7 +43,10 @@ export interface WatcherOptions<T extends KubeObject> {
   update?(old: T, object: T, ctx: WatchContext): unknown;
   /** With a finalizer, called before the object goes; without, afterwards. */
   delete?(object: T, ctx: WatchContext): unknown;
-  /** The object was seen before: on a resync, and on a restart where a finalizer tells so. Defaults to `update`, then `add`. */
+  /**
+   * The object was seen before: by a resync, or by a process that went on after a restart, which a finalizer tells. In its
+   * place `update` is called for the one, with the object as both its states, and `add` for the other.
+   */
   sync?(object: T, ctx: WatchContext): unknown;
   /** Failed steps are tried again by this policy, then reported as given up. Defaults to that of controllers. */
   readonly retry?: RetryPolicy;
