@@ -274,7 +274,8 @@ export class WatcherRun implements AsyncDisposable {
       // The step's retry must not be lost by it.
       this.#log.error(`an error handler failed: ${messageOf(thrown)}`, { object: key, error: thrown });
     }
-    this.#environment.observer?.failed?.(error, { controller: failed.watcher, key, attempt, parked: givenUp });
+    const controller = `watcher ${failed.watcher}`;
+    this.#environment.observer?.failed?.(error, { controller, key, attempt, parked: givenUp });
   }
 }
 

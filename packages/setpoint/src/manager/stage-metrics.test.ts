@@ -11,6 +11,55 @@ import { MetricRegistry } from "./metric-registry.js";
 
 const KIND = 'kind="web.example.com/v1/Website"';
 
+/** What a manager shows of a series now; not a number where there is none. */
+const shownBy = (manager: Manager, series: string): number => {
+  const line = manager.metrics
+    .exposition()
+    .split("\n")
+    .find((each) => each.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length));
+};
+
+it("case 13: errors are counted on every attempt by type of event and kind, a watcher's apart from its namesake's", async () => {
+  await using world = await World.create();
+  await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
+  const fail = () => Promise.reject(new Error("no"));
+  const once = { initial: "1s", max: "1h", jitter: 0 } as const;
+  await manager.add(controller(Website, { retry: { ...once, attempts: 2 }, reconcile: fail }));
+  await manager.add(watcher(Website, { retry: { ...once, attempts: 1 }, add: fail }));
+  await manager.start();
+  await world.createWebsite("a");
+  await world.clock.advance(60_000);
+  const value = (series: string): number => shownBy(manager, series);
+  expect(value(`reconciler_errors_total{event_type="CREATE",${KIND}}`)).toBe(3);
+  expect(value('controller_runtime_reconcile_errors_total{controller="websites"}')).toBe(3);
+  expect(value(`watcher_errors_total{event_type="CREATE",${KIND}}`)).toBe(2);
+  expect(value('controller_runtime_reconcile_errors_total{controller="watcher websites"}')).toBe(2);
+});
+
+it("case 21: the steps that wait for watchers are counted by kind, down to none", async () => {
+  await using world = await World.create();
+  await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await manager.add(watcher(Website, { concurrency: 1, add: () => released }));
+  const labels = { watched: "yes" };
+  await manager.add(watcher(ConfigMap, { labelSelector: "watched=yes", concurrency: 1, add: () => released }));
+  await manager.start();
+  for (const name of ["a", "b", "c"]) await world.createWebsite(name);
+  for (const name of ["a", "b"])
+    await world.client.create(ConfigMap, { metadata: { name, namespace: "team", labels } });
+  await world.clock.settle();
+  const depths = () =>
+    [KIND, 'kind="v1/ConfigMap"'].map((kind) => shownBy(manager, `concurrent_watcher_queue_depth{${kind}}`));
+  expect(depths()).toEqual([2, 1]);
+  release();
+  await world.clock.settle();
+  expect(depths()).toEqual([0, 0]);
+});
+
 it("an object is counted at each stage of its way, from a cold start to its end", async () => {
   await using world = await World.create();
   await world.createWebsite("a");
@@ -40,13 +89,7 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   const audit = watcher(Website, { update: () => Promise.reject(new Error("no audit")), retry: { attempts: 1 } });
   await manager.add(sites);
   await manager.add(audit);
-  const value = (series: string): number => {
-    const line = manager.metrics
-      .exposition()
-      .split("\n")
-      .find((each) => each.startsWith(`${series} `));
-    return line === undefined ? Number.NaN : Number(line.slice(series.length));
-  };
+  const value = (series: string): number => shownBy(manager, series);
 
   // Cold start: the list brings the object, to the reconciler and to the watcher.
   await manager.start();
@@ -82,6 +125,7 @@ it("an object is counted at each stage of its way, from a cold start to its end"
 
   // Hot path: an update that fails once, then its retry; the watcher gives up after two tries.
   const before = value(`informer_events_total{event_type="UPDATE",${KIND}}`);
+  const failedBefore = value(`watcher_errors_total{event_type="UPDATE",${KIND}}`);
   await world.client.patch(Website, "a", { type: "merge", body: { spec: { image: "broken" } } }, { namespace: "team" });
   await world.clock.advance(5_000);
   expect(value(`informer_events_total{event_type="UPDATE",${KIND}}`)).toBe(before + 1);
@@ -93,7 +137,11 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   expect(value('retry_processor_queue_wait_duration_seconds_count{action="UPDATE"}')).toBe(1);
   expect(value("retry_processor_pending_total")).toBe(0);
   expect(value('workqueue_retries_total{name="websites"}')).toBe(1);
-  expect(value(`watcher_errors_total{event_type="UPDATE",${KIND}}`)).toBeGreaterThanOrEqual(2);
+  expect(value(`watcher_errors_total{event_type="UPDATE",${KIND}}`)).toBe(failedBefore + 2);
+  expect(value('controller_runtime_reconcile_errors_total{controller="websites"}')).toBe(1);
+  expect(value('controller_runtime_reconcile_total{controller="websites",result="error"}')).toBe(1);
+  expect(value('controller_runtime_reconcile_time_seconds_count{controller="websites"}')).toBe(3);
+  expect(value('controller_runtime_max_concurrent_reconciles{controller="websites"}')).toBe(1);
   expect(value(`ongoing_reconcile_processes{event_type="UPDATE",${KIND}}`)).toBe(0);
   expect(value(`ongoing_reconcile_events{event_type="UPDATE",${KIND}}`)).toBe(0);
   expect(value(`concurrent_watcher_queue_depth{${KIND}}`)).toBe(0);
