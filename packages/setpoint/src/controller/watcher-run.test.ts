@@ -127,6 +127,47 @@ describe("a watcher that stops", () => {
 });
 
 describe("a watcher", () => {
+  it("case 20: takes three workers 3 s for 90 objects of 100 ms, and a stop no longer than the steps under way", async () => {
+    let [active, most, ended] = [0, 0, 0];
+    const run = await world.watch(
+      watcher(Website, {
+        concurrency: 3,
+        add: async () => {
+          most = Math.max(most, ++active);
+          await world.clock.sleep(100);
+          active--;
+          ended++;
+        },
+      }),
+    );
+    for (let at = 0; at < 90; at++) await world.createWebsite(`site-${at}`);
+    await world.clock.advance(2_999);
+    expect([most, ended]).toEqual([3, 87]);
+    await world.clock.advance(1);
+    expect(ended).toBe(90);
+
+    for (let at = 0; at < 9; at++) await world.createWebsite(`late-${at}`);
+    await world.clock.settle();
+    const stopped = run.stop(0);
+    await world.clock.advance(100);
+    await stopped;
+    expect(ended).toBe(93);
+  });
+
+  it("case 21: counts the steps that wait, down to none", async () => {
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const run = await world.watch(watcher(Website, { concurrency: 1, add: () => gate }));
+    for (const name of ["a", "b", "c"]) await world.createWebsite(name);
+    await world.clock.settle();
+    expect(run.backlog).toBe(2);
+    release();
+    await world.clock.settle();
+    expect(run.backlog).toBe(0);
+  });
+
   it("handles many objects at once without a warning of leaked listeners", async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
