@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
-import { controller } from "../controller/controller.js";
+import { controller, mapped } from "../controller/controller.js";
+import { type LogFields, type Logger, silentLogger } from "../controller/logger.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, World } from "../controller/world.testing.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
+import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { ConfigMap, Event } from "../kinds/builtin/v1.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 
@@ -75,6 +77,53 @@ describe("manager", () => {
     expect(second.isLeading).toBe(true);
     expect(steps).toEqual(["kube-root-ca.crt"]);
     expect((await world.website("b"))?.status?.phase).toBe("Ready");
+  });
+
+  it("takes no key once it stops, lets runs end, and releases the lease after the last of them", async () => {
+    await using world = await World.create();
+    const manager = managerOf(world, { leaderElection: { identity: "one" } });
+    const begun: string[] = [];
+    await manager.add(
+      controller(Website, {
+        async reconcile({ metadata }) {
+          begun.push(metadata.name);
+          await world.clock.sleep(5_000);
+        },
+      }),
+    );
+    await manager.start();
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const holder = async () =>
+      (await world.client.get(Lease, "setpoint", { namespace: "default" })).spec?.holderIdentity;
+    const stopping = manager.stop();
+    await world.createWebsite("late");
+    await world.clock.advance(4_000);
+    expect(await holder()).toBe("one");
+    await world.clock.advance(1_000);
+    await stopping;
+    expect([begun, await holder()]).toEqual([["a"], ""]);
+  });
+
+  it("logs what a mapping throws", async () => {
+    await using world = await World.create();
+    const lines: LogFields[] = [];
+    const log: Logger = { ...silentLogger, warn: (_, fields = {}) => void lines.push(fields), with: () => log };
+    await using manager = managerOf(world, { log });
+    const failing = (): never => {
+      throw new Error("no such label");
+    };
+    await manager.add(
+      controller(Website, { watches: [mapped(ConfigMap, failing, { namespaces: ["team"] })], reconcile() {} }),
+    );
+    await manager.start();
+    await world.clock.settle();
+    expect(lines).toEqual([]);
+    await world.client.create(ConfigMap, { metadata: { name: "x", namespace: "team" } });
+    await world.clock.settle();
+    expect(lines).toMatchObject([
+      { kind: "v1/ConfigMap", error: { code: "INFORMER_HANDLER_FAILED", cause: { message: "no such label" } } },
+    ]);
   });
 
   it("starts a controller that is added while it runs, and stops one that is removed", async () => {

@@ -16,11 +16,11 @@ import { Timeline } from "../controller/timeline.js";
 import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { Informers } from "../informer/informers.js";
-import { kindId } from "../kinds/kind.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import { AppHost, type AppHosting } from "./app-host.js";
 import { collectState, EVENTS_DROPPED, MASTER_STATUS, webhookMetrics } from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
-import { type EndpointOptions, Endpoints } from "./endpoints.js";
+import type { EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
 import { controllerStrain, controllerTrouble } from "./health.js";
 import type { Elector } from "./leader-elector.js";
@@ -89,13 +89,14 @@ export class Manager implements AsyncDisposable {
   readonly #traces: Traces | undefined;
   readonly #observer: ControllerObserver;
   readonly #elector: Elector | undefined;
-  readonly #endpoints = new Endpoints();
   readonly #apps: AppHost;
   readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
   readonly #sources = new Map<object, readonly Disposable[]>();
   readonly #runnables: RunnableGroup;
   readonly #stopping = new AbortController();
   readonly #failed = new AbortController();
+  /** Where anything is to be served. */
+  #endpoints: Endpoints | undefined;
   #hasStarted = false;
   /** Settles when the apps of the start are served: those that come later are served by themselves. */
   #hosted: Promise<void> | undefined;
@@ -141,12 +142,12 @@ export class Manager implements AsyncDisposable {
 
   /** Where health is served, once it is. */
   get healthUrl(): string | undefined {
-    return this.#endpoints.healthUrl;
+    return this.#endpoints?.healthUrl;
   }
 
   /** Where metrics and timeline are served, once they are. */
   get metricsUrl(): string | undefined {
-    return this.#endpoints.metricsUrl;
+    return this.#endpoints?.metricsUrl;
   }
 
   /** Where webhooks and custom routes are served, once they are. */
@@ -263,7 +264,10 @@ export class Manager implements AsyncDisposable {
     return [...this.#workloads].flatMap(([id, { run }]) => [...run.stuck].map((key) => `${id} ${key}`));
   }
 
-  /** Stops taking work, lets runs end within the grace, writes the last events, then releases the lease. */
+  /**
+   * Stops taking work, lets runs end within the grace, then stops answering webhooks, writes the last events and releases
+   * the lease.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -275,7 +279,7 @@ export class Manager implements AsyncDisposable {
    */
   abandon(): void {
     this.#apps.abandon();
-    void this.#endpoints[Symbol.asyncDispose]();
+    void this.#endpoints?.[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -286,18 +290,23 @@ export class Manager implements AsyncDisposable {
     this.#stopping.abort();
     // What is about to be served would otherwise be served after the end.
     await this.#hosted?.catch(() => {});
-    await this.#apps[Symbol.asyncDispose]();
     await Promise.all([...this.#workloads.values()].map(({ run }) => run.stop(this.#options.graceMs)));
     await this.#running;
+    // Not before: what the last runs write may have to pass our own webhooks.
+    await this.#apps[Symbol.asyncDispose]();
     await this.#events[Symbol.asyncDispose]();
     await this.#elector?.release();
     const clusters = [this.#cluster, ...Object.values(this.#clusters)];
     await Promise.all(clusters.map(({ informers }) => informers[Symbol.asyncDispose]()));
-    await this.#endpoints[Symbol.asyncDispose]();
+    await this.#endpoints?.[Symbol.asyncDispose]();
     this.#log.info("stopped");
   }
 
   async #serve(): Promise<void> {
+    if (!this.#options.health && !this.#options.metrics) return;
+    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    const loaded = await import("./endpoints.js");
+    this.#endpoints = new loaded.Endpoints();
     const { metrics, timeline } = this;
     const readiness = (): readonly HealthCheck[] => [
       { name: "controllers", check: () => this.trouble().join("; ") || undefined },
@@ -310,8 +319,7 @@ export class Manager implements AsyncDisposable {
     const notes = (): readonly string[] => controllerStrain(this.#statuses());
     const sources = { client, clock: this.#clock, metrics, timeline, readiness, notes, access };
     await this.#endpoints.serve(this.#options, sources);
-    const { healthUrl, metricsUrl } = this.#endpoints;
-    if (healthUrl || metricsUrl) this.#log.info("serving", { health: healthUrl, metrics: metricsUrl });
+    this.#log.info("serving", { health: this.healthUrl, metrics: this.metricsUrl });
   }
 
   async #addApp(app: App): Promise<void> {
@@ -385,7 +393,10 @@ export class Manager implements AsyncDisposable {
 
   #clusterOf(client: Client): Cluster {
     const onStep = informerMetrics(this.metrics);
-    return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep }) };
+    // What a predicate, a mapping or an index throws shows nowhere else.
+    const onError = (kind: Kind, error: unknown): void =>
+      this.#log.warn("an informer failed", { kind: kindId(kind), error });
+    return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError }) };
   }
 
   #environment(): ControllerEnvironment {
