@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { get } from "node:http";
+import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { controller } from "../controller/controller.js";
 import { type RunRecord, Timeline } from "../controller/timeline.js";
@@ -102,6 +103,52 @@ describe("the endpoints of a manager", () => {
       get({ port, host: here.host, path: "//" }, ({ statusCode }) => resolve(statusCode)).on("error", reject);
     });
     expect(status).toBe(404);
+  });
+
+  it("are on all addresses where none is named, IPv6 included", async () => {
+    await using world = await World.create();
+    await using manager = await managerIn(world, { health: { host: "", port: 0 } });
+    const { port } = new URL(manager.healthUrl!);
+    const loopbacks = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ internal, scopeid }) => internal && !scopeid);
+    const answers = loopbacks.map(async ({ family, address }) => {
+      const host = family === "IPv6" ? `[${address}]` : address;
+      return (await fetch(`http://${host}:${port}/readyz`)).status;
+    });
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+  });
+
+  it("tell of a run its causes, reads, writes, outcome and times", async () => {
+    await using world = await World.create();
+    await using manager = new Manager({ client: world.cluster().client, clock: world.clock, metrics: here });
+    await manager.add(
+      controller(Website, {
+        uses: [ConfigMap],
+        async reconcile(_site, ctx) {
+          await ctx.find(ConfigMap, "settings");
+          await ctx.list(ConfigMap, { labelSelector: "app=web" });
+          await world.clock.sleep(250);
+          ctx.status({ phase: "Ready" });
+        },
+      }),
+    );
+    await manager.start();
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    const { resourceVersion } = (await world.website("a"))!.metadata;
+    expect(await (await fetch(`${manager.metricsUrl}/timeline?key=team/a`)).json()).toMatchObject([
+      {
+        controller: "websites",
+        kind: "web.example.com/v1/Website",
+        causes: [{ type: "created", isInInitialList: false }],
+        reads: ["object v1/ConfigMap team/settings", expect.stringMatching(/^list v1\/ConfigMap .*app=web/)],
+        writes: [{ verb: "status", key: "team/a", paths: ["status.phase"], resourceVersion }],
+        outcome: "done",
+        durationMs: 250,
+        waitedMs: 0,
+      },
+    ]);
   });
 
   it("say which of them cannot have its address", async () => {

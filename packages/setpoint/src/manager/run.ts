@@ -50,7 +50,7 @@ export interface RunOptions extends Omit<ManagerOptions, "client"> {
  *
  * ```ts
  * await run(websites);
- * await run([shop, billing], { args: process.argv.slice(2), health: { host: "0.0.0.0", port: 8081 } });
+ * await run([shop, billing], { args: process.argv.slice(2), health: { host: "", port: 8081 } });
  * ```
  */
 export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}): Promise<void> {
