@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
-import { World } from "../controller/world.testing.js";
+import { failure, World } from "../controller/world.testing.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
-import { LeaderElector } from "./leader-elector.js";
+import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
 
-function elector(world: World, identity: string): LeaderElector {
+function elector(world: World, identity: string, times: Partial<LeaderElectorOptions> = {}): LeaderElector {
   const { client } = world.cluster();
   return new LeaderElector({
     client,
@@ -13,6 +13,7 @@ function elector(world: World, identity: string): LeaderElector {
     namespace: "default",
     name: "app",
     identity,
+    ...times,
   });
 }
 
@@ -56,6 +57,32 @@ describe("leader elector", () => {
     await using second = elector(world, "two");
     await second.acquire(new AbortController().signal);
     expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+  });
+
+  it("case 58: waits for as long as the lease of a silent holder says, not for its own", async () => {
+    await using world = await World.create();
+    const first = elector(world, "one", { leaseMs: 60_000, renewMs: 40_000 });
+    await first.acquire(new AbortController().signal);
+    world.fault = (request) => (JSON.stringify(request.body ?? "").includes('"one"') ? new Error("gone") : undefined);
+    await using second = elector(world, "two");
+    const took = second.acquire(new AbortController().signal);
+    await world.clock.advance(59_000);
+    expect(second.isLeading).toBe(false);
+    await world.clock.advance(6_000);
+    await took;
+    expect(second.isLeading).toBe(true);
+  });
+
+  it("case 58: a release that meets a conflict is tried again on the newest state", async () => {
+    await using world = await World.create();
+    const one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    let conflicts = 1;
+    world.fault = ({ method }) => (method === "PUT" && conflicts-- > 0 ? failure(409, "Conflict") : undefined);
+    const sent = world.requests.length;
+    await one.release();
+    expect(world.requests.slice(sent).map(({ method }) => method)).toEqual(["GET", "PUT", "GET", "PUT"]);
+    expect(await spec(world)).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
   });
 
   it("case 58: a renewal is one update, and keeps the time of acquisition", async () => {
