@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
 import { type Logger, silentLogger } from "./logger.js";
@@ -428,6 +429,52 @@ describe("a controller", () => {
     await world.clock.advance(10_000);
     expect(calls).toBe(2);
     expect(run.status().running).toEqual([]);
+  });
+
+  it("keeps the key of a run that does not end locked, and parks one that fails, whatever its error handler throws", async () => {
+    const runs: string[] = [];
+    const run = await world.run(
+      controller(Website, {
+        timeout: "10s",
+        retry: { initial: "1s", jitter: 0, attempts: 2 },
+        onError: () => {
+          throw new Error("the handler's own");
+        },
+        reconcile: (site) => {
+          runs.push(site.metadata.name);
+          if (site.metadata.name === "failing") throw new Error("no");
+          return new Promise<void>(() => {});
+        },
+      }),
+    );
+    await world.createWebsite("hanging");
+    await world.createWebsite("failing");
+    await world.clock.advance(60_000);
+    expect(runs).toEqual(["hanging", "failing", "failing", "failing"]);
+    expect(run.status()).toMatchObject({ running: ["team/hanging"], parked: ["team/failing"] });
+  });
+
+  it("stops within its grace where the server does not answer while it starts", async () => {
+    const owner = "web.example.com/v1/Website team/gone uid";
+    const labels = { app: "orphan" };
+    await world.client.create(Deployment, {
+      metadata: { name: "orphan", namespace: "other", annotations: { "setpoint.dev/owner": owner } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "a", image: "a" }] } },
+      },
+    });
+    world.hangs = ({ path }) => path.includes("/websites/gone");
+    const run = await world.run(controller(Website, { owns: [Deployment], reconcile: () => {} }));
+    await world.clock.advance(1_000);
+    let isStopped = false;
+    void run.stop(5_000).then(() => {
+      isStopped = true;
+    });
+    await world.clock.advance(4_000);
+    expect(isStopped).toBe(false);
+    await world.clock.advance(2_000);
+    expect(isStopped).toBe(true);
   });
 
   it("waits as long as a busy server asks", async () => {
