@@ -4,8 +4,8 @@ import type { WorkItem } from "../queue/key-queue.js";
 import type { Priority } from "../queue/ready-lines.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import { AppliedMemory } from "./applied-memory.js";
-import { type Action, actionOf, type Cause, mergeCauses } from "./cause.js";
-import { assertKey, type Controller } from "./controller.js";
+import { type Action, actionOf, type Cause, describeCause, mergeCauses } from "./cause.js";
+import { type Controller, keyProblem } from "./controller.js";
 import { ControllerSources, type SourceStatus } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
 import { isPaused } from "./directives.js";
@@ -128,10 +128,7 @@ export class ControllerRun implements AsyncDisposable {
     this.#phase = "running";
     await this.#collectOrphans(undefined);
     for (const trigger of this.controller.triggers) {
-      const enqueue = (key: string): void => {
-        assertKey(key, this.controller);
-        this.trigger(key, trigger.name);
-      };
+      const enqueue = (key: string): void => this.trigger(key, trigger.name);
       trigger.start(enqueue, () => this.keys(), signal, this.#environment.clock);
     }
     for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker();
@@ -211,6 +208,12 @@ export class ControllerRun implements AsyncDisposable {
   };
 
   #enqueue(key: string, cause: Cause, priority: Priority): void {
+    const problem = keyProblem(key, this.controller.kind);
+    if (problem) {
+      // Whoever gave it may not be able to bear an error: that of a listener ends the process.
+      this.#reporter.log.error(`${describeCause(cause)} asks for ${problem}`);
+      return;
+    }
     const isUrgent = cause.type === "requested" || cause.type === "deleted";
     const dampedMs = isUrgent ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
     this.#queue.add(key, [cause], dampedMs > 0 ? { priority: "low", afterMs: dampedMs } : { priority });

@@ -34,8 +34,14 @@ export class ControllerSources implements Disposable {
     this.#controller = controller;
     this.#environment = environment;
     const { namespaces, labelSelector, kind, resyncMs, fieldManager } = controller;
+    const own = controller.uses.find((use) => isOwnScope(use, controller));
     this.primary = new KindSource(
-      { kind, ...(labelSelector ? { labelSelector } : {}), ...(namespaces ? {} : { namespaces: "all" }) },
+      {
+        kind,
+        ...(own?.indexes && { indexes: own.indexes }),
+        ...(labelSelector ? { labelSelector } : {}),
+        ...(namespaces ? {} : { namespaces: "all" }),
+      },
       {
         cluster: environment.cluster,
         namespaces,
@@ -45,7 +51,7 @@ export class ControllerSources implements Disposable {
     );
     this.#byCluster.set("", new Map([[kindId(kind), this.primary]]));
     const onEvent = (source: KindSource, event: Event): void => events.onDependency(source, event);
-    for (const use of controller.uses) this.#declare(use, { namespaces, onEvent });
+    for (const use of controller.uses) if (use !== own) this.#declare(use, { namespaces, onEvent });
     for (const use of controller.owns) this.#declare(use, { namespaces, onEvent, fieldManager });
     this.#watches = controller.watches.map((watch) => {
       const cluster = this.#clusterOf(watch);
@@ -135,4 +141,11 @@ export class ControllerSources implements Disposable {
     const message = `controller ${this.#controller.name}: ${kindId(use.kind)} is in the cluster "${use.cluster}", which is not known`;
     throw new SetpointError("CLUSTER_UNKNOWN", message);
   }
+}
+
+/** Whether a controller declares what it has anyway, for the indexes: its own kind, as it looks after it. */
+function isOwnScope(use: ScopedKind, { kind, namespaces, labelSelector }: Controller): boolean {
+  const isWhole = use.namespaces === undefined || (use.namespaces === "all" && namespaces === undefined);
+  const isHere = use.cluster === undefined && kindId(use.kind) === kindId(kind);
+  return isHere && isWhole && use.labelSelector === labelSelector && use.fieldSelector === undefined;
 }

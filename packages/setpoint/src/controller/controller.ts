@@ -109,9 +109,9 @@ export interface RetryPolicy {
 export interface Trigger {
   readonly name: string;
   /**
-   * Called when the controller begins to work. `enqueue` takes a key (`namespace/name`, the name alone for a cluster-scoped
-   * kind) and throws `CONTROLLER_INVALID` for what cannot be one; an object that is not there is passed over. `keys` gives
-   * those of all objects, `clock` is the manager's.
+   * Called when the controller begins to work. `enqueue` takes a key: `namespace/name`, the name alone for a cluster-scoped
+   * kind. It never throws: an object that is not there is passed over, what cannot be a key is logged. `keys` gives those of
+   * all objects, `clock` is the manager's.
    */
   start(enqueue: (key: string) => void, keys: () => Iterable<string>, signal: AbortSignal, clock: Clock): void;
 }
@@ -122,12 +122,11 @@ export function isCautious(kind: Kind): boolean {
   return id === "v1/Secret" || id === "v1/ConfigMap";
 }
 
-/** Throws `CONTROLLER_INVALID` for what no object of the controller's kind can have as its key. */
-export function assertKey(key: string, { name, kind }: Pick<Controller, "name" | "kind">): void {
-  const form = kind.scope === "Namespaced" ? "namespace/name" : "name";
-  if (typeof key === "string" && key.split("/").length === form.split("/").length) return;
-  const message = `controller ${name}: ${JSON.stringify(key)} is no key of a ${kind.kind}: write ${form}`;
-  throw new SetpointError("CONTROLLER_INVALID", message);
+/** Why no object of the kind can have this key; undefined for one that may. */
+export function keyProblem(key: string, { scope, kind }: Kind): string | undefined {
+  const isNamespaced = scope === "Namespaced";
+  if (typeof key === "string" && key.includes("/") === isNamespaced) return undefined;
+  return `${JSON.stringify(key)}, which is no key of a ${kind}: write ${isNamespaced ? "namespace/name" : "the name alone"}`;
 }
 
 export interface FailedRun {

@@ -2,7 +2,7 @@ import type { InformerEvent } from "../informer/informer.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Priority } from "../queue/ready-lines.js";
 import type { Cause, Change } from "./cause.js";
-import { assertKey, type Controller, type Predicate, type WatchDeclaration } from "./controller.js";
+import type { Controller, Predicate, WatchDeclaration } from "./controller.js";
 import type { DependencyIndex, ObjectStep } from "./dependency-index.js";
 import { requestOf } from "./directives.js";
 import type { KindSource } from "./kind-source.js";
@@ -81,10 +81,7 @@ export class EventRouter {
       const keys = new Set([old, object].flatMap((state) => (state ? watch.map(state as never) : [])));
       const cause: Cause = { type: "dependency", kind: source.id, key: event.key, change: changeOf(event) };
       const enqueue = this.#enqueuer(source, event);
-      for (const key of keys) {
-        assertKey(key, this.#options.controller);
-        enqueue(key, cause, "normal");
-      }
+      for (const key of keys) enqueue(key, cause, "normal");
     };
     if (event.type === "delete") wake();
     else whereItCounts(watch.when as Predicate | undefined, old, object, wake);

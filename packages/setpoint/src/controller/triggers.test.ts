@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
 import { controller, mapped, scoped, type Trigger } from "./controller.js";
+import { type Logger, silentLogger } from "./logger.js";
 import { every } from "./trigger.js";
 import { Website, World } from "./world.testing.js";
 
@@ -97,13 +98,16 @@ describe("what makes a controller run", () => {
         feed = enqueue;
       },
     };
-    await world.run(controller(Website, { triggers: [channel], reconcile: () => {} }));
+    const lines: string[] = [];
+    const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
+    await world.run(controller(Website, { triggers: [channel], reconcile: () => {} }), { log });
     await world.createWebsite("a");
     await world.clock.settle();
     feed("team/a");
     feed("team/unknown");
-    expect(() => feed("a")).toThrow('controller websites: "a" is no key of a Website: write namespace/name');
+    feed("a");
     await world.clock.settle();
+    expect(lines).toEqual(['trigger webhook asks for "a", which is no key of a Website: write namespace/name']);
     expect(world.runs("team/a").map(({ causes }) => causes[0]?.type)).toEqual(["created", "trigger"]);
   });
 
@@ -129,6 +133,23 @@ describe("what makes a controller run", () => {
     await world.client.create(ConfigMap, { metadata: { name: "z", namespace: "other" }, data: { color: "red" } });
     await world.clock.settle();
     expect(seen).toEqual(["a:  / ", "a: x / ", "a: x / z"]);
+  });
+
+  it("is no write of its own, also where it looks its own kind up", async () => {
+    await world.run(
+      controller(Website, {
+        uses: [scoped(Website, { indexes: { image: ({ spec }) => [spec.image] } })],
+        reconcile: async (site, ctx) => {
+          ctx.status({ ready: (await ctx.byIndex(Website, "image", site.spec.image)).length });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(world.runs().map(({ key, causes }) => `${key} ${causes[0]?.type}`)).toEqual(["team/a created"]);
+    await world.createWebsite("b", {}, "other");
+    await world.clock.settle();
+    expect((await world.website("a"))?.status?.ready).toBe(2);
   });
 
   it("is no read that is untracked or goes past the cache", async () => {
