@@ -4,7 +4,7 @@ import type { Clock } from "../clock/clock.js";
 import type { Timeline } from "../controller/timeline.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import { type EndpointAnswer, EndpointServer } from "./endpoint-server.js";
-import { healthAnswer } from "./health.js";
+import { healthAnswer } from "./health-answer.js";
 import type { MetricRegistry } from "./metric-registry.js";
 import type { NarrowedRules } from "./seen-access.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";

@@ -3,7 +3,6 @@ import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
-import { dryRunClient } from "../controller/dry-run-client.js";
 import type { Logger } from "../controller/logger.js";
 import { type PlannedRun, plannedRuns } from "../controller/planned-run.js";
 import { Informers } from "../informer/informers.js";
@@ -28,6 +27,8 @@ export interface PlanOptions {
  */
 export async function* plan(parts: readonly Part[], options: PlanOptions): AsyncIterable<PlannedRun> {
   const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
+  // Loaded when first needed: most processes plan nothing.
+  const { dryRunClient } = await import("../controller/dry-run-client.js");
   const opened: Informers[] = [];
   const cluster = (given: Client): Cluster => {
     const client = dryRunClient(given);
