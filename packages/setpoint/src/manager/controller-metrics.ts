@@ -3,6 +3,7 @@ import type { ObservedRequest } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerObserver } from "../controller/environment.js";
+import { isSetpointError } from "../errors/error.js";
 import type { Informers } from "../informer/informers.js";
 import { type MetricDefinition, queueMetrics } from "../queue/queue-metrics.js";
 import { knownLabels } from "./known-labels.js";
@@ -18,6 +19,7 @@ const TERMINAL = metric(
   "counter",
   "Runs that will not be retried.",
 );
+const TIMEOUTS = metric("controller_runtime_reconcile_timeouts_total", "counter", "Runs that their timeout ended.");
 const DURATION = metric("controller_runtime_reconcile_time_seconds", "histogram", "How long runs took.");
 const ACTIVE = metric("controller_runtime_active_workers", "gauge", "Workers at a key.");
 const MAX_CONCURRENT = metric("controller_runtime_max_concurrent_reconciles", "gauge", "Workers there are.");
@@ -55,6 +57,7 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
   const reconciles = registry.counter(RECONCILES);
   const errors = registry.counter(ERRORS);
   const terminal = registry.counter(TERMINAL);
+  const timeouts = registry.counter(TIMEOUTS);
   const duration = registry.histogram(DURATION);
   const adds = registry.counter(queueMetrics.adds);
   const retries = registry.counter(queueMetrics.retries);
@@ -77,7 +80,12 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
       duration.observe(of(controller), durationMs / 1000);
       if (outcome === "terminal") terminal.add(of(controller));
     },
-    failed: (_error, { controller }) => errors.add(of(controller)),
+    failed: (error, { controller }) => {
+      errors.add(of(controller));
+      // One that goes on all the same is reported as hung, because of its timeout.
+      const { cause } = (error ?? {}) as { readonly cause?: unknown };
+      if ([error, cause].some((each) => isSetpointError(each, "RECONCILE_TIMEOUT"))) timeouts.add(of(controller));
+    },
   };
 }
 

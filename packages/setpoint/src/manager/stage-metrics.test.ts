@@ -37,6 +37,28 @@ it("case 13: errors are counted on every attempt by type of event and kind, a wa
   expect(value('controller_runtime_reconcile_errors_total{controller="watcher websites"}')).toBe(2);
 });
 
+it("runs that their timeout ended are counted, whether they heed it or not, and no others", async () => {
+  await using world = await World.create();
+  await using manager = new Manager({ client: world.cluster().client, clock: world.clock, graceMs: 0 });
+  const sites = controller(Website, {
+    timeout: "1s",
+    retry: { initial: "1h", max: "2h" },
+    reconcile({ metadata: { name } }, ctx) {
+      if (name === "fails") throw new Error("no");
+      return name === "deaf" ? new Promise<void>(() => {}) : world.clock.sleep(60_000, ctx.signal);
+    },
+  });
+  await manager.add(sites);
+  await manager.start();
+  for (const name of ["fails", "heeds", "deaf"]) await world.createWebsite(name);
+  await world.clock.advance(30_000);
+  expect(shownBy(manager, 'controller_runtime_reconcile_timeouts_total{controller="websites"}')).toBe(2);
+  expect(shownBy(manager, 'controller_runtime_reconcile_errors_total{controller="websites"}')).toBe(3);
+  const stopped = manager.stop();
+  await world.clock.advance(15_000);
+  await stopped;
+});
+
 it("case 21: the steps that wait for watchers are counted by kind, down to none", async () => {
   await using world = await World.create();
   await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
