@@ -5,7 +5,7 @@ import { type Kind, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Cluster } from "./cluster.js";
 import { isCautious, type ScopedKind, sourceId } from "./controller.js";
-import { OWNER_INDEX, ownerUids } from "./ownership.js";
+import { OWNER_INDEX, ownerIndexValues } from "./ownership.js";
 
 export interface KindSourceOptions {
   readonly cluster: Cluster;
@@ -138,7 +138,7 @@ export class KindSource {
     const request = fieldManager === undefined ? {} : { keepManager: fieldManager };
     const share = cluster.informers.for(this.kind, this.#scope(namespace), request);
     this.#shares.set(namespace, share);
-    if (this.isOwned) share.addIndex(OWNER_INDEX, ownerUids);
+    if (this.isOwned) share.addIndex(OWNER_INDEX, ownerIndexValues);
     for (const [name, values] of Object.entries(this.use.indexes ?? {})) share.addIndex(name, values as never);
     const handler = share.addHandler((event) => onEvent(this, event), resyncMs === undefined ? {} : { resyncMs });
     this.#handlersSynced.push(handler.synced);

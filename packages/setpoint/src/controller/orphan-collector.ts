@@ -3,12 +3,13 @@ import { keyOf, kindId, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Fence } from "./fence.js";
 import type { KindSource } from "./kind-source.js";
-import { type AnnotatedOwner, annotatedOwner } from "./ownership.js";
+import { type AnnotatedOwner, annotatedOwner, OWNER_INDEX, ownerIndexValue } from "./ownership.js";
 
 /**
  * Deletes children in other namespaces or clusters whose owner is gone: Kubernetes collects only what an owner reference
  * can name. An owner that the cache does not hold may only be out of its scope: the server is asked before anything is
- * deleted. Gives the owners of whom a child could not be deleted, and why: they are to be looked at again.
+ * deleted. Looks at the children of all owners, or of one. Gives the owners of whom a child could not be deleted, and
+ * why: they are to be looked at again.
  */
 export async function collectOrphans(
   primary: KindSource,
@@ -18,10 +19,11 @@ export async function collectOrphans(
   ownerKey?: string,
 ): Promise<ReadonlyMap<string, unknown>> {
   const failed = new Map<string, unknown>();
+  const ofOwner = ownerKey === undefined ? undefined : ownerIndexValue(kindId(primary.kind), ownerKey);
   for (const source of owned) {
     for (const informer of source.informers) {
-      for (const child of [...informer.list()]) {
-        const owner = missingOwner(primary, child, ownerKey);
+      for (const child of [...(ofOwner ? informer.byIndex(OWNER_INDEX, ofOwner) : informer.list())]) {
+        const owner = missingOwner(primary, child);
         if (!owner) continue;
         try {
           if (await isThere(primary, owner, signal)) continue;
@@ -38,14 +40,9 @@ export async function collectOrphans(
 }
 
 /** The owner of a child where it is of this kind and the cache does not hold it. */
-function missingOwner(
-  primary: KindSource,
-  child: KubeObject,
-  ownerKey: string | undefined,
-): AnnotatedOwner | undefined {
+function missingOwner(primary: KindSource, child: KubeObject): AnnotatedOwner | undefined {
   const owner = annotatedOwner(child);
   if (!owner || child.metadata.deletionTimestamp || owner.kind !== kindId(primary.kind)) return undefined;
-  if (ownerKey !== undefined && owner.key !== ownerKey) return undefined;
   const informer = primary.peek(parseKey(owner.key).namespace);
   return informer?.get(owner.key)?.metadata.uid === owner.uid ? undefined : owner;
 }

@@ -7,7 +7,10 @@ import type { KubeObject, OwnerReference } from "../kinds/object.js";
  */
 export const OWNER_ANNOTATION = "setpoint.dev/owner";
 
-/** The index over owned objects: by the uid of their controller, or of the owner in the annotation. */
+/**
+ * The index over owned objects: by the uid of their controller, or of the owner in the annotation; by that one's kind and
+ * key as well, for when it is gone and nobody knows its uid.
+ */
 export const OWNER_INDEX = "setpoint.dev/owner";
 
 export interface AnnotatedOwner {
@@ -16,12 +19,23 @@ export interface AnnotatedOwner {
   readonly uid: string;
 }
 
-export function ownerUids(object: KubeObject): readonly string[] {
+function ownerUids(object: KubeObject): readonly string[] {
   const uids: string[] = [];
   for (const { controller, uid } of object.metadata.ownerReferences ?? []) if (controller) uids.push(uid);
   const annotated = annotatedOwner(object);
   if (annotated) uids.push(annotated.uid);
   return uids;
+}
+
+/** What an object is found by in the {@link OWNER_INDEX}. */
+export function ownerIndexValues(object: KubeObject): readonly string[] {
+  const annotated = annotatedOwner(object);
+  return annotated ? [...ownerUids(object), ownerIndexValue(annotated.kind, annotated.key)] : ownerUids(object);
+}
+
+/** What the objects of an annotated owner are found by. */
+export function ownerIndexValue(kind: string, key: string): string {
+  return `${kind} ${key}`;
 }
 
 export function annotatedOwner(object: Pick<KubeObject, "metadata">): AnnotatedOwner | undefined {
