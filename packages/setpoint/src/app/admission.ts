@@ -92,6 +92,28 @@ export function mutating<T extends KubeObject>(kind: Kind<T>, options: MutateOpt
   return { type: "mutator", kind, options: options as unknown as MutateOptions<KubeObject> };
 }
 
+const HANDLERS = {
+  validator: ["create", "update", "delete"],
+  mutator: ["create", "update"],
+} as const;
+const SETTINGS: readonly string[] = ["subresources", "failurePolicy", "sideEffects", "timeoutSeconds"];
+
+/** What cannot be meant of a handler: a misspelt operation would let objects pass unasked. */
+export function handlerProblems({ type, options }: Validator | Mutator): readonly string[] {
+  const given = options as Readonly<Record<string, unknown>>;
+  const known = [...HANDLERS[type], ...SETTINGS];
+  const strangers = Object.keys(given).filter((name) => !known.includes(name));
+  const choice = (name: string, ...choices: readonly unknown[]): readonly string[] =>
+    given[name] === undefined || choices.includes(given[name])
+      ? []
+      : [`${name} is ${JSON.stringify(given[name])}, not ${choices.join(" or ")}`];
+  return [
+    ...strangers.map((name) => `there is no option ${name}; there are ${known.join(", ")}`),
+    ...choice("failurePolicy", "Fail", "Ignore"),
+    ...choice("sideEffects", "None", "NoneOnDryRun"),
+  ];
+}
+
 /** The operations that a handler has a function for. */
 export function operationsOf(handler: Validator | Mutator): readonly AdmissionOperation[] {
   const { options } = handler;

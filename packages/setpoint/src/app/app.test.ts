@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { controller } from "../controller/controller.js";
 import { watcher } from "../controller/watcher.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
-import { validating } from "./admission.js";
+import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, Shop } from "./app.testing.js";
 import { kindRoute, versionRoute } from "./route.js";
@@ -64,6 +64,52 @@ describe("app", () => {
       expect(declare).toThrow(problem);
     }
     expect(declare).toThrow(expect.objectContaining({ code: "APP_INVALID" }));
+  });
+
+  it.each<[string, object, string]>([
+    [
+      "a misspelt option",
+      { validators: [] },
+      "app shop: there is no option validators; there are name, displayName, kinds",
+    ],
+    ["a kind in place of a list", { unmanaged: ConfigMap }, "app shop: unmanaged is no list"],
+    [
+      "a reconciler that an import in a circle left out",
+      { reconcilers: [undefined] },
+      "reconcilers[0] is undefined, no",
+    ],
+    ["a watcher among reconcilers", { reconcilers: [watcher(Order, {})] }, "reconcilers[0] is watcher orders, no"],
+    ["a handler among validators", { validate: [mutating(Order, {})] }, "validate[0] is mutator of Order, no"],
+    ["a route that is none", { routes: [{ path: "x" }] }, 'routes[0] is {"path":"x"}, no'],
+    [
+      "a misspelt handler",
+      { validate: [validating(Order, { create: nothing, udpate: nothing } as never)] },
+      "the validator of shop.example.com/v1/Order: there is no option udpate; there are create, update, delete",
+    ],
+    [
+      "a policy that is none",
+      { validate: [validating(Order, { create: nothing, failurePolicy: "ignore" } as never)] },
+      'failurePolicy is "ignore", not Fail or Ignore',
+    ],
+    [
+      "a method in small letters",
+      { routes: [kindRoute(Order, { path: "x", method: "post", handle: nothing } as never)] },
+      "route post shop.example.com/v1 orders/{name}/x: its method is none of GET, HEAD, POST",
+    ],
+    [
+      "a route without a handler",
+      { routes: [kindRoute(Order, { path: "x" } as never)] },
+      "handle is undefined, no function",
+    ],
+  ])("refuses %s, and says so", (_, options, message) => {
+    const declare = () => app({ name: "shop", kinds: [Order], ...options });
+    expect(declare).toThrow(expect.objectContaining({ code: "APP_INVALID" }));
+    expect(declare).toThrow(message);
+  });
+
+  it("is refused without options, or a name", () => {
+    expect(() => app(undefined as never)).toThrow("app: its options are undefined");
+    expect(() => app({ kinds: [] } as never)).toThrow("its name must be lower-case letters");
   });
 
   it("is refused without a list of kinds", () => {

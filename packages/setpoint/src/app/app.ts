@@ -6,10 +6,11 @@ import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Resource } from "../kinds/resource.js";
-import { type Mutator, operationsOf, type Validator } from "./admission.js";
+import { handlerProblems, type Mutator, operationsOf, type Validator } from "./admission.js";
+import { checkAppOptions } from "./app-options.js";
 import type { Converter } from "./conversion-review.js";
 import type { HealthCheck } from "./health-check.js";
-import { type Route, routeId } from "./route.js";
+import { handledProblems, type Route, routeId } from "./route.js";
 import type { Runnable } from "./runnable-group.js";
 
 // biome-ignore-start lint/suspicious/noExplicitAny: kinds differ from one to the next
@@ -97,8 +98,8 @@ export interface App {
  * ```
  */
 export function app(options: AppOptions): App {
+  checkAppOptions(options);
   const { kinds } = options;
-  if (!Array.isArray(kinds)) throw new SetpointError("APP_INVALID", `app ${options.name}: kinds is no list; [] is one`);
   const made: App = {
     type: "app",
     name: options.name,
@@ -154,7 +155,7 @@ function converterOf(kind: Resource): Converter {
 
 function nameProblems({ name, kinds, group }: App): readonly string[] {
   const problems: string[] = [];
-  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name))
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name ?? ""))
     problems.push("its name must be lower-case letters, digits and dashes");
   for (const kind of kinds) {
     if (kind.group !== group) problems.push(`${kindId(kind)} is not of the group ${group}: make it another app's`);
@@ -183,6 +184,7 @@ function admissionProblems(app: App): readonly string[] {
     const id = `${handler.type} of ${kindId(handler.kind)}`;
     if (!knows(app, handler.kind)) problems.push(`the ${id} is of a kind in neither kinds nor unmanaged`);
     if (operationsOf(handler).length === 0) problems.push(`the ${id} has no function`);
+    problems.push(...handlerProblems(handler).map((problem) => `the ${id}: ${problem}`));
   }
   for (const twice of duplicates(app.converters.map(({ group, kind }) => `${group}/${kind}`))) {
     problems.push(`two converters for ${twice}`);
@@ -194,6 +196,7 @@ function routeProblems({ kinds, routes }: App): readonly string[] {
   const problems: string[] = [];
   for (const route of routes) {
     const id = `route ${routeId(route)}`;
+    problems.push(...handledProblems(route).map((problem) => `${id}: ${problem}`));
     if (!/^[^/]+(\/[^/]+)*$/.test(route.path)) problems.push(`${id}: its path is names with slashes between them`);
     const isOwn = kinds.some(
       (kind) =>

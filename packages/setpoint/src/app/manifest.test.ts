@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { controller } from "../controller/controller.js";
-import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
+import { controller, mapped, scoped } from "../controller/controller.js";
+import { ConfigMap, Namespace, Pod, Secret } from "../kinds/builtin/v1.js";
 import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, Shop } from "./app.testing.js";
@@ -78,6 +78,12 @@ describe("the manifest of an app", () => {
     await expect(readManifest({ file: "/nowhere/manifest.yaml" })).rejects.toThrow("/nowhere/manifest.yaml: ENOENT");
     await expect(readManifest("{")).rejects.toMatchObject({ code: "MANIFEST_INVALID" });
     await expect(readManifest("kind: Pod")).rejects.toThrow('kind is "Pod", not "AppManifest"');
+    await expect(readManifest("shop.yaml")).rejects.toThrow(
+      'manifest: "shop.yaml" is no manifest; { file: "shop.yaml" } reads one',
+    );
+    await expect(readManifest({ kind: "AppManifest" } as never)).rejects.toThrow(
+      "manifest: spec.versions is not a list",
+    );
   });
 
   it("case 38: reports plural, scope and conversion mismatches across versions in one error", () => {
@@ -104,6 +110,36 @@ describe("the manifest of an app", () => {
     expect(() => validateManifest(changed({ roleBindings: { everybody: ["buyer", "seller"] } }))).toThrow(
       "everybody is bound to the role seller, which is not there",
     );
+  });
+
+  it("tells of the kinds that controllers watch, and of those that they write without owning them", () => {
+    const pods = app({
+      name: "pods",
+      kinds: [Order],
+      reconcilers: [
+        controller(Order, {
+          uses: [scoped(Namespace, { writes: ["patch"] })],
+          watches: [mapped(Pod, () => [])],
+          permissions: [{ apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] }],
+          reconcile: () => undefined,
+        }),
+      ],
+    });
+    expect(manifestOf(pods).spec.extraPermissions?.accessKinds).toEqual([
+      { group: "", resource: "namespaces", actions: ["get", "list", "watch", "patch"] },
+      { group: "", resource: "pods", actions: ["get", "list", "watch"] },
+      { group: "", resource: "pods/eviction", actions: ["create"] },
+    ]);
+  });
+
+  it("must name the roles, their bindings and the preferred version of the code", () => {
+    for (const [change, problem] of [
+      [{ roles: {}, roleBindings: {} }, 'role buyer is absent in the manifest, but {"kinds"'],
+      [{ roleBindings: {} }, 'roles of everybody is absent in the manifest, but ["buyer"] in code'],
+      [{ preferredVersion: "v1beta1" }, 'preferredVersion is "v1beta1" in the manifest, but "v1" in code'],
+      [{ appDisplayName: "The shop" }, 'appDisplayName is "The shop" in the manifest, but absent in code'],
+    ] as const)
+      expect(() => checkManifest(shop, changed(change))).toThrow(problem);
   });
 
   it("must say what the code does, both ways, and lists each difference", () => {

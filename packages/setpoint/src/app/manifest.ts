@@ -131,19 +131,29 @@ function versionRoutes(app: App, version: string): Pick<ManifestVersion, "routes
 const READ = ["get", "list", "watch"];
 const WRITE = [...READ, "create", "update", "patch", "delete"];
 
-function accessOf({ kinds, unmanaged, workloads }: App): readonly ManifestAccess[] {
+function accessOf({ kinds, unmanaged, workloads, permissions }: App): readonly ManifestAccess[] {
   const access = new Map<string, ManifestAccess>();
-  const allow = ({ group, plural, kind }: Kind, actions: readonly string[]): void => {
-    if (kinds.some((own) => own.group === group && own.kind === kind)) return;
-    const id = `${group}/${plural}`;
-    if ((access.get(id)?.actions.length ?? 0) < actions.length) access.set(id, { group, resource: plural, actions });
+  const allow = (group: string, resource: string, actions: readonly string[]): void => {
+    const id = `${group}/${resource}`;
+    const known = access.get(id)?.actions ?? [];
+    access.set(id, { group, resource, actions: [...new Set([...known, ...actions])] });
   };
-  for (const kind of unmanaged) allow(kind, READ);
+  const allowKind = ({ group, plural, kind }: Kind, actions: readonly string[]): void => {
+    if (!kinds.some((own) => own.group === group && own.kind === kind)) allow(group, plural, actions);
+  };
+  for (const kind of unmanaged) allowKind(kind, READ);
   for (const workload of workloads) {
     if (workload.type !== "controller") continue;
-    for (const use of workload.uses) allow(use.kind, READ);
-    for (const owned of workload.owns) allow(owned.kind, WRITE);
+    const { uses, watches, owns } = workload;
+    for (const { kind, writes = [] } of uses) {
+      allowKind(kind, [...READ, ...writes.filter((verb) => verb !== "status")]);
+      if (writes.includes("status")) allowKind({ ...kind, plural: `${kind.plural}/status` }, ["patch"]);
+    }
+    for (const { kind } of watches) allowKind(kind, READ);
+    for (const { kind } of owns) allowKind(kind, WRITE);
   }
+  for (const { apiGroups, resources, verbs } of [...workloads.flatMap((each) => each.permissions), ...permissions])
+    for (const group of apiGroups) for (const resource of resources) allow(group, resource, verbs);
   return [...access.values()];
 }
 
@@ -224,6 +234,10 @@ function facts({ spec }: AppManifest): ReadonlyMap<string, unknown> {
   for (const { group, resource, actions } of spec.extraPermissions?.accessKinds ?? []) {
     add(`access to ${group}/${resource}`, [...actions].sort());
   }
+  add("appDisplayName", spec.appDisplayName);
+  add("preferredVersion", spec.preferredVersion);
+  for (const [name, role] of Object.entries(spec.roles ?? {})) add(`role ${name}`, role);
+  for (const [subject, roles] of Object.entries(spec.roleBindings ?? {})) add(`roles of ${subject}`, [...roles].sort());
   return all;
 }
 

@@ -61,7 +61,7 @@ async function checked<Config>({ name, config: schema }: AppProvider<Config>, co
 /** A manifest from wherever it is. Rejects with `MANIFEST_INVALID` for what is none; the message names the file. */
 export async function readManifest(source: NonNullable<AppProvider["manifest"]>): Promise<AppManifest> {
   if (typeof source === "string") return parseManifest(source, "manifest");
-  if (!("file" in source)) return source;
+  if (!("file" in source)) return checkedManifest(source, "manifest");
   const { readFile } = process.getBuiltinModule("node:fs/promises");
   try {
     return await parseManifest(await readFile(source.file, "utf8"), source.file);
@@ -72,15 +72,21 @@ export async function readManifest(source: NonNullable<AppProvider["manifest"]>)
 }
 
 async function parseManifest(text: string, where: string): Promise<AppManifest> {
-  const invalid = (why: string, cause?: unknown): SetpointError =>
-    new SetpointError("MANIFEST_INVALID", `${where}: ${why}`, { cause });
   let value: unknown;
   try {
     // JSON is YAML; the parser is loaded for what is not JSON alone.
     value = text.trimStart().startsWith("{") ? JSON.parse(text) : (await import("yaml")).parse(text);
   } catch (cause) {
-    throw invalid((cause as Error).message, cause);
+    throw invalidManifest(where, (cause as Error).message, cause);
   }
+  if (typeof value === "string")
+    throw invalidManifest(where, `${shown(value)} is no manifest; { file: ${shown(value)} } reads one`);
+  return checkedManifest(value, where);
+}
+
+/** Throws `MANIFEST_INVALID` for what nobody could read on. */
+function checkedManifest(value: unknown, where: string): AppManifest {
+  const invalid = (why: string): SetpointError => invalidManifest(where, why);
   const { kind, spec } = (value ?? {}) as Partial<AppManifest>;
   if (kind !== "AppManifest") throw invalid(`kind is ${JSON.stringify(kind)}, not "AppManifest"`);
   if (!Array.isArray(spec?.versions)) throw invalid("spec.versions is not a list");
@@ -89,6 +95,14 @@ async function parseManifest(text: string, where: string): Promise<AppManifest> 
       throw invalid(`spec.versions[${at}].kinds is not a list`);
   }
   return value as AppManifest;
+}
+
+function invalidManifest(where: string, why: string, cause?: unknown): SetpointError {
+  return new SetpointError("MANIFEST_INVALID", `${where}: ${why}`, { cause });
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
 /** The manifest as text that {@link readManifest} takes. */

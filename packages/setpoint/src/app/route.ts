@@ -5,6 +5,10 @@ import { errorAnswer, jsonAnswer, type WebAnswer, type WebRequest } from "./web-
 
 export type RouteMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "CONNECT" | "TRACE";
 
+const METHODS: readonly RouteMethod[] = [
+  ...(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"] as const),
+];
+
 /** A request to a custom route. */
 export interface RouteRequest {
   readonly method: string;
@@ -61,6 +65,14 @@ export function versionRoute(apiVersion: `${string}/${string}`, scope: Scope, op
 export function routeId({ group, version, plural, scope, method, path }: Route): string {
   const place = plural ? `${plural}/{name}/` : scope === "Namespaced" ? "namespaces/{namespace}/" : "";
   return `${method} ${group}/${version} ${place}${path}`;
+}
+
+/** Why nobody could call a route. */
+export function handledProblems({ method, handle }: Route): readonly string[] {
+  return [
+    ...(METHODS.includes(method) ? [] : [`its method is none of ${METHODS.join(", ")}`]),
+    ...(typeof handle === "function" ? [] : [`handle is ${typeof handle}, no function`]),
+  ];
 }
 
 /** Answers a request below `/apis/` by the route that it names. What a handler throws is told as a Status. */

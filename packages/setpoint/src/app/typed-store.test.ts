@@ -81,6 +81,18 @@ describe("TypedStore", () => {
     });
   });
 
+  it("upserts over whatever somebody else makes of the object meanwhile, but never over a version that it names", async () => {
+    const { env, store } = await world(2);
+    await using _env = env;
+    const made = await store.add(order);
+    expect((await store.upsert({ ...order, spec: { item: "tea", count: 3 } })).spec.count).toBe(3);
+    await expect(store.upsert(made)).rejects.toMatchObject({ code: "API_CONFLICT" });
+    const { env: busy, store: never } = await world(Number.POSITIVE_INFINITY);
+    await using _busy = busy;
+    await never.add(order);
+    await expect(never.upsert(order)).rejects.toMatchObject({ code: "API_CONFLICT" });
+  });
+
   it("lists all pages, and knows cluster-scoped kinds", async () => {
     const { env, client, store } = await world();
     await using _env = env;

@@ -73,12 +73,17 @@ export class TypedStore<T extends KubeObject> {
     }
   }
 
-  /** Replaces the object where it is there, else adds it; whichever somebody else does meanwhile. */
+  /**
+   * Replaces the object where it is there, else adds it; whichever somebody else does meanwhile. One that carries a version
+   * replaces no other.
+   */
   async upsert(object: NewObject<T>, options: StoreCall = {}): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
         return await this.update(object, options);
       } catch (error) {
+        const isOvertaken = isConflict(error) && !object.metadata.resourceVersion && tries < CONFLICT_RETRIES;
+        if (isOvertaken) continue;
         if (!isNotFound(error)) throw error;
       }
       try {

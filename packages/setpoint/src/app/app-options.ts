@@ -1,0 +1,68 @@
+import { shown } from "../controller/outcome.js";
+import { SetpointError } from "../errors/error.js";
+import type { AppOptions } from "./app.js";
+
+/** What the entries of each option must be, where that can be told by their `type`; `list` for other lists. */
+const OPTIONS = {
+  name: "value",
+  displayName: "value",
+  kinds: "list",
+  unmanaged: "list",
+  reconcilers: "controller",
+  watchers: "watcher",
+  validate: "validator",
+  mutate: "mutator",
+  convert: "list",
+  routes: "route",
+  givenUp: "list",
+  runnables: "list",
+  metrics: "list",
+  checks: "list",
+  permissions: "list",
+  roles: "value",
+  roleBindings: "value",
+} as const satisfies Record<keyof AppOptions, string>;
+
+const MAKERS: Readonly<Record<string, string>> = {
+  controller: "controller(…)",
+  watcher: "watcher(…)",
+  validator: "validating(…)",
+  mutator: "mutating(…)",
+  route: "kindRoute(…) or versionRoute(…)",
+};
+
+/**
+ * Throws `APP_INVALID` for options that cannot be meant. A compiler finds all of it, but not everybody has one: with a
+ * misspelt `validate` objects would go unchecked.
+ */
+export function checkAppOptions(options: AppOptions): void {
+  if (typeof options !== "object" || options === null)
+    throw new SetpointError("APP_INVALID", `app: its options are ${shown(options)}`);
+  const invalid = (problem: string): SetpointError =>
+    new SetpointError("APP_INVALID", `app ${shown(options.name)}: ${problem}`);
+  const known = Object.keys(OPTIONS);
+  const stranger = Object.keys(options).find((name) => !known.includes(name));
+  if (stranger !== undefined) throw invalid(`there is no option ${stranger}; there are ${known.join(", ")}`);
+  if (!Array.isArray(options.kinds)) throw invalid("kinds is no list; [] is one");
+  for (const [option, entry] of Object.entries(OPTIONS)) {
+    const given = options[option as keyof AppOptions];
+    if (entry === "value" || given === undefined) continue;
+    if (!Array.isArray(given)) throw invalid(`${option} is no list`);
+    const wrong = given.findIndex((each) => !isEntry(each, entry));
+    if (wrong >= 0) throw invalid(`${option}[${wrong}] is ${named(given[wrong])}, no ${MAKERS[entry] ?? "entry"}`);
+  }
+}
+
+function isEntry(given: unknown, entry: string): boolean {
+  if (typeof given !== "object" || given === null) return false;
+  if (entry === "list") return true;
+  if (entry === "route") return "scope" in given && "path" in given;
+  return (given as { type?: unknown }).type === entry;
+}
+
+/** `watcher orders`, `mutator of Order`; anything else as it is. */
+function named(given: unknown): string {
+  const { type, name, kind } = (given ?? {}) as { type?: unknown; name?: unknown; kind?: { kind?: unknown } };
+  if (typeof type !== "string") return shown(given);
+  return typeof name === "string" ? `${type} ${name}` : `${type} of ${String(kind?.kind)}`;
+}
