@@ -2,9 +2,18 @@ import { callerOf } from "../app/caller.js";
 import type { Client } from "../client/client.js";
 import type { Guard } from "./endpoint-server.js";
 
-/** For a laptop: whoever is on this machine may look. */
-export const loopbackOnly: Guard = async ({ isLoopback }) =>
-  isLoopback ? undefined : { status: 403, body: "this endpoint answers on the loopback interface alone\n" };
+/** An address, or the one name that means this machine for everybody: no DNS has a say in them. */
+const OWN_HOST = /^(localhost|[\d.]+|\[[\da-f:.]+\])(:\d+)?$/i;
+
+/**
+ * For a laptop: whoever is on this machine may look. A web page is not: one that had its own name lead here, to be let read
+ * the answer, says that name.
+ */
+export const loopbackOnly: Guard = async ({ isLoopback, headers: { host } }) => {
+  if (!isLoopback) return { status: 403, body: "this endpoint answers on the loopback interface alone\n" };
+  if (host === undefined || OWN_HOST.test(host)) return undefined;
+  return { status: 403, body: "this endpoint answers to localhost and addresses alone, not to other names\n" };
+};
 
 /**
  * For a cluster: the caller's bearer token is reviewed by the API server, and its holder must be allowed to `get` the

@@ -35,6 +35,11 @@ describe("guards of endpoints", () => {
     const { client } = world;
     expect(await loopbackOnly(request({}, true))).toBeUndefined();
     expect((await loopbackOnly(request({})))?.status).toBe(403);
+    for (const host of ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "[::1]"])
+      expect(await loopbackOnly(request({ host }, true))).toBeUndefined();
+    // A page whose name was made to lead here is on this machine, too, and none of its owner's.
+    for (const host of ["pages.example:8080", "127.0.0.1.pages.example", "localhost.pages.example"])
+      expect((await loopbackOnly(request({ host }, true)))?.status).toBe(403);
     const guard = reviewedAccess(client);
     expect((await guard(request({}, true)))?.status).toBe(401);
     expect((await guard(request({ authorization: "Bearer made-up" })))?.status).toBe(401);
