@@ -94,6 +94,8 @@ export class ChildWriter {
     this.#run.assertOpen();
     const source = this.#sources.of(kind);
     const namespace = this.#namespaceOf(kind, object.metadata.namespace);
+    source.assertFound(namespace, this.#run.object);
+    await source.hold(namespace, this.#run);
     const mark = source.isOwned ? this.#mark(namespace) : {};
     const metadata = {
       ...object.metadata,
@@ -206,6 +208,8 @@ export class ChildWriter {
     const pruned: string[] = [];
     const sources = kinds.length === 0 ? this.#sources.owned : kinds.map((kind) => this.#sources.of(kind));
     for (const source of sources) {
+      // What an earlier process made is to be found, also where this one has made nothing yet.
+      await source.hold(this.#run.object.metadata.namespace, this.#run);
       for (const informer of source.informers) {
         for (const child of [...informer.byIndex(OWNER_INDEX, this.#run.object.metadata.uid)]) {
           const key = keyOf(child);
@@ -223,6 +227,7 @@ export class ChildWriter {
     const source = this.#sources.of(kind);
     const metadata = stated.metadata as JsonObject & { readonly name: string; readonly namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata.namespace);
+    source.assertFound(namespace, this.#run.object);
     const { ownerReferences, annotations } = this.#mark(namespace);
     const marked = copyWithout(metadata);
     if (namespace) marked.namespace = namespace;

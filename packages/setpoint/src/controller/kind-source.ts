@@ -73,17 +73,17 @@ export class KindSource {
     return share.isSynced ? share : share.synced(reader.signal).then(() => share);
   }
 
-  /** Why a child may not be made there: outside its owner's namespace nobody would look for it after a restart. */
-  childProblem(namespace: string | undefined, owner: KubeObject): SetpointError | undefined {
+  /** That a child which is made there is found again: outside its owner's namespace nobody would look after a restart. */
+  assertFound(namespace: string | undefined, owner: KubeObject): void {
     const { namespace: home } = owner.metadata;
-    if (!this.isOwned || !this.isByNamespace || !namespace || !home || namespace === home) return undefined;
+    if (!this.isOwned || !this.isByNamespace || !namespace || !home || namespace === home) return;
     const advice = `declare it with its namespaces, scoped(${this.kind.kind}, { namespaces: "all" })`;
     const message = `${this.id} in ${namespace} would not be found again after a restart: ${advice}`;
-    return new SetpointError("SCOPE_NOT_WATCHED", message);
+    throw new SetpointError("SCOPE_NOT_WATCHED", message);
   }
 
-  /** Looks at children where they are, of kinds that are cached by namespace: whether they were read there or not. */
-  async holdChildren(namespace: string | undefined, reader: { readonly signal: AbortSignal }): Promise<void> {
+  /** Sees to it that children in a namespace are watched, of kinds that are cached for those that are read. */
+  async hold(namespace: string | undefined, reader: { readonly signal: AbortSignal }): Promise<void> {
     if (this.isOwned && this.isByNamespace && namespace) await this.informer(namespace, reader);
   }
 

@@ -123,9 +123,8 @@ class RunContext {
 }
 
 function accessTo(options: RunContextOptions, cluster: string | undefined): Access {
-  const { run } = options;
   const sources = options.sourcesOf(cluster);
-  return objectAccess(run, sources, new ObjectReader(run, sources), new ChildWriter(run, sources, options));
+  return objectAccess(new ObjectReader(options.run, sources), new ChildWriter(options.run, sources, options));
 }
 
 export function withGeneration(condition: Omit<NewCondition, "observedGeneration">, object: KubeObject): NewCondition {
@@ -134,32 +133,19 @@ export function withGeneration(condition: Omit<NewCondition, "observedGeneration
 }
 
 /** The typed face of reads and writes; inside, kinds are known by their declarations alone. */
-function objectAccess(run: Run, sources: Sources, reader: ObjectReader, writer: ChildWriter): ObjectAccess<Kind, Kind> {
-  const { namespace: home } = run.object.metadata;
-  const refused = (kind: Kind, { metadata }: NewObject<KubeObject>): Promise<never> | undefined => {
-    const problem = sources.owned.find((source) => source.kind === kind)?.childProblem(metadata.namespace, run.object);
-    return problem && Promise.reject(problem);
-  };
+function objectAccess(reader: ObjectReader, writer: ChildWriter): ObjectAccess<Kind, Kind> {
   const access = {
     get: (...given: Parameters<ObjectReader["get"]>) => reader.get(...given),
     find: (...given: Parameters<ObjectReader["find"]>) => reader.find(...given),
     list: (...given: Parameters<ObjectReader["list"]>) => reader.list(...given),
     byIndex: (...given: Parameters<ObjectReader["byIndex"]>) => reader.byIndex(...given),
-    apply: (kind: Kind, desired: NewObject<KubeObject>, options?: Parameters<ChildWriter["apply"]>[2]) =>
-      refused(kind, desired) ?? writer.apply(kind, desired as unknown as JsonObject, options),
-    create: async (kind: Kind, object: NewObject<KubeObject>) => {
-      await refused(kind, object);
-      await sources.of(kind).holdChildren(object.metadata.namespace ?? home, run);
-      return writer.create(kind, object);
-    },
+    apply: (kind: Kind, desired: unknown, options?: Parameters<ChildWriter["apply"]>[2]) =>
+      writer.apply(kind, desired as JsonObject, options),
+    create: (kind: Kind, object: NewObject<KubeObject>) => writer.create(kind, object),
     patch: (...given: Parameters<ChildWriter["patch"]>) => writer.patch(...given),
     createSubresource: (...given: Parameters<ChildWriter["createSubresource"]>) => writer.createSubresource(...given),
     delete: (...given: Parameters<ChildWriter["delete"]>) => writer.delete(...given),
-    prune: async (...kinds: readonly Kind[]) => {
-      // What an earlier process made is to be found, also where this one has made nothing yet.
-      for (const source of sources.owned) await source.holdChildren(home, run);
-      return writer.prune(kinds);
-    },
+    prune: (...kinds: readonly Kind[]) => writer.prune(kinds),
   };
   return access as unknown as ObjectAccess<Kind, Kind>;
 }
