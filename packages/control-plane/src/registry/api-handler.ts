@@ -4,7 +4,8 @@ import type { ApiHandler, ApiRequest, ApiResponse } from "../http/api-request.js
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type ReadCall, type ReadEndpoint, type ReadEnvironment } from "./endpoint.js";
 import { answerHealth } from "./health.js";
-import { asksForProtobuf, JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
+import { pathSegmentName } from "./metadata/name-rules.js";
+import { asksForProtobuf, JSON_ANSWER, negotiate, negotiateError, wantsPretty } from "./negotiation/accept.js";
 import { answer, answerError, answerProtobufError, pageNotFound, withWarnings } from "./negotiation/answer.js";
 import type { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { isWatchQuery } from "./query/list-options.js";
@@ -12,7 +13,7 @@ import { getObject, listObjects } from "./read/read-endpoints.js";
 import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request-info.js";
 import { RequestMetrics } from "./request-metrics.js";
 import type { ResourceDefinition } from "./resource-definition.js";
-import { methodNotAllowed, notFound, StatusError, unknownResource } from "./status-error.js";
+import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "./status-error.js";
 import type { WriteSide } from "./write-side.js";
 
 type ResourceInfo = Extract<RequestInfo, { type: "resource" }>;
@@ -79,11 +80,15 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       if (!definition.isBuiltIn) return pageNotFound();
       throw unknownResource();
     }
+    const isEverywhere = definition.namespaced && info.namespace === "" && verb !== "list" && verb !== "watch";
+    if (isEverywhere && !definition.isBuiltIn) return pageNotFound();
     const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];
     const found = endpointOf(definition, info, verb, request.method);
     const endpoint = found instanceof Promise ? await found : found;
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
-    const representation = negotiate(headerOf(request, "accept"), definition.isBuiltIn, true, isPretty);
+    const isWatchable = verb === "list" || verb === "watch";
+    const representation = negotiate(headerOf(request, "accept"), definition.isBuiltIn, true, isPretty, isWatchable);
+    assertPathName(info.name);
     const call: ReadCall = {
       environment,
       request,
@@ -162,10 +167,10 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       return await (info.type === "path" ? handlePath(request, user) : handleResource(request, user, info));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
-      const isUnheard = error.status.code === 406 && asksForProtobuf(headerOf(request, "accept"));
-      if (isUnheard) return answerProtobufError(error);
+      const accept = headerOf(request, "accept");
       const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
-      return answerError(error, isPretty ? { ...JSON_ANSWER, isPretty } : JSON_ANSWER);
+      if (error.status.code === 406 && asksForProtobuf(accept)) return answerProtobufError(error);
+      return answerError(error, negotiateError(accept, true, isPretty));
     }
   };
 }
@@ -177,9 +182,19 @@ async function answered(endpoint: ReadEndpoint, call: ReadCall): Promise<ApiResp
     if (call.request.method !== "GET") await call.definition.strategy.settled?.();
     return response;
   } catch (error) {
-    if (error instanceof StatusError) return answerError(error, call.representation);
-    throw error;
+    if (!(error instanceof StatusError)) throw error;
+    const { request, definition, representation } = call;
+    if (representation.as === undefined) return answerError(error, representation);
+    const accept = headerOf(request, "accept");
+    return answerError(error, negotiateError(accept, definition.isBuiltIn, representation.isPretty));
   }
+}
+
+/** A name that no key can hold is told before it is looked for. */
+function assertPathName(name: string): void {
+  const complaints = name === "" ? [] : pathSegmentName(name, false);
+  if (complaints.length === 0) return;
+  throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${complaints.join(";")}`);
 }
 
 function ownPath<Handler>(path: string, paths: ReadonlyMap<string, Handler>): Handler | undefined {

@@ -106,4 +106,88 @@ describe("input that is wrong", () => {
       ),
     ]);
   });
+
+  it.each([
+    ["/api/v1//pods", "application/json"],
+    ["/api//v1/pods", "application/json"],
+    ["/api//v1", "application/json"],
+    ["/apis/apps//v1", "application/json"],
+    ["/api/v1/namespaces/default//pods", "application/json"],
+    ["/api/v1/namespaces/default/pods//x", "application/json"],
+    ["/apis//apps/v1/deployments", "text/plain; charset=utf-8"],
+    ["/apis//apps", "text/plain; charset=utf-8"],
+  ])("the path %s leads nowhere", async (path, type) => {
+    const { status, headers } = await plane.request("GET", path);
+    expect({ status, type: headers["content-type"] }).toEqual({ status: 404, type });
+  });
+
+  it.each(["/api/v1/pods/", "/api/v1/pods//", "/api/v1/namespaces//pods", "/api/"])(
+    "the path %s is served",
+    async (path) => {
+      expect((await plane.request("GET", path)).status).toBe(200);
+    },
+  );
+
+  it("a name with a percent sign is none", async () => {
+    for (const method of ["GET", "DELETE"]) {
+      const { status, body } = await plane.request(method, `${CONFIG_MAPS}/a%25b`);
+      const message = `Name parameter invalid: "a%b": may not contain '%'`;
+      expect({ status, message: body.message }).toEqual({ status: 400, message });
+    }
+  });
+
+  it.each([
+    ["limit=99999999999999999999", 'strconv.ParseInt: parsing "99999999999999999999": value out of range'],
+    ["limit=", 'strconv.ParseInt: parsing "": invalid syntax'],
+    ["watch=1&timeoutSeconds=1e3", 'strconv.ParseInt: parsing "1e3": invalid syntax'],
+    [
+      "resourceVersion=99999999999999999999",
+      'invalid resource version: resourceVersion: Invalid value: "99999999999999999999": strconv.ParseUint: parsing "99999999999999999999": value out of range',
+    ],
+  ])("the query %s is refused", async (query, message) => {
+    const { status, body } = await plane.request("GET", `${CONFIG_MAPS}?${query}`);
+    expect({ status, message: body.message }).toEqual({ status: 400, message });
+  });
+
+  it.each([
+    ['{"dryRun":"All"}', "string into Go struct field DeleteOptions.dryRun of type []string"],
+    ['{"dryRun":[1]}', "number into Go struct field DeleteOptions.dryRun of type string"],
+    ['{"preconditions":[]}', "array into Go struct field DeleteOptions.preconditions of type v1.Preconditions"],
+    ['{"preconditions":{"uid":1}}', "number into Go struct field DeleteOptions.preconditions.uid of type types.UID"],
+    ['{"gracePeriodSeconds":1.5}', "number 1.5 into Go struct field DeleteOptions.gracePeriodSeconds of type int64"],
+    [
+      '{"propagationPolicy":{}}',
+      "object into Go struct field DeleteOptions.propagationPolicy of type v1.DeletionPropagation",
+    ],
+    ['{"orphanDependents":"x"}', "string into Go struct field DeleteOptions.orphanDependents of type bool"],
+  ])("options of a delete such as %s are refused", async (body, why) => {
+    const { status, body: answer } = await plane.request("DELETE", `${CONFIG_MAPS}/a`, { body });
+    expect({ status, message: answer.message }).toEqual({ status: 400, message: `json: cannot unmarshal ${why}` });
+  });
+
+  it("a watch cannot be YAML, and an error no table", async () => {
+    const accept = (value: string) => ({ headers: { accept: value } });
+    const watch = await plane.request("GET", `${CONFIG_MAPS}?watch=1`, accept("application/yaml, application/json"));
+    expect(watch).toMatchObject({ status: 406, headers: { "content-type": "application/yaml" } });
+    expect(watch.body).toContain("application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch");
+    const table = ";as=Table;g=meta.k8s.io;v=v1";
+    for (const type of ["application/yaml", "application/json"]) {
+      const { headers, body } = await plane.request("GET", `${CONFIG_MAPS}/a`, accept(`${type}${table}`));
+      expect(headers["content-type"]).toBe("application/json");
+      expect(body).toMatchObject({ code: 404 });
+    }
+    const unknown = await plane.request("GET", "/api/v1/nope", accept("application/yaml"));
+    expect(unknown.body).toContain("message: the server could not find the requested resource");
+  });
+
+  it("custom resources of namespaces are made and found within one", async () => {
+    await defineWidgets({});
+    for (const [method, path] of [
+      ["GET", "/apis/example.com/v1/widgets/a"],
+      ["POST", "/apis/example.com/v1/widgets"],
+    ] as const) {
+      expect(await plane.request(method, path)).toMatchObject({ status: 404, body: "404 page not found\n" });
+    }
+    expect((await plane.request("GET", "/apis/example.com/v1/widgets")).status).toBe(200);
+  });
 });

@@ -22,14 +22,21 @@ export type RequestInfo =
 /** The subresources of namespaces: `/namespaces/x/status` is no collection `status` inside of `x`. */
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 
+/** What stands between the slashes of a path. Those at its end do not count; two together have an empty part between. */
+export function partsOf(path: string): readonly string[] {
+  return path.replace(/\/+$/, "").split("/").slice(1);
+}
+
 /**
  * Parses a path as the real server's RequestInfoFactory: `/api/v1/…` and `/apis/group/version/…` are resources, the
  * rest are paths. `namespaces/x` is itself an object; `namespaces/x/pods` leads into it.
  */
 export function parseRequestInfo(path: string): RequestInfo {
-  const parts = path.split("/").filter((part) => part !== "");
+  const parts = partsOf(path);
   const isCore = parts[0] === "api";
   if ((!isCore && parts[0] !== "apis") || parts.length < (isCore ? 3 : 4)) return { type: "path", path };
+  // No group is called so: the core group has a path of its own.
+  if (!isCore && parts[1] === "") return { type: "path", path };
   const group = isCore ? "" : parts[1]!;
   const version = isCore ? parts[1]! : parts[2]!;
   let segments = parts.slice(isCore ? 2 : 3);

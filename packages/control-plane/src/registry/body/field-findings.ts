@@ -1,3 +1,4 @@
+import { goQuote } from "../../schema/go-format.js";
 import { isArray, isObject, type Json } from "../../schema/json.js";
 
 /** Something that field validation has to say about a body. */
@@ -9,11 +10,11 @@ export interface FieldFinding {
 }
 
 export function duplicateField(path: string): FieldFinding {
-  return { path, text: `duplicate field "${path}"` };
+  return { path, text: `duplicate field ${goQuote(path)}` };
 }
 
 export function unknownField(path: string): FieldFinding {
-  return { path, text: `unknown field "${path}"` };
+  return { path, text: `unknown field ${goQuote(path)}` };
 }
 
 const YAML_HEAD = "yaml: unmarshal errors:";

@@ -4,6 +4,7 @@ import type { ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, parseAccept, wantsPretty } from "../negotiation/accept.js";
 import { answer, JSON_HEADERS, pageNotFound } from "../negotiation/answer.js";
+import { partsOf } from "../request-info.js";
 import { methodNotAllowed, unknownResource } from "../status-error.js";
 import {
   aggregatedDiscovery,
@@ -30,7 +31,7 @@ export class DiscoveryEndpoints {
 
   /** Undefined where the path is none of discovery's. */
   answer(request: ApiRequest): ApiResponse | undefined {
-    const parts = request.path.split("/").filter((part) => part !== "");
+    const parts = partsOf(request.path);
     const [root, group, version] = parts;
     if ((root === "api" || root === "apis") && !isAggregators(parts) && request.method !== "GET") {
       throw methodNotAllowed();
@@ -38,7 +39,7 @@ export class DiscoveryEndpoints {
     if (root === "api" && parts.length <= 2) {
       return group === undefined ? this.#root(request, "api") : this.#version(request, "", group);
     }
-    if (root !== "apis" || parts.length > 3) return undefined;
+    if (root !== "apis" || parts.length > 3 || group === "") return undefined;
     if (group === undefined) return this.#root(request, "apis");
     return version === undefined ? this.#group(request, group) : this.#version(request, group, version);
   }

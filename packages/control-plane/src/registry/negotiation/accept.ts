@@ -16,6 +16,8 @@ export const JSON_ANSWER: Representation = { mediaType: "application/json", isPr
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const BUILT_IN_TYPES = ["application/json", "application/yaml", PROTOBUF];
 const CUSTOM_TYPES = ["application/json", "application/yaml"];
+/** In which events can be told one after the other. */
+export const STREAMED_TYPES = ["application/json;stream=watch", `${PROTOBUF};stream=watch`];
 
 /** The media types in which a resource is spoken. */
 export function mediaTypesOf(isBuiltIn: boolean): readonly string[] {
@@ -48,13 +50,14 @@ export function parseAccept(header: string): readonly Clause[] {
 
 /**
  * Chooses the representation for an Accept header. Where a client asks for protobuf, JSON is answered and labelled as
- * such: every client decodes by the answer's own type.
+ * such: every client decodes by the answer's own type. `isWatchable` is the path of a collection to read.
  */
 export function negotiate(
   header: string | undefined,
   isBuiltIn: boolean,
   allowsTransform: boolean,
   isPretty: boolean,
+  isWatchable = false,
 ): Representation {
   if (header === undefined || header === "" || header === "application/json")
     return isPretty ? { ...JSON_ANSWER, isPretty } : JSON_ANSWER;
@@ -65,7 +68,7 @@ export function negotiate(
     if (matched === undefined) continue;
     isTypeKnown = true;
     const stream = parameters.get("stream");
-    if (stream !== undefined && stream !== "" && stream !== "watch") continue;
+    if (stream && (stream !== "watch" || matched === "application/yaml")) continue;
     const mediaType = matched === "application/yaml" ? "application/yaml" : "application/json";
     if (!["as", "g", "v"].some((key) => parameters.has(key))) return { mediaType, isPretty };
     const as = allowsTransform ? transformOf(parameters) : undefined;
@@ -73,8 +76,19 @@ export function negotiate(
   }
   // The real server names protobuf here, though custom resources have none.
   if (isTypeKnown || !isBuiltIn) throw notAcceptable(isBuiltIn ? supported : BUILT_IN_TYPES);
-  const message = `406: Not Acceptable\n\nAvailable representations: ${supported.join(", ")}`;
+  const available = isWatchable ? [...supported, ...STREAMED_TYPES] : supported;
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
   throw new StatusError(406, "NotAcceptable", message, {});
+}
+
+/** An error is never a table; to whom understands nothing that it could be, it is JSON for people to read. */
+export function negotiateError(header: string | undefined, isBuiltIn: boolean, isPretty: boolean): Representation {
+  try {
+    return negotiate(header?.replaceAll("application/*", "*/*"), isBuiltIn, false, isPretty);
+  } catch (error) {
+    if (error instanceof StatusError) return { ...JSON_ANSWER, isPretty: true };
+    throw error;
+  }
 }
 
 /** Whether protobuf is among what a client understands. */

@@ -1,3 +1,4 @@
+import { isArray, isObject } from "../../schema/json.js";
 import { invalidValue, notSupported } from "../field-error.js";
 import { badRequest, type FieldError, invalid } from "../status-error.js";
 import { parseBoolean, parseInteger } from "./query-value.js";
@@ -25,7 +26,7 @@ interface RawDeleteOptions {
 
 /** From the body where there is one, else from the query, as the real server does. */
 export function parseDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
-  const raw = body === undefined ? fromQuery(query) : fromBody(body);
+  const raw = body === undefined ? fromQuery(query) : body === null ? {} : fromBody(body);
   const dryRun = raw.dryRun === undefined || raw.dryRun === null ? [] : (raw.dryRun as readonly unknown[]);
   const errors: FieldError[] = [];
   const policy = raw.propagationPolicy ?? undefined;
@@ -55,11 +56,47 @@ export function parseDeleteOptions(body: unknown, query: URLSearchParams): Delet
   };
 }
 
-function fromBody(body: unknown): RawDeleteOptions {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+/** The fields that are read, what each must be, and what Go calls that. */
+const FIELDS: readonly (readonly [path: string, is: (value: unknown) => boolean, type: string])[] = [
+  ["gracePeriodSeconds", Number.isInteger, "int64"],
+  ["preconditions", isObject, "v1.Preconditions"],
+  ["preconditions.uid", isText, "types.UID"],
+  ["preconditions.resourceVersion", isText, "string"],
+  ["orphanDependents", (value) => typeof value === "boolean", "bool"],
+  ["propagationPolicy", isText, "v1.DeletionPropagation"],
+  ["dryRun", Array.isArray, "[]string"],
+  ["dryRun", (value) => (value as readonly unknown[]).every(isText), "string"],
+];
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+/** Refuses what Go could not put into its struct. */
+function assertFields(raw: object): void {
+  for (const [path, is, type] of FIELDS) {
+    const value = path.split(".").reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), raw);
+    if (value === undefined || value === null || is(value)) continue;
+    const shown = isArray(value) && type === "string" ? value.find((item) => !isText(item)) : value;
     throw badRequest(
-      "couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct",
+      `json: cannot unmarshal ${goName(shown)} into Go struct field DeleteOptions.${path} of type ${type}`,
     );
+  }
+}
+
+/** What Go's decoder calls a value. */
+function goName(value: unknown): string {
+  if (isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "number" : `number ${value}`;
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+const HEAD = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
+
+function fromBody(body: unknown): RawDeleteOptions {
+  if (!isObject(body)) {
+    const why = `json: cannot unmarshal ${goName(body)} into Go value of type ${HEAD}`;
+    throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
   }
   const raw = body as RawDeleteOptions;
   if (raw.kind !== undefined && raw.kind !== "" && raw.kind !== "DeleteOptions") {
@@ -67,13 +104,7 @@ function fromBody(body: unknown): RawDeleteOptions {
     const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
     throw badRequest(`no kind "${String(raw.kind)}" is registered for version "${version}" ${scheme}`);
   }
-  const { gracePeriodSeconds } = raw;
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && !Number.isInteger(gracePeriodSeconds)) {
-    const type = typeof gracePeriodSeconds;
-    throw badRequest(
-      `json: cannot unmarshal ${type} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
-    );
-  }
+  assertFields(raw);
   return raw;
 }
 
@@ -82,7 +113,7 @@ function fromQuery(query: URLSearchParams): RawDeleteOptions {
   const policy = query.get("propagationPolicy");
   const orphan = query.get("orphanDependents");
   return {
-    ...(grace !== null && grace !== "" && { gracePeriodSeconds: parseInteger(grace) }),
+    ...(grace !== null && { gracePeriodSeconds: parseInteger(grace) }),
     ...(policy !== null && policy !== "" && { propagationPolicy: policy }),
     ...(orphan !== null && { orphanDependents: parseBoolean(orphan) }),
     ...(query.has("dryRun") && { dryRun: query.getAll("dryRun") }),

@@ -26,8 +26,8 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     allowsBookmarks: parseBoolean(query.get("allowWatchBookmarks")),
     resourceVersion: query.get("resourceVersion") ?? "",
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
-    timeoutSeconds: timeout === null || timeout === "" ? undefined : parseInteger(timeout),
-    limit: parseInteger(query.get("limit") ?? ""),
+    timeoutSeconds: timeout === null ? undefined : parseInteger(timeout),
+    limit: parseInteger(query.get("limit") ?? "0"),
     continue: query.get("continue") ?? "",
     sendInitialEvents: sendInitialEvents === null ? undefined : parseBoolean(sendInitialEvents),
   };
@@ -86,13 +86,18 @@ function watchErrors(options: ListOptions): FieldError[] {
 
 /** A resourceVersion in a query: a decimal number; zero for none. */
 export function parseResourceVersion(text: string): number {
-  if (text === "") return 0;
-  if (!/^\d+$/.test(text)) {
-    throw badRequest(`invalid resource version: ${unparsableResourceVersion(text)}`);
-  }
+  const why = unparsableResourceVersion(text);
+  if (why !== undefined) throw badRequest(`invalid resource version: ${why}`);
   return Number(text);
 }
 
-export function unparsableResourceVersion(text: string): string {
-  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+const UINT64 = 2 ** 64;
+
+/** What is wrong with a resourceVersion; undefined for none, and for a number that fits into a uint64. */
+export function unparsableResourceVersion(text: string): string | undefined {
+  const isNumber = /^\d+$/.test(text);
+  if (text === "" || (isNumber && Number(text) < UINT64)) return undefined;
+  const why = isNumber ? "value out of range" : "invalid syntax";
+  const shown = JSON.stringify(text);
+  return `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`;
 }

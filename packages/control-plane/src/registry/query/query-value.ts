@@ -1,13 +1,17 @@
-import { badRequest } from "../status-error.js";
+import { badRequest, type StatusError } from "../status-error.js";
 
 /** As the real server converts: absent, "false" and "0" are false, anything else is true. */
 export function parseBoolean(value: string | null): boolean {
   return value !== null && value.toLowerCase() !== "false" && value !== "0";
 }
 
-/** A decimal int64; empty is zero. */
+const INT64 = 2 ** 63;
+
+/** A decimal int64. */
 export function parseInteger(value: string): number {
-  if (value === "") return 0;
-  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
-  return Number(value);
+  const refuse = (why: string): StatusError => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: ${why}`);
+  if (!/^[+-]?\d+$/.test(value)) throw refuse("invalid syntax");
+  const number = Number(value);
+  if (number >= INT64 || number < -INT64) throw refuse("value out of range");
+  return number;
 }

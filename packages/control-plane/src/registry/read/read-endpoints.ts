@@ -57,7 +57,8 @@ export async function readObjectOf(call: ReadCall): Promise<ServedObject> {
   const { definition, namespace, name, request, environment } = call;
   const { storage, clock } = environment;
   const version = request.query.get("resourceVersion") ?? "";
-  if (version !== "" && !/^\d+$/.test(version)) throw unexpected(unparsableResourceVersion(version));
+  const why = unparsableResourceVersion(version);
+  if (why !== undefined) throw unexpected(why);
   if (version !== "") await atLeast(storage, clock, Number(version), request.signal);
   const stored = storage.get(definition.storageId, storageKey(namespace, name));
   if (stored === undefined) throw notFound({ group: definition.group, resource: definition.plural }, name);

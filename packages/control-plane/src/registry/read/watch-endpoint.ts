@@ -1,10 +1,11 @@
 import type { ApiResponse } from "../../http/api-request.js";
 import { isWebSocketRequest } from "../../http/websocket/handshake.js";
 import type { ReadCall } from "../endpoint.js";
+import { STREAMED_TYPES } from "../negotiation/accept.js";
 import { JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
 import { parseListOptions, unparsableResourceVersion } from "../query/list-options.js";
-import { unexpected } from "../status-error.js";
+import { notAcceptable, unexpected } from "../status-error.js";
 import { objectFilter } from "./object-filter.js";
 import { presentationOf } from "./read-endpoints.js";
 import { watch } from "./watch.js";
@@ -12,11 +13,11 @@ import { answerWebSocketWatch } from "./websocket-watch.js";
 
 export async function watchObjects(call: ReadCall): Promise<ApiResponse> {
   const { definition, namespace, request, environment } = call;
+  if (call.representation.mediaType === "application/yaml") throw notAcceptable(STREAMED_TYPES);
   // A watch of one object is a watch of the collection with a selector.
   const options = { ...parseListOptions(request.query), isWatch: true };
-  if (options.resourceVersion !== "" && !/^\d+$/.test(options.resourceVersion)) {
-    throw unexpected(unparsableResourceVersion(options.resourceVersion));
-  }
+  const why = unparsableResourceVersion(options.resourceVersion);
+  if (why !== undefined) throw unexpected(why);
   const fields =
     call.name === "" ? options.fieldSelector : [options.fieldSelector, `metadata.name=${call.name}`].join(",");
   const filter = objectFilter(definition, options.labelSelector, fields);
