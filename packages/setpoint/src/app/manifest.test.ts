@@ -157,4 +157,23 @@ describe("the manifest of an app", () => {
       expect(check).toThrow(problem);
     }
   });
+
+  it("must not say what the code does not do", () => {
+    const [v1, v1beta1] = manifestOf(shop).spec.versions;
+    const [order, corner] = v1!.kinds;
+    const operations = ["DELETE"] as const;
+    const kinds = [
+      { ...order!, routes: [...(order!.routes ?? []), { method: "POST" as const, path: "cancel" }] },
+      { ...corner!, admission: { validation: { operations } } },
+      { ...corner!, kind: "Stall", plural: "stalls" },
+    ];
+    const check = () => checkManifest(shop, changed({ versions: [{ ...v1!, kinds }, v1beta1!] }));
+    for (const problem of [
+      'v1/Order: routes is ["GET total","POST cancel"] in the manifest, but ["GET total"] in code',
+      'v1/Shop: validation is ["DELETE"] in the manifest, but absent in code',
+      'v1/Stall: plural is "stalls" in the manifest, but absent in code',
+    ]) {
+      expect(check).toThrow(problem);
+    }
+  });
 });
