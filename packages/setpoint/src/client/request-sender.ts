@@ -35,7 +35,7 @@ export class RequestSender {
   readonly #policy: RetryPolicy;
   readonly #warnings: WarningLog;
   /** Of requests that are over, for the next ones: a signal costs as much to make as a small request to send. */
-  readonly #deadlines: AbortController[] = [];
+  readonly #spareSignals: AbortController[] = [];
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -113,7 +113,7 @@ export class RequestSender {
     const headers = { "user-agent": userAgent, ...request.headers, ...identity };
     if (limitMs <= 0) return transport.request({ method, path, headers, body, signal });
     if (signal?.aborted) throw abortedError(signal);
-    const deadline = this.#deadlines.pop() ?? new AbortController();
+    const deadline = this.#spareSignals.pop() ?? new AbortController();
     const onAbort = (): void => deadline.abort(signal!.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     let isLate = false;
@@ -128,7 +128,7 @@ export class RequestSender {
         return signal ? { ...response, body: untilEnd(response.body, release) } : response;
       }
       release();
-      if (!deadline.signal.aborted) this.#deadlines.push(deadline);
+      if (!deadline.signal.aborted) this.#spareSignals.push(deadline);
       return response;
     } catch (error) {
       signal?.removeEventListener("abort", onAbort);
