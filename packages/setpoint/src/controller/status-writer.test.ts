@@ -21,30 +21,3 @@ it("writes the statuses of a kind without a status subresource, also where sever
   for (const name of ["a", "b", "c"]) expect((await world.website(name))?.status?.ready).toBe(1);
   expect(failed).toEqual([]);
 });
-
-it("adds its condition to those that somebody else has set meanwhile", async () => {
-  await using world = await World.create();
-  const theirs = {
-    type: "Theirs",
-    status: "True",
-    reason: "Set",
-    message: "",
-    lastTransitionTime: "2026-01-01T00:00:00Z",
-  };
-  let isFirst = true;
-  await world.run(
-    controller(Website, {
-      async reconcile(_, ctx) {
-        ctx.condition({ type: "Ready", status: "True", reason: "Done" });
-        if (!isFirst) return;
-        isFirst = false;
-        const body = { status: { conditions: [theirs] } } as never;
-        await world.client.patch(Website, "a", { type: "merge", body }, { namespace: "team", subresource: "status" });
-      },
-    }),
-  );
-  await world.createWebsite("a");
-  await world.clock.advance(5_000);
-  const types = (await world.website("a"))?.status?.conditions?.map(({ type }) => type);
-  expect(types?.toSorted()).toEqual(["Ready", "Theirs"]);
-});

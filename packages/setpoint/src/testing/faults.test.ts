@@ -147,6 +147,36 @@ describe("an operator under faults", () => {
     lag[Symbol.dispose]();
   });
 
+  it("keeps the conditions that others have set since its cache, stale by seconds, was told", async () => {
+    let ask: (key: string) => void = () => {};
+    const onDemand: Trigger = {
+      name: "on-demand",
+      start: (enqueue) => {
+        ask = enqueue;
+      },
+    };
+    let reason = "First";
+    const declared = controller(Website, {
+      triggers: [onDemand],
+      reconcile: (_, ctx) => ctx.condition({ type: "Ready", status: "True", reason }),
+    });
+    await using env = await create({ workloads: [declared] });
+    await createSite(env, "a");
+    await env.idle();
+    const conditions = async () => (await env.client.get(Website, "a", here)).status?.conditions ?? [];
+    using _lag = env.operator.delayWatches("5s");
+    const [ready] = await conditions();
+    const body = { status: { conditions: [ready!, { ...ready!, type: "Theirs" }] } };
+    await env.client.patch(Website, "a", { type: "merge", body }, { ...here, subresource: "status" });
+    reason = "Second";
+    ask(`${namespace}/a`);
+    await env.advance("1s");
+    expect((await conditions()).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      "Ready Second",
+      "Theirs First",
+    ]);
+  });
+
   it("works on when its CRD is removed and restored", async () => {
     await using env = await create();
     await createSite(env, "a");
