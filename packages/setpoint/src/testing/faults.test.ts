@@ -167,7 +167,7 @@ describe("an operator under faults", () => {
     using _lag = env.operator.delayWatches("5s");
     const [ready] = await conditions();
     const body = { status: { conditions: [ready!, { ...ready!, type: "Theirs" }] } };
-    await env.client.patch(Website, "a", { type: "merge", body }, { ...here, subresource: "status" });
+    await env.client.patch(Website, "a", { type: "merge", body: body as never }, { ...here, subresource: "status" });
     reason = "Second";
     ask(`${namespace}/a`);
     await env.advance("1s");
