@@ -11,7 +11,7 @@ export interface Condition {
   /** When `status` last changed. */
   readonly lastTransitionTime: string;
   /** The generation of the object that this was seen of. */
-  readonly observedGeneration?: number;
+  readonly observedGeneration?: number | undefined;
 }
 
 /** A condition as its author says it. */

@@ -17,6 +17,7 @@ import type { Logger } from "../controller/logger.js";
 import { watcher } from "../controller/watcher.js";
 import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { Manager, type ManagerOptions } from "./manager.js";
@@ -247,6 +248,37 @@ describe("run", () => {
     expect(given).toEqual({ region: "eu" });
     const another = { ...provider, create: () => app({ name: "orders", kinds: [Shop] }) };
     await expect(run(another, options)).rejects.toMatchObject({ code: "MANIFEST_MISMATCH" });
+  });
+
+  it("takes of an election what code says, and what is configured beyond", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Shop], namespaces: ["ours"] });
+    const stop = new AbortController();
+    const variables = {
+      SETPOINT_LEADER_ELECTION: "true",
+      SETPOINT_LEADER_ELECTION_NAME: "configured",
+      SETPOINT_LEADER_ELECTION_NAMESPACE: "theirs",
+    };
+    const running = run(controller(Shop, { reconcile: () => undefined }), {
+      ...{ client: env.client, clock: env.clock, env: variables, log: silent, signal: stop.signal },
+      leaderElection: { namespace: "ours" },
+    });
+    await env.advance("5s");
+    expect(await env.client.find(Lease, "configured", { namespace: "ours" })).toBeDefined();
+    stop.abort();
+    await env.advance("5s");
+    await running;
+  });
+
+  it("refuses a configuration that is for no provider", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-apps-"));
+    const config = join(folder, "operator.yaml");
+    writeFileSync(config, "apps: { ordres: {} }\n");
+    const provider = { name: "orders", create: () => orders };
+    await expect(run(provider, { config, env: {}, log: silent })).rejects.toMatchObject({
+      code: "CONFIGURATION_INVALID",
+      message: "apps.ordres: no provider has that name; there are orders",
+    });
+    rmSync(folder, { recursive: true });
   });
 
   it("refuses what cannot run, before it connects anywhere", async () => {

@@ -62,7 +62,7 @@ describe("the configuration of a manager", () => {
     ["a flag that there is not", { args: ["--naem=a"] }, "--naem: there is no such flag; there are --config, --name"],
     ["a flag without value", { args: ["--name"] }, "--name: a value is missing"],
     ["a variable", { env: { SETPOINT_LEADER_ELECTION: "yes" } }, 'SETPOINT_LEADER_ELECTION: "yes": true or false'],
-    ["an address", { env: { SETPOINT_HEALTH: "8081" } }, 'SETPOINT_HEALTH: "8081": "8081" is not an address'],
+    ["an address", { env: { SETPOINT_HEALTH: "8081" } }, 'SETPOINT_HEALTH: "8081": host:port is expected'],
     ["a field", { file: file("a.yaml", "webhooks: { port: high }") }, 'a.yaml: webhooks.port: "high": a number'],
     [
       "an unknown field",

@@ -4,7 +4,13 @@ import type { ConnectOptions } from "../client/connect.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { Logger } from "../controller/logger.js";
-import { DEFAULT_ELECTION, type Elector, LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
+import {
+  checkElectionTimes,
+  DEFAULT_ELECTION,
+  type Elector,
+  LeaderElector,
+  type LeaderElectorOptions,
+} from "./leader-elector.js";
 import { LeaseThread } from "./lease-thread.js";
 
 export interface ElectionOptions
@@ -30,6 +36,7 @@ export function electorOf({ thread, ...given }: ElectionOptions, candidate: Cand
   const { name, client, clock, random, log } = candidate;
   const identity = `${process.env.HOSTNAME ?? "local"}_${Buffer.from(random.bytes(6)).toString("hex")}`;
   const elector = { ...DEFAULT_ELECTION, namespace: client.namespace, name, identity, ...given };
+  checkElectionTimes(elector);
   const worker = thread && workerModule();
   if (thread && worker) return new LeaseThread({ connect: thread, elector, clock, log, worker });
   if (thread) log.warn("setpoint/lease-worker is not there: code that blocks the event loop may lose the lease");

@@ -35,6 +35,13 @@ export interface LeaderElectorOptions {
   readonly mayRenew?: () => boolean;
 }
 
+/** Throws `LEASE_INVALID` for times with which nobody could keep a lease. */
+export function checkElectionTimes({ leaseMs, renewMs, retryMs }: typeof DEFAULT_ELECTION): void {
+  if (leaseMs > renewMs && renewMs > retryMs * 1.2) return;
+  const times = `lease ${leaseMs} ms, renewal ${renewMs} ms, retry ${retryMs} ms`;
+  throw new SetpointError("LEASE_INVALID", `${times}: each must be clearly below the one before`);
+}
+
 /** What a manager needs of an election, wherever it is held. */
 export interface Elector {
   readonly fence: Fence;
@@ -79,13 +86,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     // Every run and write under way listens to it, which is no leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
-    const { leaseMs, renewMs, retryMs } = this.#options;
-    if (leaseMs <= renewMs || renewMs <= retryMs * 1.2) {
-      throw new SetpointError(
-        "LEASE_INVALID",
-        `lease ${leaseMs} ms, renewal ${renewMs} ms, retry ${retryMs} ms: each must be clearly below the one before`,
-      );
-    }
+    checkElectionTimes(this.#options);
   }
 
   /** Which Lease it is about. */

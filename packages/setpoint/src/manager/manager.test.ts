@@ -142,6 +142,29 @@ describe("manager", () => {
     expect((await world.website("b"))?.status).toBeUndefined();
   });
 
+  it("is not ready, and says why, where a controller cannot start", async () => {
+    await using world = await World.create();
+    await using manager = managerOf(world);
+    const start = (): void => {
+      throw new Error("no channel");
+    };
+    const broken = controller(Website, { triggers: [{ name: "feed", start }], reconcile: () => {} });
+    manager.add(broken);
+    await manager.start();
+    await world.clock.advance(1_000);
+    expect(manager.trouble()).toEqual(["controller websites could not start: no channel"]);
+    await manager.remove(broken);
+    expect(manager.trouble()).toEqual([]);
+  });
+
+  it("holds an election by times that can be kept, or none", async () => {
+    await using world = await World.create();
+    for (const more of [{}, { thread: {} }])
+      expect(() => managerOf(world, { leaderElection: { leaseMs: 5_000, ...more } })).toThrow(
+        "lease 5000 ms, renewal 10000 ms, retry 2000 ms: each must be clearly below the one before",
+      );
+  });
+
   it("serves health to everyone and metrics and timeline to this machine, until it stops", async () => {
     await using world = await World.create();
     const any = { host: "127.0.0.1", port: 0 };

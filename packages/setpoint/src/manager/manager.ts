@@ -11,6 +11,7 @@ import type { ControllerEnvironment, ControllerObserver } from "../controller/en
 import { type Fence, openFence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
+import { messageOf } from "../controller/outcome.js";
 import { SecretMask } from "../controller/secret-mask.js";
 import { Timeline } from "../controller/timeline.js";
 import { type Tracer, Traces } from "../controller/traces.js";
@@ -91,6 +92,8 @@ export class Manager implements AsyncDisposable {
   readonly #elector: Elector | undefined;
   readonly #apps: AppHost;
   readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
+  /** What runs nothing, although it should, and why. */
+  readonly #unstarted = new Map<string, string>();
   readonly #sources = new Map<object, readonly Disposable[]>();
   readonly #runnables: RunnableGroup;
   readonly #stopping = new AbortController();
@@ -195,7 +198,7 @@ export class Manager implements AsyncDisposable {
         : new WatcherRun(part, this.#environment());
     this.#workloads.set(id, { workload: part, run });
     this.#collect(part, part.metrics);
-    if (this.#isLeading) this.#startRun(run);
+    if (this.#isLeading) this.#startRun(id, run);
     else if (this.#hasStarted) run.warmUp();
     return Promise.resolve();
   }
@@ -213,6 +216,7 @@ export class Manager implements AsyncDisposable {
     }
     const live = this.#workloads.get(idOf(part));
     this.#workloads.delete(idOf(part));
+    this.#unstarted.delete(idOf(part));
     await live?.run.stop(this.#options.graceMs);
   }
 
@@ -241,7 +245,7 @@ export class Manager implements AsyncDisposable {
       await this.#elector.acquire(this.#stopping.signal);
     }
     this.#isLeading = true;
-    for (const { run } of this.#workloads.values()) this.#startRun(run);
+    for (const [id, { run }] of this.#workloads) this.#startRun(id, run);
     this.#running = this.#runnables.run(this.#whileLeading()).catch((error: unknown) => this.#failed.abort(error));
     for (const app of this.#apps.apps) this.#sweep(app);
     this.#log.info("started", { parts: [...this.#workloads.keys()] });
@@ -255,7 +259,7 @@ export class Manager implements AsyncDisposable {
 
   /** Why the process is not ready; empty where it is. */
   trouble(): readonly string[] {
-    const trouble = controllerTrouble(this.#statuses());
+    const trouble = [...this.#unstarted.values(), ...controllerTrouble(this.#statuses())];
     return this.#stopping.signal.aborted ? [...trouble, "stopping"] : trouble;
   }
 
@@ -415,9 +419,12 @@ export class Manager implements AsyncDisposable {
     };
   }
 
-  #startRun(run: ControllerRun | WatcherRun): void {
+  #startRun(id: string, run: ControllerRun | WatcherRun): void {
     void run.start().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#log.error("could not start", { error });
+      if (this.#stopping.signal.aborted) return;
+      const message = `${id} could not start: ${messageOf(error)}`;
+      this.#unstarted.set(id, message);
+      this.#log.error(message, { error });
     });
   }
 

@@ -89,6 +89,8 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     ...(options.client ? {} : { seenAccess }),
     ...configuration.manager,
     ...options,
+    ...bothOf("leaderElection", configuration.manager, options),
+    ...bothOf("webhooks", configuration.manager, options),
     log,
     client,
   };
@@ -104,6 +106,16 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     if (ending.signal.aborted && manager.stuck.length > 0) endSoon(manager.stuck, log);
   }
   if (manager.failure !== undefined) throw manager.failure;
+}
+
+/** What code says of a group of settings, and what is configured beyond. */
+function bothOf<Group extends "leaderElection" | "webhooks">(
+  group: Group,
+  configured: Partial<ManagerOptions>,
+  options: RunOptions,
+): Pick<ManagerOptions, Group> {
+  const both = { ...configured[group], ...options[group] };
+  return (configured[group] || options[group] ? { [group]: both } : {}) as Pick<ManagerOptions, Group>;
 }
 
 /** The election in a thread of its own, where that can connect as this one did. */
@@ -125,13 +137,23 @@ async function partsOf(
 ): Promise<readonly Part[]> {
   const all = (Array.isArray(runs) ? runs : [runs]) as readonly Runs[];
   if (all.length === 0) throw new SetpointError("CONTROLLER_INVALID", "run: there is nothing to run in an empty list");
+  const providers = all.filter(isProvider).map(({ name }) => name);
+  const stranger = Object.keys(configurations).find((name) => !providers.includes(name));
+  if (stranger !== undefined) {
+    const known = providers.length > 0 ? `there are ${providers.join(", ")}` : "there are none";
+    throw new SetpointError("CONFIGURATION_INVALID", `apps.${stranger}: no provider has that name; ${known}`);
+  }
   const partOf = (one: Runs): Part | Promise<Part> => {
-    if (typeof one === "object" && one !== null && "create" in one)
-      return provideApp(one, ownField(configurations, one.name));
+    if (isProvider(one)) return provideApp(one, ownField(configurations, one.name));
     checkPart(one);
     return one;
   };
   return Promise.all(all.map(partOf));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
+function isProvider(one: Runs): one is AppProvider<any> {
+  return typeof one === "object" && one !== null && "create" in one;
 }
 
 /** When a process is told to end, and what would otherwise end it without a word. */

@@ -43,7 +43,11 @@ const port: Reader<number> = (value) => {
 /** `"0"` for nowhere: then undefined. */
 const address: Reader<ListenAddress | undefined> = (value) => {
   if (value === "0" || value === 0) return undefined;
-  return parseAddress(text(value));
+  try {
+    return parseAddress(text(value));
+  } catch {
+    throw new TypeError("host:port is expected");
+  }
 };
 
 const service: Reader<{ readonly namespace: string; readonly name: string }> = (value) => {
