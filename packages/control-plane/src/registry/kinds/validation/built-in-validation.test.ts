@@ -241,4 +241,19 @@ describe("built-in kinds", () => {
     const { body } = await plane.request("POST", "/apis/batch/v1/namespaces/default/jobs", { body: made });
     expect(fieldsOf(body)).toEqual(["spec.podFailurePolicy.rules[0].onExitCodes.values"]);
   });
+
+  it("judge the ranges that an annotation of a service names", async () => {
+    const ranges = "service.beta.kubernetes.io/load-balancer-source-ranges";
+    const service = (type: string) => ({
+      metadata: { name: "s", annotations: { [ranges]: "10.0.0.0/8, x" } },
+      spec: { type, ports: [{ port: 80 }] },
+    });
+    const causesOf = async (type: string): Promise<readonly string[]> => {
+      const { body } = await plane.request("POST", "/api/v1/namespaces/default/services", { body: service(type) });
+      return body.details.causes.map(({ message }: { message: string }) => message);
+    };
+    const bad = 'Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+    expect(await causesOf("LoadBalancer")).toEqual([bad]);
+    expect(await causesOf("ClusterIP")).toEqual(["Forbidden: may only be used when `type` is 'LoadBalancer'", bad]);
+  });
 });

@@ -25,6 +25,7 @@ const FAMILIES = ["IPv4", "IPv6"];
 const ADDRESSED = ["ClusterIP", "LoadBalancer", "NodePort"];
 const LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
+const isLong = (address: string): boolean => address.includes(":");
 const isHeadless = (spec: JsonObject): boolean => texts(spec.clusterIPs)[0] === "None";
 
 const typed: StructRule = (spec, path, errors) => {
@@ -105,10 +106,14 @@ export const addressFamilies: StructRule = (spec, path, errors) => {
       errors.push(invalidValue(`${path}.clusterIPs`, addresses, "'None' must be the first and only value"));
   }
   if (addresses.length > 2) errors.push(invalidValue(`${path}.clusterIPs`, addresses, "may only hold up to 2 values"));
-  if (errors.length > before || isHeadless(spec)) return;
+  if (errors.length > before) return;
+  if (addresses.length > 1 && new Set(addresses.map(isLong)).size < addresses.length) {
+    errors.push(invalidValue(`${path}.clusterIPs`, addresses, "may specify no more than one IP for each IP family"));
+  }
+  if (isHeadless(spec)) return;
   for (const [index, address] of addresses.entries()) {
     const family = wanted[index];
-    if (!FAMILIES.includes(family ?? "") || (address.includes(":") ? "IPv6" : "IPv4") === family) continue;
+    if (!FAMILIES.includes(family ?? "") || (isLong(address) ? "IPv6" : "IPv4") === family) continue;
     const why = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
     errors.push(invalidValue(`${path}.clusterIPs[${index}]`, address, why));
   }
@@ -220,12 +225,26 @@ const traffic: StructRule = (spec, path, errors) => {
 
 const RULES = [affinity, addressFamilies, addresses, nodePorts, balancing, traffic];
 
+const RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+/** Who may come, as it was said before there was a field for it. */
+function annotatedRanges({ metadata, spec }: JsonObject, errors: FieldError[]): void {
+  const ranges = object(object(metadata).annotations)[RANGES];
+  const { type, loadBalancerSourceRanges } = object(spec);
+  if (ranges === undefined || texts(loadBalancerSourceRanges).length > 0) return;
+  const at = `metadata.annotations[${RANGES}]`;
+  if (type !== "LoadBalancer") errors.push(forbiddenField(at, LOAD_BALANCER));
+  const text = String(ranges).trim();
+  for (const range of text === "" ? [] : text.split(",")) cidr(range.trim(), at, errors);
+}
+
 export const serviceRule = (service: JsonObject, errors: FieldError[]): void => {
   const spec = object(service.spec);
   typed(spec, "spec", errors);
   ports(spec, "spec", errors);
   labels(spec.selector, "spec.selector", errors);
   for (const rule of RULES) rule(spec, "spec", errors);
+  annotatedRanges(service, errors);
 };
 
 /** An address that was given stays, but for services that are names. */
