@@ -12,6 +12,8 @@ export interface OpinionatedParts {
   readonly observe: (object: KubeObject) => void;
   /** The object as it is known by now; undefined where it is gone because nobody holds it any more. */
   readonly latest: (object: KubeObject) => KubeObject | undefined;
+  /** Steps whose first try found the object held: their retries have nothing to add. */
+  readonly begunHeld: WeakSet<WatchStep>;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function handleOpinionated(
   watcher: Watcher,
   step: WatchStep,
   ctx: WatchContext,
-  { client, fence, observe, latest }: OpinionatedParts,
+  { client, fence, observe, latest, begunHeld }: OpinionatedParts,
 ): Promise<void> {
   const { kind, options, finalizer = "", inProgressFinalizer: inProgress } = watcher;
   const edit = async (object: KubeObject, change: FinalizerEdit): Promise<KubeObject | undefined> => {
@@ -38,6 +40,7 @@ export async function handleOpinionated(
   if (!known) return;
   const object = isRetry ? known : step.object;
   const isHeld = hasFinalizer(known, finalizer);
+  if (isHeld && !isRetry) begunHeld.add(step);
 
   if (object.metadata.deletionTimestamp) {
     if (!isHeld && !hasFinalizer(known, inProgress)) return;
@@ -47,7 +50,7 @@ export async function handleOpinionated(
     return;
   }
   // A later step has done what this one is a retry of.
-  if (isHeld && isRetry && !hasFinalizer(step.object, finalizer)) return;
+  if (isHeld && isRetry && !begunHeld.has(step) && !hasFinalizer(step.object, finalizer)) return;
   if (step.type === "update" && isSameSpec(step.old, step.object)) return;
   if (!isHeld) {
     const marked = await edit(object, { add: inProgress });

@@ -42,6 +42,7 @@ export class WatcherRun implements AsyncDisposable {
   readonly #lanes = new Map<string, Lane>();
   /** Objects, by uid, that are gone since the last finalizer was taken off here; until that step comes. */
   readonly #released = new Set<string>();
+  readonly #begunHeld = new WeakSet<WatchStep>();
   /** Aborted when the steps that go on must end. */
   readonly #aborting = new AbortController();
   readonly #workers: Promise<void>[] = [];
@@ -243,7 +244,8 @@ export class WatcherRun implements AsyncDisposable {
         return known?.metadata.uid === uid ? known : object;
       };
       const { cluster, fence = openFence } = this.#environment;
-      return handleOpinionated(this.watcher, step, ctx, { client: cluster.client, fence, observe, latest });
+      const parts = { client: cluster.client, fence, observe, latest, begunHeld: this.#begunHeld };
+      return handleOpinionated(this.watcher, step, ctx, parts);
     }
     switch (step.type) {
       case "add":

@@ -422,6 +422,29 @@ describe("a watcher with a finalizer", () => {
     expect(await finalizers()).toEqual([FINAL]);
   });
 
+  it("tries an update again that failed, also of what changed while it was added", async () => {
+    let failures = 1;
+    await world.watch(
+      watcher(Website, {
+        finalizer: FINAL,
+        retry: fast,
+        add: async () => {
+          seen.push("add");
+          await world.clock.sleep(10_000);
+        },
+        update: (_, site) => {
+          seen.push(`update to ${site.spec.image}`);
+          if (failures-- > 0) throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a", { image: "1" });
+    await world.clock.advance(1_000);
+    await change("a", "2");
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(["add", "update to 2", "update to 2"]);
+  });
+
   it("deletes once what changed while it was deleted", async () => {
     await world.watch(
       watcher(Website, {
