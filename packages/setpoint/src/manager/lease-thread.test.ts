@@ -29,6 +29,7 @@ const works = controller(ConfigMap, {
   namespaces: ["default"],
   async reconcile({ metadata, data }, ctx) {
     if (metadata.name !== "work" || data?.done) return;
+    console.log("begins");
     for (const until = Date.now() + 5_000; Date.now() < until; );
     await ctx.patch(ConfigMap, "work", { type: "merge", body: { data: { done: "yes" } } });
   },
@@ -81,12 +82,13 @@ describe("an election in a thread of its own", () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
       await using operator = new BuiltProcess(OPERATOR, plane.kubeconfig);
-      await until(() => operator.output.includes("became leader"));
+      await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
+      await until(() => operator.output.includes("begins"));
+      // In the midst of its blocking: when it goes on, it writes before any timer of its loop has fired.
       operator.process.kill("SIGSTOP");
       const common = { client, clock: systemClock, random: systemRandom, ...TIMES };
       await using other = new LeaderElector({ ...common, namespace, name: "busy", identity: "other" });
       await other.acquire(new AbortController().signal);
-      await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
       operator.process.kill("SIGCONT");
       expect(await operator.ended).toBe(1);
       expect(operator.output).toContain("LEASE_LOST");
