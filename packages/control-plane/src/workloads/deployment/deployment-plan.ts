@@ -34,7 +34,7 @@ import {
   scaleAnnotations,
 } from "./revision.js";
 
-export const HASH_LABEL = "pod-template-hash";
+const HASH_LABEL = "pod-template-hash";
 const MAX_NAME = 253;
 const NO_LIMIT = 2_147_483_647;
 

@@ -4,7 +4,7 @@ import type { Pod } from "setpoint/kinds/v1";
 import { controllerReference } from "../owner-claims.js";
 
 /** Keeps a pod until it is counted. */
-export const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
+const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
 const INDEX = "batch.kubernetes.io/job-completion-index";
 const INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count";
 

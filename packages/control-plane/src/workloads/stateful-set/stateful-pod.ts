@@ -5,8 +5,8 @@ import { REVISION_HASH } from "../controller-revision.js";
 import { controllerReference } from "../owner-claims.js";
 import { podFromTemplate } from "../pod-template.js";
 
-export const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
-export const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
+const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
+const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
 
 /** The ordinal of a pod of this set; undefined where its name is none of the set's. */
 export function ordinalOf({ metadata: set }: StatefulSet, { metadata }: Pick<Pod, "metadata">): number | undefined {
