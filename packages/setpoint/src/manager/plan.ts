@@ -4,7 +4,7 @@ import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import type { Logger } from "../controller/logger.js";
-import { type PlannedRun, plannedRuns } from "../controller/planned-run.js";
+import type { PlannedRun } from "../controller/planned-run.js";
 import { Informers } from "../informer/informers.js";
 import { type Part, workloadsOf } from "./part.js";
 
@@ -29,6 +29,7 @@ export async function* plan(parts: readonly Part[], options: PlanOptions): Async
   const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
   // Loaded when first needed: most processes plan nothing.
   const { dryRunClient } = await import("../controller/dry-run-client.js");
+  const { plannedRuns } = await import("../controller/planned-runs.js");
   const opened: Informers[] = [];
   const cluster = (given: Client): Cluster => {
     const client = dryRunClient(given);
