@@ -2,7 +2,7 @@ import type { ClientHttp2Session } from "node:http2";
 import type { Clock } from "../clock/clock.js";
 import { Dialer, type TlsMaterial, type TlsSource } from "./dialer.js";
 import type { HttpTransportOptions } from "./http1-transport.js";
-import { Http2Session } from "./http2-session.js";
+import type { Http2Session } from "./http2-session.js";
 import { http2Headers } from "./request-head.js";
 import { parseServer, type ServerAddress } from "./server-address.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
@@ -24,7 +24,7 @@ const SESSION_WINDOW_BYTES = 32 * 1024 * 1024;
 
 /**
  * HTTP/2 over TLS: many requests on few connections, with PINGs that find a dead one. Sessions without a request do not
- * keep the process alive. `node:http2` is loaded at the first request.
+ * keep the process alive. `node:http2`, and what speaks to it, is loaded at the first request.
  */
 export function http2Transport(options: Http2TransportOptions): Transport {
   return new Http2Transport(options);
@@ -97,13 +97,14 @@ class Http2Transport implements Transport {
   }
 
   async #open(material: TlsMaterial): Promise<Http2Session> {
+    const { Http2Session: Session } = await import("./http2-session.js");
     const [{ connect }, socket] = [process.getBuiltinModule("node:http2"), await this.#dialer.dial(material)];
     const inner: ClientHttp2Session = connect(this.#address.secure ? "https://server" : "http://server", {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     });
     inner.once("connect", () => inner.setLocalWindowSize(SESSION_WINDOW_BYTES));
-    const session: Http2Session = new Http2Session(inner, {
+    const session: Http2Session = new Session(inner, {
       clock: this.#clock,
       authority: this.#address.hostHeader,
       scheme: this.#address.secure ? "https" : "http",
