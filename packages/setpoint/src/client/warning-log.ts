@@ -1,3 +1,4 @@
+import { Buffer, isUtf8 } from "node:buffer";
 import type { RawRequest } from "./client.js";
 import { type WarnedRequest, warnedRequest } from "./warned-request.js";
 
@@ -34,9 +35,15 @@ export class WarningLog {
 }
 
 /** The texts of a `Warning` header: `299 - "first", 299 - "second"`. Quotes within a text are escaped with a backslash. */
-export function warningTexts(header: string): string[] {
+function warningTexts(header: string): string[] {
   const texts: string[] = [];
   for (const match of header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g))
-    texts.push(match[1]!.replaceAll(/\\(.)/g, "$1"));
+    texts.push(decoded(match[1]!.replaceAll(/\\(.)/g, "$1")));
   return texts;
+}
+
+/** Headers are read as Latin-1, whatever their bytes stand for: those of API servers are UTF-8. */
+function decoded(text: string): string {
+  const bytes = Buffer.from(text, "latin1");
+  return bytes.toString("latin1") === text && isUtf8(bytes) ? bytes.toString("utf8") : text;
 }

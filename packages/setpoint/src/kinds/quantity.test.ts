@@ -59,6 +59,12 @@ describe("a quantity", () => {
     },
   );
 
+  it("is told from a long text that is none at one look", () => {
+    expect(() => parseQuantity(`${"1".repeat(100_000)}x`)).toThrow(
+      expect.objectContaining({ code: "QUANTITY_INVALID" }),
+    );
+  });
+
   it("keeps an amount beyond the largest suffix, which apimachinery loses", () => {
     expect(formatQuantity("1000E")).toBe("1000E");
     expect(compareQuantities(formatQuantity("1000E"), "1000E")).toBe(0);

@@ -22,7 +22,8 @@ export type QuantityLike = string | number | Quantity;
 export const quantityPattern =
   "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
-const PARTS = /^([+-]?)(\d*)(\.?)(\d*)([eEinumkKMGTP]*[-+]?\d*)$/;
+/** No two parts of it can begin with the same character: long texts are read once. */
+const PARTS = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[-+]?|[-+])\d*|)$/;
 const DECIMAL_EXPONENTS = new Map([
   ["n", -9],
   ["u", -6],
@@ -42,6 +43,8 @@ const FINEST_EXPONENT = -9;
 const LARGEST_INT64 = 2n ** 63n - 1n;
 /** Numbers of at most this many digits are read exactly as they stand. */
 const INT64_DIGITS = 18;
+/** Characters of a text that an error quotes. */
+const MAX_SHOWN = 80;
 
 /**
  * Reads `100m`, `1.5Gi`, `12e6`, `3`. Throws `QUANTITY_INVALID` for what Kubernetes would not read either.
@@ -58,8 +61,8 @@ export function parseQuantity(value: QuantityLike): Quantity {
   if (!match) throw invalid(text, "it is not a number with a suffix");
   const negative = match[1] === "-";
   const whole = match[2]!.replace(/^0+/, "");
-  const fraction = match[4]!;
-  const { format, exponent, power } = readSuffix(text, match[5]!);
+  const fraction = match[3] ?? "";
+  const { format, exponent, power } = readSuffix(text, match[4]!);
   const digits = (whole || "0") + fraction;
   const scale = exponent - fraction.length;
   const magnitude = BigInt(digits) << BigInt(power);
@@ -183,5 +186,6 @@ function aligned(a: Quantity, b: Quantity): readonly [bigint, bigint, number] {
 }
 
 function invalid(text: string, why: string): SetpointError {
-  return new SetpointError("QUANTITY_INVALID", `${JSON.stringify(text)} is no quantity: ${why}`);
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return new SetpointError("QUANTITY_INVALID", `${JSON.stringify(shown)} is no quantity: ${why}`);
 }
