@@ -3,7 +3,7 @@ import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
 import { type Logger, silentLogger } from "./logger.js";
-import { failure, Website, World } from "./world.testing.js";
+import { Website, World } from "./world.testing.js";
 
 let world: World;
 beforeEach(async () => {
@@ -52,64 +52,6 @@ describe("a controller", () => {
     process.off("warning", onWarning);
     expect(most).toBe(40);
     expect(warnings).toEqual([]);
-  });
-
-  it("writes the status once at the end of a run, and does not run again because of it", async () => {
-    await world.run(
-      controller(Website, {
-        reconcile: (_, ctx) => {
-          ctx.status({ ready: 1 });
-          ctx.status({ phase: "Serving" });
-          ctx.condition({ type: "Available", status: "True", reason: "Serving" });
-        },
-      }),
-    );
-    await world.createWebsite("a");
-    await world.clock.settle();
-    const site = await world.website("a");
-    expect(site?.status).toMatchObject({ ready: 1, phase: "Serving" });
-    expect(site?.status?.conditions).toMatchObject([{ type: "Available", status: "True", observedGeneration: 1 }]);
-    expect(world.writes).toEqual(["PATCH /apis/web.example.com/v1/namespaces/team/websites/a/status"]);
-    expect(world.runs()).toHaveLength(1);
-  });
-
-  it("writes the status also of a run that throws, and none that is as it was", async () => {
-    let calls = 0;
-    await world.run(
-      controller(Website, {
-        retry: { initial: "1s", jitter: 0 },
-        reconcile: (_, ctx) => {
-          ctx.status({ phase: "Failing" });
-          if (calls++ < 2) throw new Error("no database");
-        },
-      }),
-    );
-    await world.createWebsite("a");
-    await world.clock.settle();
-    expect([calls, (await world.website("a"))?.status?.phase]).toEqual([1, "Failing"]);
-    await world.clock.advance(10_000);
-    expect(calls).toBe(3);
-    expect(world.writes).toHaveLength(1);
-  });
-
-  it("merges its status into a newer one after a conflict", async () => {
-    const { client } = world;
-    let hasInterfered = false;
-    await world.run(
-      controller(Website, {
-        reconcile: async (_, ctx) => {
-          ctx.status({ ready: 1 });
-          if (hasInterfered) return;
-          hasInterfered = true;
-          const body = { status: { phase: "FromElsewhere" } };
-          await client.patch(Website, "a", { type: "merge", body }, { namespace: "team", subresource: "status" });
-        },
-      }),
-    );
-    await world.createWebsite("a");
-    await world.clock.settle();
-    expect((await world.website("a"))?.status).toMatchObject({ ready: 1, phase: "FromElsewhere" });
-    expect(world.runs().length).toBeGreaterThan(1);
   });
 
   it("runs again when an object that it read changes, appears or goes", async () => {
@@ -177,6 +119,23 @@ describe("a controller", () => {
     await world.clock.advance(60_000);
     expect(attempts).toEqual([0, 0]);
     expect(world.runs().at(-1)?.causes).toEqual([{ type: "requeue" }]);
+  });
+
+  it("case 3: counts failures anew after requeueAfter", async () => {
+    const attempts: number[] = [];
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        reconcile: (_, ctx) => {
+          attempts.push(ctx.attempt);
+          if (attempts.length % 2 === 1) throw new Error("every other time");
+          return attempts.length < 4 ? ctx.requeueAfter("10s") : ctx.done();
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    expect(attempts).toEqual([0, 1, 0, 1]);
   });
 
   it("case 9: parks a key whose retries are used up at the longest interval, and says so", async () => {
@@ -494,41 +453,5 @@ describe("a controller", () => {
     expect(calls).toBe(1);
     await world.clock.advance(2_000);
     expect(calls).toBe(2);
-  });
-
-  it("takes a status that cannot be written for a failed run", async () => {
-    const errors: unknown[] = [];
-    world.fault = ({ method, path }) =>
-      method === "PATCH" && path.includes("/status") ? failure(403, "Forbidden") : undefined;
-    await world.run(
-      controller(Website, {
-        retry: { initial: "1s", jitter: 0 },
-        onError: (error) => errors.push(error),
-        reconcile: (_, ctx) => ctx.status({ ready: 1 }),
-      }),
-    );
-    await world.createWebsite("a");
-    await world.clock.settle();
-    expect(errors).toMatchObject([{ code: "API_FORBIDDEN" }]);
-    world.fault = undefined;
-    await world.clock.advance(5_000);
-    expect((await world.website("a"))?.status?.ready).toBe(1);
-  });
-
-  it("logs that the status of a failed run could not be written", async () => {
-    const lines: string[] = [];
-    world.fault = ({ method, path }) =>
-      method === "PATCH" && path.includes("/status") ? failure(422, "Invalid") : undefined;
-    const log: Logger = { ...silentLogger, warn: (message) => lines.push(message), with: () => log };
-    const sites = controller(Website, {
-      reconcile(_, ctx) {
-        ctx.status({ ready: 1 });
-        return ctx.terminal("no");
-      },
-    });
-    await world.run(sites, { log });
-    await world.createWebsite("a");
-    await world.clock.settle();
-    expect(lines).toEqual([expect.stringContaining("status of team/a not written: PATCH")]);
   });
 });

@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { controller } from "./controller.js";
-import { Website, World } from "./world.testing.js";
+import { type Logger, silentLogger } from "./logger.js";
+import { failure, Website, World } from "./world.testing.js";
 
 it("writes the statuses of a kind without a status subresource, also where several runs find that out at once", async () => {
   await using world = await World.create();
@@ -20,4 +21,106 @@ it("writes the statuses of a kind without a status subresource, also where sever
   await world.clock.advance(5_000);
   for (const name of ["a", "b", "c"]) expect((await world.website(name))?.status?.ready).toBe(1);
   expect(failed).toEqual([]);
+});
+
+describe("the status of a run", () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.create();
+  });
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  it("is written once at its end, and does not run again because of it", async () => {
+    await world.run(
+      controller(Website, {
+        reconcile: (_, ctx) => {
+          ctx.status({ ready: 1 });
+          ctx.status({ phase: "Serving" });
+          ctx.condition({ type: "Available", status: "True", reason: "Serving" });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    const site = await world.website("a");
+    expect(site?.status).toMatchObject({ ready: 1, phase: "Serving" });
+    expect(site?.status?.conditions).toMatchObject([{ type: "Available", status: "True", observedGeneration: 1 }]);
+    expect(world.writes).toEqual(["PATCH /apis/web.example.com/v1/namespaces/team/websites/a/status"]);
+    expect(world.runs()).toHaveLength(1);
+  });
+
+  it("is written also where it throws, and not where it is as it was", async () => {
+    let calls = 0;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        reconcile: (_, ctx) => {
+          ctx.status({ phase: "Failing" });
+          if (calls++ < 2) throw new Error("no database");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect([calls, (await world.website("a"))?.status?.phase]).toEqual([1, "Failing"]);
+    await world.clock.advance(10_000);
+    expect(calls).toBe(3);
+    expect(world.writes).toHaveLength(1);
+  });
+
+  it("is merged into a newer one after a conflict", async () => {
+    const { client } = world;
+    let hasInterfered = false;
+    await world.run(
+      controller(Website, {
+        reconcile: async (_, ctx) => {
+          ctx.status({ ready: 1 });
+          if (hasInterfered) return;
+          hasInterfered = true;
+          const body = { status: { phase: "FromElsewhere" } };
+          await client.patch(Website, "a", { type: "merge", body }, { namespace: "team", subresource: "status" });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect((await world.website("a"))?.status).toMatchObject({ ready: 1, phase: "FromElsewhere" });
+    expect(world.runs().length).toBeGreaterThan(1);
+  });
+
+  it("is a failed run where it cannot be written", async () => {
+    const errors: unknown[] = [];
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") ? failure(403, "Forbidden") : undefined;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.status({ ready: 1 }),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(errors).toMatchObject([{ code: "API_FORBIDDEN" }]);
+    world.fault = undefined;
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+
+  it("is told in the log where it could not be written for a failed run", async () => {
+    const lines: string[] = [];
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") ? failure(422, "Invalid") : undefined;
+    const log: Logger = { ...silentLogger, warn: (message) => lines.push(message), with: () => log };
+    const sites = controller(Website, {
+      reconcile(_, ctx) {
+        ctx.status({ ready: 1 });
+        return ctx.terminal("no");
+      },
+    });
+    await world.run(sites, { log });
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(lines).toEqual([expect.stringContaining("status of team/a not written: PATCH")]);
+  });
 });

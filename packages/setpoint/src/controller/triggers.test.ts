@@ -152,6 +152,35 @@ describe("what makes a controller run", () => {
     expect((await world.website("a"))?.status?.ready).toBe(2);
   });
 
+  it("is no longer what the last run did not read", async () => {
+    const seen: (string | undefined)[] = [];
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: async ({ spec }, ctx) => {
+          seen.push((await ctx.find(ConfigMap, spec.image))?.data?.color);
+        },
+      }),
+    );
+    const paint = async (name: string, color: string): Promise<void> => {
+      const here = { namespace: "team" };
+      if (await world.client.find(ConfigMap, name, here))
+        await world.client.patch(ConfigMap, name, { type: "merge", body: { data: { color } } }, here);
+      else await world.client.create(ConfigMap, { metadata: { name, ...here }, data: { color } });
+      await world.clock.settle();
+    };
+    await paint("first", "red");
+    await paint("second", "green");
+    await world.createWebsite("a", { image: "first" });
+    await world.clock.settle();
+    await world.client.update(Website, { ...(await world.website("a"))!, spec: { image: "second" } });
+    await world.clock.settle();
+    await paint("first", "blue");
+    expect(seen).toEqual(["red", "green"]);
+    await paint("second", "yellow");
+    expect(seen).toEqual(["red", "green", "yellow"]);
+  });
+
   it("is no read that is untracked or goes past the cache", async () => {
     const seen: (string | undefined)[] = [];
     await world.run(
