@@ -1,10 +1,16 @@
 /** A slow system outside: an effect starts the work, a wait shows as a condition until the work is done. */
-import { type Condition, controller, resource, run } from "setpoint";
+import { controller, k8s, resource, run } from "setpoint";
 import { z } from "zod";
 
-const conditions = z.array(
-  z.custom<Condition>().meta({ type: "object", "x-kubernetes-preserve-unknown-fields": true }),
-);
+const condition = z.object({
+  type: z.string(),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: z.string(),
+  observedGeneration: z.int().optional(),
+});
+const conditions = z.array(condition).meta(k8s.listMap("type"));
 
 export const Database = resource("db.example.com/v1/Database", {
   spec: z.object({ size: z.int() }),

@@ -157,7 +157,7 @@ describe("the examples", () => {
     expect(await ask("statistics")).toEqual({ status: 200, json: { invoices: 1 } });
     expect(await ask("namespaces/default/invoices/b/total")).toMatchObject({
       status: 404,
-      json: { kind: "Status", reason: "NotFound" },
+      json: { kind: "Status", reason: "NotFound", message: 'invoices.shop.example.com "b" not found' },
     });
   });
 

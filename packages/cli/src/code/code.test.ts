@@ -135,9 +135,11 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
       err: expect.stringContaining("no such file"),
     });
     const empty = file("empty.ts", "export const a: number = 1;\n");
-    expect((await runMain(["rbac", empty])).err).toContain("exports no resource(…), controller(…) or watcher(…)");
+    expect((await runMain(["rbac", empty])).err).toContain(
+      "exports no resource(…), controller(…), watcher(…) or app(…)",
+    );
     expect((await runMain(["rbac", file("kind.ts", KIND)])).err).toContain(
-      "exports no controller(…), watcher(…) or app(…)",
+      "exports no controller(…), watcher(…) or app(…): export what it declares; functions are not called",
     );
     expect((await runMain(["rbac", "rancher-projects", "--install"])).err).toContain("--image");
   });

@@ -5,6 +5,10 @@ import { pathToFileURL } from "node:url";
 import type { App, Part, Resource, Workload } from "setpoint";
 import { UsageError } from "../command.js";
 
+/** For those whose controllers are made by functions, of what they need. */
+export const EXPORT_WHAT_IS_MADE =
+  "export what it declares; functions are not called, so export what they make, with stand-ins for what they need";
+
 /** What a module of the user exports, as far as it is declared with Setpoint. */
 export interface Declarations {
   readonly resources: readonly Resource[];
@@ -33,7 +37,7 @@ export function declarationsOf(exported: Readonly<Record<string, unknown>>, path
   );
   const resources = [...new Set([...values, ...kinds, ...apps.flatMap((app) => app.kinds)].filter(isResource))];
   if (workloads.length === 0 && apps.length === 0 && resources.length === 0) {
-    throw new UsageError(`${path} exports no resource(…), controller(…) or watcher(…): export what it declares`);
+    throw new UsageError(`${path} exports no resource(…), controller(…), watcher(…) or app(…): ${EXPORT_WHAT_IS_MADE}`);
   }
   return { resources, parts: [...apps, ...workloads] };
 }

@@ -4,7 +4,7 @@ import { type CommandContext, UsageError } from "../command.js";
 import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
 import { printDocuments } from "./documents.js";
 import { installManifests } from "./install.js";
-import { loadDeclarations } from "./module-file.js";
+import { EXPORT_WHAT_IS_MADE, loadDeclarations } from "./module-file.js";
 import { webhookServiceOf } from "./webhook-service.js";
 
 const DEFAULT_NAMESPACE = "setpoint-system";
@@ -60,7 +60,8 @@ async function partsOf(paths: readonly string[]): Promise<readonly Part[]> {
   const parts: Part[] = [];
   for (const path of paths) {
     const found = (await loadDeclarations(path)).parts;
-    if (found.length === 0) throw new UsageError(`${path} exports no controller(…), watcher(…) or app(…)`);
+    if (found.length === 0)
+      throw new UsageError(`${path} exports no controller(…), watcher(…) or app(…): ${EXPORT_WHAT_IS_MADE}`);
     parts.push(...found);
   }
   return parts;

@@ -1,4 +1,6 @@
+import { isApiError } from "../client/api-error.js";
 import type { Status, StatusDetails } from "../client/status.js";
+import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
 
 /** What an admission handler or a route throws to refuse a request with a status and a reason of its own choice. */
@@ -30,7 +32,7 @@ export function statusOf(error: unknown): Status & { readonly code: number; read
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: error instanceof Error ? error.message : String(error),
+    message: (isApiError(error) && error.serverMessage) || messageOf(error),
     reason: isStated ? (typeof reason === "string" ? reason : "") : "InternalError",
     ...(details ? { details } : {}),
     code: isStated ? status! : 500,

@@ -35,6 +35,8 @@ export class ApiError extends SetpointError<ApiErrorCode> {
   readonly status: number;
   /** `NotFound`, `Conflict`, …; empty where the answer was no Status. */
   readonly reason: string;
+  /** The server's own words, without what was asked; empty where the answer was no Status. */
+  readonly serverMessage: string;
   readonly details: StatusDetails | undefined;
   /** What exactly is wrong, field by field, for an invalid object. */
   readonly causes: readonly StatusCause[];
@@ -50,6 +52,7 @@ export class ApiError extends SetpointError<ApiErrorCode> {
     super(codeOf(answer), messageOf(answer));
     this.status = status;
     this.reason = body?.reason ?? "";
+    this.serverMessage = body?.message ?? "";
     this.details = body?.details;
     this.causes = body?.details?.causes ?? [];
     this.request = request;

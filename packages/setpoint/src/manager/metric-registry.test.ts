@@ -37,6 +37,16 @@ describe("metric registry", () => {
     expect(lines).toContain('c{key="other"} 4000');
   });
 
+  it("says which metric could not be collected, and prints the others", () => {
+    const registry = new MetricRegistry();
+    registry.collect({ name: "broken", type: "gauge", help: "Broken." }, () => {
+      throw new Error("no\nvalue");
+    });
+    registry.collect({ name: "depth", type: "gauge", help: "Depth." }, () => [{ labels: {}, value: 7 }]);
+    expect(registry.exposition()).toContain("# broken could not be collected: no value\n");
+    expect(registry.exposition()).toContain("\ndepth 7\n");
+  });
+
   it("refuses a name that is taken by another type", () => {
     const registry = new MetricRegistry();
     registry.counter({ name: "x", type: "counter", help: "" });

@@ -1,4 +1,5 @@
 import type { Labels, MetricValue } from "../controller/metric-source.js";
+import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
 
@@ -88,7 +89,9 @@ export class MetricRegistry {
       lines.push(`# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`, `# TYPE ${name} ${type}`);
       for (const each of series.values())
         lines.push(...(type === "histogram" ? histogramLines(name, each) : [line(name, each.labels, each.value)]));
-      for (const { labels, value } of bounded(collectors)) lines.push(line(name, labels, value));
+      const { values, failures } = bounded(collectors);
+      for (const { labels, value } of values) lines.push(line(name, labels, value));
+      for (const failure of failures) lines.push(`# ${name} could not be collected: ${failure.replaceAll("\n", " ")}`);
     }
     return `${lines.join("\n")}\n`;
   }
@@ -132,11 +135,25 @@ function foundSeries(metric: Metric, labels: Labels): Series {
   return series;
 }
 
-/** What all collectors of a metric give: one value for each set of labels, those beyond the bound counted together. */
-function bounded(collectors: Iterable<Collector>): Iterable<MetricValue> {
+/**
+ * What all collectors of a metric give: one value for each set of labels, those beyond the bound counted together; and why
+ * one gave nothing, which must not hide the others.
+ */
+function bounded(collectors: Iterable<Collector>): {
+  readonly values: Iterable<MetricValue>;
+  readonly failures: readonly string[];
+} {
   const values = new Map<string, MetricValue>();
+  const failures: string[] = [];
   for (const collector of collectors) {
-    for (const each of collector()) {
+    let given: readonly MetricValue[];
+    try {
+      given = [...collector()];
+    } catch (error) {
+      failures.push(messageOf(error));
+      continue;
+    }
+    for (const each of given) {
       const key = JSON.stringify(each.labels);
       const isOver = values.size >= MAX_SERIES && !values.has(key);
       const labels = isOver ? overflowOf(each.labels) : each.labels;
@@ -144,7 +161,7 @@ function bounded(collectors: Iterable<Collector>): Iterable<MetricValue> {
       values.set(id, { labels, value: (values.get(id)?.value ?? 0) + each.value });
     }
   }
-  return values.values();
+  return { values: values.values(), failures };
 }
 
 function overflowOf(labels: Labels): Labels {
