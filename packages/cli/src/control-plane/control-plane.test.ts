@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { connect, seededRandom } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { freePort } from "../testing/free-port.js";
 import { killRound } from "./testing/kill-round.js";
 import { runServer, startServer } from "./testing/server-process.js";
 
@@ -98,13 +99,3 @@ describe("setpoint control-plane", () => {
     await killRound({ ...round, prefix: "compacting", contentBytes: 8_000, historyChanges: 150 });
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

@@ -6,6 +6,7 @@ import { ServiceAccount } from "setpoint/kinds/v1";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { CommandLine, runMain } from "../testing/command-line.js";
+import { freePort } from "../testing/free-port.js";
 
 const NOWHERE = ["--metrics-bind-address", "0", "--health-probe-bind-address", "0"];
 
@@ -45,6 +46,21 @@ it("names each permission that its account lacks, and starts all the same", asyn
   );
   expect(errors.filter((line) => line.includes("projects.management.cattle.io"))).toHaveLength(1);
   expect(errors.at(-1)).toBe("Grant what `setpoint rbac rancher-projects` prints.");
+});
+
+it("counts the requests of the operator", async () => {
+  await using cli = await CommandLine.create();
+  await cli.plane.client.create(CustomResourceDefinition, projectCrd);
+  const address = `127.0.0.1:${await freePort()}`;
+  const stop = new AbortController();
+  const running = cli.run(["run", "rancher-projects", ...NOWHERE, "--metrics-bind-address", address], {
+    signal: stop.signal,
+  });
+  await expect
+    .poll(async () => (await fetch(`http://${address}/metrics`)).text())
+    .toMatch(/kubernetes_client_requests_total\{.*kind="Namespace"/);
+  stop.abort();
+  expect(await running).toMatchObject({ code: 0 });
 });
 
 it("refuses operators and values that there are not", async () => {

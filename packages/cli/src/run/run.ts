@@ -18,7 +18,9 @@ export async function runOperator({
     throw new UsageError(`which operator? There are ${readyMadeOperators.map((each) => each.name).join(", ")}`);
   const { workloads, clusters } = await operator.start(values);
   const [kubeconfig, context] = [values.kubeconfig as string | undefined, values.context as string | undefined];
-  await using client = await connect({ env, ...(kubeconfig ? { kubeconfig } : {}), ...(context ? { context } : {}) });
+  const cluster = { ...(kubeconfig ? { kubeconfig } : {}), ...(context ? { context } : {}) };
+  // For the questions beforehand: the operator connects by itself, so that its requests are counted and their warnings told.
+  await using client = await connect({ env, ...cluster });
   const health = address("--health-probe-bind-address", values["health-probe-bind-address"]);
   const metrics = address("--metrics-bind-address", values["metrics-bind-address"]);
   const leaderElection = values["leader-elect"] ? { name: operator.name, namespace: client.namespace } : undefined;
@@ -28,7 +30,7 @@ export async function runOperator({
   if (running !== undefined) stdout(running);
   await run(workloads, {
     name: operator.name,
-    client,
+    connect: cluster,
     env,
     signal,
     preflight: false,
