@@ -152,6 +152,40 @@ describe("what makes a controller run", () => {
     expect((await world.website("a"))?.status?.ready).toBe(2);
   });
 
+  it("is what it looked up by an index of its own, whatever others on the same cache call theirs", async () => {
+    const found: string[] = [];
+    const byColor = (name: string, values: (map: ConfigMap) => readonly string[]) =>
+      controller(Website, {
+        name,
+        uses: [scoped(ConfigMap, { namespaces: "all", indexes: { color: values } })],
+        reconcile: async (_, ctx) => {
+          const maps = await ctx.byIndex(ConfigMap, "color", "red");
+          found.push(`${name}: ${maps.map(({ metadata }) => metadata.name).join(" ")}`);
+        },
+      });
+    const cluster = world.cluster();
+    const first = await world.run(
+      byColor("one", ({ data }) => [data?.color ?? ""]),
+      { cluster },
+    );
+    await world.run(
+      byColor("two", ({ data }) => [data?.colour ?? ""]),
+      { cluster },
+    );
+    await world.client.create(ConfigMap, { metadata: { name: "x", namespace: "team" }, data: { color: "red" } });
+    await world.client.create(ConfigMap, { metadata: { name: "y", namespace: "team" }, data: { colour: "red" } });
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(found.sort()).toEqual(["one: x", "two: y"]);
+    await Promise.all([first.stop(), world.clock.advance(1_000)]);
+    await world.run(
+      byColor("three", ({ data }) => Object.values(data ?? {})),
+      { cluster },
+    );
+    await world.clock.settle();
+    expect(found.at(-1)).toBe("three: x y");
+  });
+
   it("is no longer what the last run did not read", async () => {
     const seen: (string | undefined)[] = [];
     await world.run(

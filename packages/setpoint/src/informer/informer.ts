@@ -23,7 +23,10 @@ export interface Informer<T extends KubeObject = KubeObject> {
   keys(namespace?: string): Iterable<string>;
   /** The objects for which the index function returned `value`. */
   byIndex(index: string, value: string): Iterable<T>;
-  /** Adds an index over what is there and what comes; adding the same function under the same name again is harmless. */
+  /**
+   * Adds an index over what is there and what comes; adding the same function under the same name again is harmless. Names
+   * are each share's own. Throws `INFORMER_INDEX_TAKEN` for another function.
+   */
   addIndex(name: string, values: IndexFunction<T>): void;
 
   /**

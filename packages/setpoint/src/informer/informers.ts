@@ -2,6 +2,7 @@ import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
+import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type {
@@ -139,6 +140,8 @@ class Share<T extends KubeObject> implements InformerShare<T> {
   readonly #informer: SharedInformer<T>;
   readonly #leave: () => void;
   readonly #handlers = new Set<HandlerRegistration>();
+  /** By the name that this share gave it; the informer may know it by another. */
+  readonly #indexes = new Map<string, { readonly values: IndexFunction<T>; readonly own: string }>();
   #isDisposed = false;
 
   constructor(informer: SharedInformer<T>, leave: () => void) {
@@ -183,11 +186,21 @@ class Share<T extends KubeObject> implements InformerShare<T> {
   }
 
   byIndex(index: string, value: string): Iterable<T> {
-    return this.#informer.byIndex(index, value);
+    const known = this.#indexes.get(index);
+    if (known) return this.#informer.byIndex(known.own, value);
+    const names = [...this.#indexes.keys()].join(", ") || "none";
+    const message = `${kindId(this.kind)}: there is no index "${index}"; there are ${names}`;
+    throw new SetpointError("INFORMER_INDEX_UNKNOWN", message);
   }
 
   addIndex(name: string, values: IndexFunction<T>): void {
-    this.#informer.addIndex(name, values);
+    const known = this.#indexes.get(name);
+    if (known?.values === values) return;
+    if (known) {
+      const message = `${kindId(this.kind)}: the index "${name}" is there already, with another function`;
+      throw new SetpointError("INFORMER_INDEX_TAKEN", message);
+    }
+    this.#indexes.set(name, { values, own: this.#informer.shareIndex(name, values) });
   }
 
   addHandler(handler: InformerHandler<T>, options?: HandlerOptions): HandlerRegistration {
@@ -208,6 +221,7 @@ class Share<T extends KubeObject> implements InformerShare<T> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     for (const handler of this.#handlers) handler[Symbol.dispose]();
+    for (const { own } of this.#indexes.values()) this.#informer.leaveIndex(own);
     this.#leave();
   }
 }

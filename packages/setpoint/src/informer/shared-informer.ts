@@ -216,6 +216,27 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     for (const key of this.#store.keys()) this.#indexOne(name, index, key);
   }
 
+  /**
+   * Adds an index for a share, or finds the one by the same function: names are each share's own. Gives the name that it has
+   * here, for `byIndex` and {@link leaveIndex}.
+   */
+  shareIndex(name: string, values: IndexFunction<T>): string {
+    let own = [...this.#indexes].find(([, index]) => index.values === values)?.[0];
+    if (own === undefined) {
+      own = name;
+      for (let number = 2; this.#indexes.has(own); number++) own = `${name} (${number})`;
+      this.addIndex(own, values);
+    }
+    this.#indexes.get(own)!.users++;
+    return own;
+  }
+
+  /** A share reads it no longer: the last one takes it along. */
+  leaveIndex(own: string): void {
+    const index = this.#indexes.get(own);
+    if (index && --index.users === 0) this.#indexes.delete(own);
+  }
+
   addHandler(handler: InformerHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
     this.#assertRunning();
     const listener = new Listener<T>(handler, options, {

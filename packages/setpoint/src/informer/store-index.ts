@@ -4,6 +4,8 @@ import type { IndexFunction } from "./informer.js";
 /** Keys by whatever a function says of their objects. */
 export class StoreIndex<T extends KubeObject> {
   readonly values: IndexFunction<T>;
+  /** How many shares of an informer read it. */
+  users = 0;
   readonly #keysByValue = new Map<string, Set<string>>();
   readonly #valuesByKey = new Map<string, readonly string[]>();
 
