@@ -16,6 +16,14 @@ describe("a test environment", () => {
     },
   );
 
+  it("refuses options that there are not", async () => {
+    await expect(TestEnvironment.create({ workload: [] } as never)).rejects.toMatchObject({
+      code: "CONTROLLER_INVALID",
+      message:
+        "TestEnvironment: there is no option workload; there are workloads, kinds, namespaces, from, simulate, seed, manager",
+    });
+  });
+
   it("installs definitions as they are", async () => {
     const names = { kind: "Website", plural: "websites" };
     const schema = { openAPIV3Schema: { type: "object" } };

@@ -57,6 +57,24 @@ export interface TestEnvironmentOptions {
   readonly manager?: Partial<ManagerOptions>;
 }
 
+const OPTIONS = {
+  workloads: true,
+  kinds: true,
+  namespaces: true,
+  from: true,
+  simulate: true,
+  seed: true,
+  manager: true,
+} as const satisfies Record<keyof TestEnvironmentOptions, true>;
+
+/** A test whose operator was misspelt would wait for nobody. */
+function checkOptions(options: TestEnvironmentOptions): void {
+  const stranger = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (stranger === undefined) return;
+  const message = `TestEnvironment: there is no option ${stranger}; there are ${Object.keys(OPTIONS).join(", ")}`;
+  throw new SetpointError("CONTROLLER_INVALID", message);
+}
+
 type Definable = NonNullable<TestEnvironmentOptions["kinds"]>[number];
 
 function definitionOf(kind: Definable, at: number): NewObject<CustomResourceDefinition> {
@@ -95,10 +113,11 @@ export class TestEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed, and with
-   * `KIND_INVALID` for kinds that have no definition.
+   * Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed, with `KIND_INVALID`
+   * for kinds that have no definition, and with `CONTROLLER_INVALID` for options that there are not.
    */
   static async create(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+    checkOptions(options);
     const { from, seed = 1 } = options;
     const definitions = (options.kinds ?? []).map(definitionOf);
     const clock = new VirtualClock(from?.takenAtMs);
