@@ -56,9 +56,9 @@ it("counts the requests of the operator", async () => {
   const running = cli.run(["run", "rancher-projects", ...NOWHERE, "--metrics-bind-address", address], {
     signal: stop.signal,
   });
-  await expect
-    .poll(async () => (await fetch(`http://${address}/metrics`)).text())
-    .toMatch(/kubernetes_client_requests_total\{.*kind="Namespace"/);
+  const metrics = async (): Promise<string> => (await fetch(`http://${address}/metrics`)).text();
+  await expect.poll(metrics).toMatch(/kubernetes_client_requests_total\{.*kind="Namespace"/);
+  expect(await metrics()).toMatch(/rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} \d/);
   stop.abort();
   expect(await running).toMatchObject({ code: 0 });
 });

@@ -46,7 +46,9 @@ export interface WebhookServerOptions extends WebhookPlace {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** Told of each request that was answered: for metrics. Must not throw. */
+  /** Told of each request when it comes, by the name of its webhook (see {@link AnsweredRequest}): for metrics. Must not throw. */
+  readonly onAsked?: (webhook: string) => void;
+  /** Told of each request that was answered, or given up: for metrics. Must not throw. */
   readonly onAnswered?: (request: AnsweredRequest) => void;
 }
 
@@ -261,12 +263,13 @@ export class WebhookServer implements AsyncDisposable {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { clock = systemClock, onAnswered } = this.#options;
+    const { clock = systemClock, onAsked, onAnswered } = this.#options;
     const startedMs = clock.monotonic();
+    const webhook = this.#nameOf(incoming.url ?? "/");
+    onAsked?.(webhook);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const answer = await this.#answer(incoming, gone.signal).catch(errorAnswer);
-    const webhook = this.#nameOf(incoming.url ?? "/");
     onAnswered?.({ webhook, status: answer.status, durationMs: clock.monotonic() - startedMs });
     if (response.destroyed) return;
     response.writeHead(answer.status, { "cache-control": "no-store", ...answer.headers });

@@ -96,6 +96,7 @@ class ApiClient implements Client {
     this.#fieldManager = options.fieldManager ?? "setpoint";
     this.#sender = new RequestSender({
       transport: options.transport,
+      host: URL.canParse(options.server) ? new URL(options.server).host : options.server,
       clock: this.#clock,
       random: options.random ?? systemRandom,
       credentials: options.credentials ?? anonymous,

@@ -213,12 +213,23 @@ describe("answers", () => {
         verb: "get",
         kind: "ConfigMap",
         subresource: "",
+        method: "GET",
+        host: "test",
         status: 0,
         error: "TRANSPORT_BROKEN",
         durationMs: 0,
         attempt: 1,
       },
-      { verb: "get", kind: "ConfigMap", subresource: "", status: 404, durationMs: 0, attempt: 2 },
+      {
+        verb: "get",
+        kind: "ConfigMap",
+        subresource: "",
+        method: "GET",
+        host: "test",
+        status: 404,
+        durationMs: 0,
+        attempt: 2,
+      },
     ]);
   });
 });

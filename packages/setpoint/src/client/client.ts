@@ -102,6 +102,10 @@ export interface ObservedRequest {
   /** `Pod`; empty for a request to no kind. */
   readonly kind: string;
   readonly subresource: string;
+  /** `GET`. */
+  readonly method: string;
+  /** Of the server, with its port. */
+  readonly host: string;
   /** The HTTP status, or 0 where none came: then `error` says why. */
   readonly status: number;
   readonly error?: string;

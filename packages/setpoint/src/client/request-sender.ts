@@ -13,6 +13,8 @@ import { WarningLog } from "./warning-log.js";
 
 export interface SenderOptions {
   readonly transport: Transport;
+  /** Of the server: for the observer. */
+  readonly host: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly credentials: Credentials;
@@ -82,13 +84,15 @@ export class RequestSender {
   }
 
   async #attempt(request: OutgoingRequest, identity: CredentialHeaders, attempt: number): Promise<TransportResponse> {
-    const { clock, observer } = this.#options;
+    const { clock, host, observer } = this.#options;
     const startedMs = observer ? clock.monotonic() : 0;
     const report = (status: number, error?: string): void =>
       observer?.({
         verb: request.verb ?? (request.method.toLowerCase() as RequestVerb),
         kind: request.kind?.kind ?? "",
         subresource: request.subresource ?? "",
+        method: request.method,
+        host,
         status,
         ...(error ? { error } : {}),
         durationMs: clock.monotonic() - startedMs,

@@ -63,6 +63,9 @@ describe("an app in a manager", () => {
     expect(manager.metrics.exposition()).toContain(
       'controller_runtime_webhook_latency_seconds_count{webhook="/shop/mutate"}',
     );
+    expect(manager.metrics.exposition()).toContain(
+      'controller_runtime_webhook_requests_in_flight{webhook="/shop/validate"} 0',
+    );
     const ready = await fetch(`${manager.healthUrl}/readyz`);
     expect(await ready.text()).toContain("[-]stock failed: empty shelves");
     await manager.remove(shop);

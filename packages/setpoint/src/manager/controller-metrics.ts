@@ -1,4 +1,4 @@
-import type { AnsweredRequest } from "../app/webhook-server.js";
+import type { WebhookServerOptions } from "../app/webhook-server.js";
 import type { ObservedRequest } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { ControllerRun } from "../controller/controller-run.js";
@@ -40,7 +40,13 @@ const WEBHOOK_REQUESTS = metric(
   "counter",
   "Requests to webhooks by code.",
 );
+const WEBHOOK_IN_FLIGHT = metric(
+  "controller_runtime_webhook_requests_in_flight",
+  "gauge",
+  "Requests that webhooks are at.",
+);
 const WEBHOOK_DURATION = metric("controller_runtime_webhook_latency_seconds", "histogram", "How long webhooks took.");
+const REST_REQUESTS = metric("rest_client_requests_total", "counter", "Requests by status code, method and host.");
 const REQUESTS = metric("kubernetes_client_requests_total", "counter", "Requests by verb, kind and status code.");
 const REQUEST_DURATION = metric(
   "kubernetes_client_request_duration_seconds",
@@ -136,23 +142,34 @@ export function collectState(
 }
 
 /** Counts what webhooks and routes were asked. */
-export function webhookMetrics(registry: MetricRegistry): (request: AnsweredRequest) => void {
+export function webhookMetrics(
+  registry: MetricRegistry,
+): Required<Pick<WebhookServerOptions, "onAsked" | "onAnswered">> {
   const requests = registry.counter(WEBHOOK_REQUESTS);
   const durations = registry.histogram(WEBHOOK_DURATION);
-  return ({ webhook, status, durationMs }) => {
-    requests.add({ webhook, code: String(status) });
-    durations.observe({ webhook }, durationMs / 1000);
+  const inFlight = registry.gauge(WEBHOOK_IN_FLIGHT);
+  return {
+    onAsked: (webhook) => inFlight.add({ webhook }, 1),
+    onAnswered: ({ webhook, status, durationMs }) => {
+      inFlight.add({ webhook }, -1);
+      requests.add({ webhook, code: String(status) });
+      durations.observe({ webhook }, durationMs / 1000);
+    },
   };
 }
 
-/** Counts a client's requests. */
+/** Counts a client's requests: by what they are about, and as client-go does. */
 export function requestMetrics(registry: MetricRegistry): (request: ObservedRequest) => void {
   const requests = registry.counter(REQUESTS);
   const durations = registry.histogram(REQUEST_DURATION);
+  const restRequests = registry.counter(REST_REQUESTS);
   const labelsOf = knownLabels("verb", "kind", "subresource", "status_code");
-  return ({ verb, kind, subresource, status, durationMs }) => {
-    const labels = labelsOf(verb, kind, subresource, status === 0 ? "<error>" : String(status));
+  const restLabelsOf = knownLabels("code", "method", "host");
+  return ({ verb, kind, subresource, status, method, host, durationMs }) => {
+    const code = status === 0 ? "<error>" : String(status);
+    const labels = labelsOf(verb, kind, subresource, code);
     requests.add(labels);
+    restRequests.add(restLabelsOf(code, method, host));
     durations.observe(labels, durationMs / 1000);
   };
 }

@@ -125,7 +125,7 @@ export class Manager implements AsyncDisposable {
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     this.#events = new EventWriter({ ...common, component: name, fence: this.#fence() });
-    this.#apps = new AppHost({ ...common, onAnswered: webhookMetrics(this.metrics), ...options.webhooks });
+    this.#apps = new AppHost({ ...common, ...webhookMetrics(this.metrics), ...options.webhooks });
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
