@@ -142,6 +142,16 @@ describe("the manifest of an app", () => {
       expect(() => checkManifest(shop, changed(change))).toThrow(problem);
   });
 
+  it.each([
+    [undefined, "kind is undefined"],
+    [{ kind: "AppManifest" }, "spec.versions is not a list"],
+    [{ kind: "AppManifest", spec: { versions: [{}] } }, "spec.versions[0].kinds is not a list"],
+    [{ kind: "AppManifest", spec: { versions: [] } }, "metadata.name is missing"],
+  ])("is none where it is %j", (given, problem) => {
+    const isTold = expect.objectContaining({ code: "MANIFEST_INVALID", message: expect.stringContaining(problem) });
+    expect(() => checkManifest(shop, given as AppManifest)).toThrow(isTold);
+  });
+
   it("must say what the code does, both ways, and lists each difference", () => {
     const [v1, v1beta1] = manifestOf(shop).spec.versions;
     const { admission: _admission, ...order } = v1!.kinds[0]!;

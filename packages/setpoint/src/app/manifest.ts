@@ -157,8 +157,21 @@ function accessOf({ kinds, unmanaged, workloads, permissions }: App): readonly M
   return [...access.values()];
 }
 
+/** Why nobody could read on in a manifest. */
+export function formProblem(manifest: unknown): string | undefined {
+  const { kind, metadata, spec } = (manifest ?? {}) as Partial<AppManifest>;
+  if (kind !== "AppManifest") return `kind is ${JSON.stringify(kind)}, not "AppManifest"`;
+  if (!Array.isArray(spec?.versions)) return "spec.versions is not a list";
+  const at = spec.versions.findIndex((version) => !Array.isArray((version as { kinds?: unknown } | null)?.kinds));
+  if (at >= 0) return `spec.versions[${at}].kinds is not a list`;
+  return typeof metadata?.name === "string" ? undefined : "metadata.name is missing";
+}
+
 /** Throws `MANIFEST_INVALID`, which lists all that contradicts itself, unless nothing does. */
-export function validateManifest({ metadata, spec }: AppManifest): void {
+export function validateManifest(manifest: AppManifest): void {
+  const problem = formProblem(manifest);
+  if (problem) throw new SetpointError("MANIFEST_INVALID", `manifest: ${problem}`);
+  const { metadata, spec } = manifest;
   const problems: string[] = [];
   const first = new Map<string, { readonly version: string; readonly kind: ManifestKind }>();
   for (const version of spec.versions) {

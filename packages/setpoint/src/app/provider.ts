@@ -1,7 +1,7 @@
 import { SetpointError } from "../errors/error.js";
 import type { StandardIssue } from "../kinds/json-schema.js";
 import type { App } from "./app.js";
-import { type AppManifest, checkManifest } from "./manifest.js";
+import { type AppManifest, checkManifest, formProblem } from "./manifest.js";
 
 /**
  * Makes an app from a configuration of its own, and says what it should be. `run` takes the configuration from the
@@ -84,16 +84,9 @@ async function parseManifest(text: string, where: string): Promise<AppManifest> 
   return checkedManifest(value, where);
 }
 
-/** Throws `MANIFEST_INVALID` for what nobody could read on. */
 function checkedManifest(value: unknown, where: string): AppManifest {
-  const invalid = (why: string): SetpointError => invalidManifest(where, why);
-  const { kind, spec } = (value ?? {}) as Partial<AppManifest>;
-  if (kind !== "AppManifest") throw invalid(`kind is ${JSON.stringify(kind)}, not "AppManifest"`);
-  if (!Array.isArray(spec?.versions)) throw invalid("spec.versions is not a list");
-  for (const [at, version] of spec.versions.entries()) {
-    if (!Array.isArray((version as { kinds?: unknown } | null)?.kinds))
-      throw invalid(`spec.versions[${at}].kinds is not a list`);
-  }
+  const problem = formProblem(value);
+  if (problem) throw invalidManifest(where, problem);
   return value as AppManifest;
 }
 

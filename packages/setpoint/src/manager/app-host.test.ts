@@ -257,7 +257,6 @@ describe("run", () => {
     await using env = await TestEnvironment.create({ kinds: [Shop], namespaces: ["ours"] });
     const stop = new AbortController();
     const variables = {
-      SETPOINT_LEADER_ELECTION: "true",
       SETPOINT_LEADER_ELECTION_NAME: "configured",
       SETPOINT_LEADER_ELECTION_NAMESPACE: "theirs",
     };

@@ -54,6 +54,8 @@ describe("the configuration of a manager", () => {
     expect(manager.leaderElection).toEqual({ name: "lease" });
     const off = await readConfiguration({ args: ["--leader-elect=false", "--metrics-bind-address", "0"], env });
     expect(off.manager.leaderElection).toBeUndefined();
+    const codeAsks = await readConfiguration({ args: ["--leader-election-lease-duration=30s"] });
+    expect([codeAsks.manager.leaderElection, codeAsks.leaderElection]).toEqual([undefined, { leaseMs: 30_000 }]);
     expect(off.manager.metrics).toBeUndefined();
   });
 

@@ -1,6 +1,7 @@
 import type { ConnectOptions } from "../client/connect.js";
 import { SetpointError } from "../errors/error.js";
 import type { JsonObject } from "../kinds/object.js";
+import type { ElectionOptions } from "./election.js";
 import type { LogLevel } from "./json-logger.js";
 import type { ManagerOptions } from "./manager.js";
 import { type Field, SETTINGS, type Settings } from "./settings.js";
@@ -16,6 +17,8 @@ export interface ConfigurationSources {
 /** What flags, environment and file say. */
 export interface Configuration {
   readonly manager: Partial<ManagerOptions>;
+  /** What is said of the election, also where it is only code that asks for one. */
+  readonly leaderElection: ElectionOptions;
   readonly connect: Pick<ConnectOptions, "kubeconfig" | "context">;
   readonly logLevel: LogLevel | undefined;
   /** Whether to tell what would be done, instead of doing it. */
@@ -70,6 +73,7 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
       ...(given["leaderElection.enabled"] ? { leaderElection: election } : {}),
       ...(Object.keys(webhooks).length > 0 ? { webhooks } : {}),
     },
+    leaderElection: election,
     connect: { ...picked("kubeconfig", "kubeconfig"), ...picked("context", "context") },
     logLevel: given.logLevel,
     plan: given.plan ?? false,

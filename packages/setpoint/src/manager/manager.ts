@@ -399,7 +399,7 @@ export class Manager implements AsyncDisposable {
     const onStep = informerMetrics(this.metrics);
     // What a predicate, a mapping or an index throws shows nowhere else.
     const onError = (kind: Kind, error: unknown): void =>
-      this.#log.warn("an informer failed", { kind: kindId(kind), error });
+      this.#log.warn(`the informer of ${kindId(kind)}: ${messageOf(error)}`, { kind: kindId(kind), error });
     return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError }) };
   }
 

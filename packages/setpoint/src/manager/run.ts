@@ -6,7 +6,7 @@ import type { Logger } from "../controller/logger.js";
 import { describePlan } from "../controller/planned-run.js";
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
-import { type ConfigurationSources, readConfiguration } from "./configuration.js";
+import { type Configuration, type ConfigurationSources, readConfiguration } from "./configuration.js";
 import { requestMetrics } from "./controller-metrics.js";
 import { jsonLogger } from "./json-logger.js";
 import { Manager, type ManagerOptions } from "./manager.js";
@@ -89,8 +89,8 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     ...(options.client ? {} : { seenAccess }),
     ...configuration.manager,
     ...options,
-    ...bothOf("leaderElection", configuration.manager, options),
-    ...bothOf("webhooks", configuration.manager, options),
+    ...electionOf(configuration, options),
+    ...webhooksOf(configuration, options),
     log,
     client,
   };
@@ -108,14 +108,15 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
   if (manager.failure !== undefined) throw manager.failure;
 }
 
-/** What code says of a group of settings, and what is configured beyond. */
-function bothOf<Group extends "leaderElection" | "webhooks">(
-  group: Group,
-  configured: Partial<ManagerOptions>,
-  options: RunOptions,
-): Pick<ManagerOptions, Group> {
-  const both = { ...configured[group], ...options[group] };
-  return (configured[group] || options[group] ? { [group]: both } : {}) as Pick<ManagerOptions, Group>;
+/** What code says of the election, and what is configured beyond; none where neither asks for it. */
+function electionOf(configured: Configuration, options: RunOptions): Pick<ManagerOptions, "leaderElection"> {
+  if (!options.leaderElection && !configured.manager.leaderElection) return {};
+  return { leaderElection: { ...configured.leaderElection, ...options.leaderElection } };
+}
+
+function webhooksOf({ manager }: Configuration, options: RunOptions): Pick<ManagerOptions, "webhooks"> {
+  if (!options.webhooks && !manager.webhooks) return {};
+  return { webhooks: { ...manager.webhooks, ...options.webhooks } };
 }
 
 /** The election in a thread of its own, where that can connect as this one did. */
