@@ -78,9 +78,13 @@ function withFiles(target: Target, files: Readonly<Record<string, string>>): Sid
   return { target, folder };
 }
 
+/** What kubectl logs of a watch that its own timeout of a second has ended: whether that was within the second is chance. */
+const SHORT_WATCH = /^I\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*very short watch.*\n/gm;
+
 /** Takes out of a text what differs between two servers though it means the same. */
 function comparable(text: string, target: Target, folder: string): string {
   return text
+    .replaceAll(SHORT_WATCH, "")
     .replaceAll(target.endpoint.url, "<server>")
     .replaceAll(folder, "<folder>")
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
