@@ -19,10 +19,9 @@ export interface AnnotatedOwner {
   readonly uid: string;
 }
 
-function ownerUids(object: KubeObject): readonly string[] {
+function ownerUids(object: KubeObject, annotated: AnnotatedOwner | undefined): readonly string[] {
   const uids: string[] = [];
   for (const { controller, uid } of object.metadata.ownerReferences ?? []) if (controller) uids.push(uid);
-  const annotated = annotatedOwner(object);
   if (annotated) uids.push(annotated.uid);
   return uids;
 }
@@ -30,7 +29,8 @@ function ownerUids(object: KubeObject): readonly string[] {
 /** What an object is found by in the {@link OWNER_INDEX}. */
 export function ownerIndexValues(object: KubeObject): readonly string[] {
   const annotated = annotatedOwner(object);
-  return annotated ? [...ownerUids(object), ownerIndexValue(annotated.kind, annotated.key)] : ownerUids(object);
+  const uids = ownerUids(object, annotated);
+  return annotated ? [...uids, ownerIndexValue(annotated.kind, annotated.key)] : uids;
 }
 
 /** What the objects of an annotated owner are found by. */
@@ -79,13 +79,13 @@ export type Ownership =
   | { readonly type: "another's"; readonly owner: string; readonly isPredecessor: boolean };
 
 export function ownershipOf(child: KubeObject, kind: Kind, owner: KubeObject): Ownership {
-  if (ownerUids(child).includes(owner.metadata.uid)) return { type: "ours" };
+  const annotated = annotatedOwner(child);
+  if (ownerUids(child, annotated).includes(owner.metadata.uid)) return { type: "ours" };
   const controller = controllerOf(child);
   if (controller) {
     const isPredecessor = controller.kind === kind.kind && controller.name === owner.metadata.name;
     return { type: "another's", owner: `${controller.kind} ${controller.name}`, isPredecessor };
   }
-  const annotated = annotatedOwner(child);
   if (!annotated) return { type: "nobody's" };
   const isPredecessor = annotated.kind === kindId(kind) && annotated.key === keyOf(owner);
   return { type: "another's", owner: `${annotated.kind} ${annotated.key}`, isPredecessor };
