@@ -61,9 +61,12 @@ export function readObject(
   }
   if (value === null) return { object: {}, duplicates };
   throw refuse(
-    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${TYPE_META}`,
   );
 }
+
+/** What Go reads of a document before it knows what that is. */
+export const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
 /** Parses JSON or YAML; `refuse` words the answer to what is neither. */
 export function readDocument(body: Uint8Array, isYaml: boolean, refuse: (why: string) => StatusError): RequestDocument {

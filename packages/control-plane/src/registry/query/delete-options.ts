@@ -1,4 +1,5 @@
 import { isArray, isObject } from "../../schema/json.js";
+import { TYPE_META } from "../body/request-document.js";
 import { invalidValue, notSupported } from "../field-error.js";
 import { badRequest, type FieldError, invalid } from "../status-error.js";
 import { parseBoolean, parseInteger } from "./query-value.js";
@@ -91,11 +92,9 @@ function goName(value: unknown): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-const HEAD = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
-
 function fromBody(body: unknown): RawDeleteOptions {
   if (!isObject(body)) {
-    const why = `json: cannot unmarshal ${goName(body)} into Go value of type ${HEAD}`;
+    const why = `json: cannot unmarshal ${goName(body)} into Go value of type ${TYPE_META}`;
     throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
   }
   const raw = body as RawDeleteOptions;
