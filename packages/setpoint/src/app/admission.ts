@@ -1,5 +1,6 @@
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
+import { unknownOptions } from "../kinds/unknown-options.js";
 
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
 
@@ -101,14 +102,12 @@ const SETTINGS: readonly string[] = ["subresources", "failurePolicy", "sideEffec
 /** What cannot be meant of a handler: a misspelt operation would let objects pass unasked. */
 export function handlerProblems({ type, options }: Validator | Mutator): readonly string[] {
   const given = options as Readonly<Record<string, unknown>>;
-  const known = [...HANDLERS[type], ...SETTINGS];
-  const strangers = Object.keys(given).filter((name) => !known.includes(name));
   const choice = (name: string, ...choices: readonly unknown[]): readonly string[] =>
     given[name] === undefined || choices.includes(given[name])
       ? []
       : [`${name} is ${JSON.stringify(given[name])}, not ${choices.join(" or ")}`];
   return [
-    ...strangers.map((name) => `there is no option ${name}; there are ${known.join(", ")}`),
+    ...unknownOptions(given, [...HANDLERS[type], ...SETTINGS]),
     ...choice("failurePolicy", "Fail", "Ignore"),
     ...choice("sideEffects", "None", "NoneOnDryRun"),
   ];

@@ -1,5 +1,6 @@
 import { shown } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
+import { unknownOptions } from "../kinds/unknown-options.js";
 import type { AppOptions } from "./app.js";
 
 /** What the entries of each option must be, where that can be told by their `type`; `list` for other lists. */
@@ -40,9 +41,8 @@ export function checkAppOptions(options: AppOptions): void {
     throw new SetpointError("APP_INVALID", `app: its options are ${shown(options)}`);
   const invalid = (problem: string): SetpointError =>
     new SetpointError("APP_INVALID", `app ${shown(options.name)}: ${problem}`);
-  const known = Object.keys(OPTIONS);
-  const stranger = Object.keys(options).find((name) => !known.includes(name));
-  if (stranger !== undefined) throw invalid(`there is no option ${stranger}; there are ${known.join(", ")}`);
+  const [unknown] = unknownOptions(options, Object.keys(OPTIONS));
+  if (unknown !== undefined) throw invalid(unknown);
   if (!Array.isArray(options.kinds)) throw invalid("kinds is no list; [] is one");
   for (const [option, entry] of Object.entries(OPTIONS)) {
     const given = options[option as keyof AppOptions];

@@ -1,6 +1,7 @@
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { parseLabelSelector } from "../kinds/label-selector.js";
+import { unknownOptions } from "../kinds/unknown-options.js";
 import { isCautious, type WatchDeclaration, type WriteVerb } from "./controller.js";
 import { messageOf, shown } from "./outcome.js";
 
@@ -48,8 +49,8 @@ function optionsProblem(
   known: Readonly<Record<string, true>>,
   functions: ExpectedFunctions,
 ): string | undefined {
-  const stranger = strangerProblem(options, Object.keys(known));
-  if (stranger) return stranger;
+  const [unknown] = unknownOptions(options, Object.keys(known));
+  if (unknown) return unknown;
   for (const [name, need] of Object.entries(functions)) {
     const given = options[name];
     if (typeof given === "function" || (given === undefined && need === "optional")) continue;
@@ -74,12 +75,6 @@ function kindProblem(kind: unknown): string | undefined {
   if ([apiVersion, name, plural].every((part) => typeof part === "string")) return undefined;
   const hint = kind === undefined ? "; modules that import each other in a circle leave it so" : "";
   return `${shown(kind)} is no kind such as resource(…) gives${hint}`;
-}
-
-/** What nobody reads was misspelt. */
-function strangerProblem(options: UncheckedOptions, known: readonly string[]): string | undefined {
-  const stranger = Object.keys(options).find((name) => !known.includes(name));
-  return stranger === undefined ? undefined : `there is no option ${stranger}; there are ${known.join(", ")}`;
 }
 
 function usesProblem(option: string, uses: unknown, namespaces?: unknown): string | undefined {
@@ -119,8 +114,8 @@ function triggersProblem(triggers: unknown): string | undefined {
 
 function whenProblem(when: UncheckedOptions): string | undefined {
   const { changed, matches } = when;
-  const stranger = strangerProblem(when, ["changed", "matches"]);
-  if (stranger) return `when: ${stranger}`;
+  const [unknown] = unknownOptions(when, ["changed", "matches"]);
+  if (unknown) return `when: ${unknown}`;
   if (matches !== undefined && typeof matches !== "function") return `when.matches is ${shown(matches)}, no function`;
   return namesProblem("when.changed", changed);
 }
@@ -128,7 +123,7 @@ function whenProblem(when: UncheckedOptions): string | undefined {
 function scopeProblem(scope: UncheckedOptions): string | undefined {
   const { namespaces, labelSelector, writes } = scope;
   return (
-    strangerProblem(scope, SCOPE_OPTIONS) ??
+    unknownOptions(scope, SCOPE_OPTIONS)[0] ??
     (namespaces === "all" ? undefined : namesProblem("namespaces", namespaces)) ??
     selectorProblem(labelSelector) ??
     verbsProblem("writes", writes)
@@ -160,8 +155,8 @@ function selectorProblem(selector: unknown): string | undefined {
 
 function retryProblem(retry: UncheckedOptions): string | undefined {
   const { attempts = 0, factor = 2, jitter = 0 } = retry;
-  const stranger = strangerProblem(retry, ["initial", "max", "factor", "jitter", "attempts"]);
-  if (stranger) return `retry: ${stranger}`;
+  const [unknown] = unknownOptions(retry, ["initial", "max", "factor", "jitter", "attempts"]);
+  if (unknown) return `retry: ${unknown}`;
   if (!Number.isInteger(attempts) || Number(attempts) < 0) return `retry.attempts is ${shown(attempts)}, not 0 or more`;
   if (!isNumber(factor) || factor < 1) return `retry.factor is ${shown(factor)}, not 1 or more`;
   if (!isNumber(jitter) || jitter < 0) return `retry.jitter is ${shown(jitter)}, not 0 or more`;

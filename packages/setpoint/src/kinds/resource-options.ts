@@ -1,5 +1,6 @@
 import { invalidKind, type ResourceOptions } from "./declaration.js";
 import type { Schema } from "./json-schema.js";
+import { unknownOptions } from "./unknown-options.js";
 
 const KNOWN = {
   spec: true,
@@ -25,9 +26,8 @@ const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
  */
 export function checkResourceOptions(kind: string, options: object): void {
   if (typeof options !== "object" || options === null) throw invalidKind(kind, "it needs options with a spec");
-  const stranger = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
-  if (stranger !== undefined)
-    throw invalidKind(kind, `there is no option ${stranger}; there are ${Object.keys(KNOWN).join(", ")}`);
+  const [unknown] = unknownOptions(options, Object.keys(KNOWN));
+  if (unknown !== undefined) throw invalidKind(kind, unknown);
   const { spec, scope, plural, singular, shortNames, categories } = options as Readonly<Record<string, unknown>>;
   if (spec === undefined) throw invalidKind(`${kind}: spec`, "there is no schema; z.object({}) is one without fields");
   if (![undefined, "Namespaced", "Cluster"].includes(scope as undefined))

@@ -10,6 +10,7 @@ import { Namespace } from "../kinds/builtin/v1.js";
 import { invalidKind } from "../kinds/declaration.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
+import { unknownOptions } from "../kinds/unknown-options.js";
 import type { ManagerOptions } from "../manager/manager.js";
 import type { Part } from "../manager/part.js";
 import { OperatorProcess, type RequestFault } from "./operator-process.js";
@@ -69,10 +70,8 @@ const OPTIONS = {
 
 /** A test whose operator was misspelt would wait for nobody. */
 function checkOptions(options: TestEnvironmentOptions): void {
-  const stranger = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
-  if (stranger === undefined) return;
-  const message = `TestEnvironment: there is no option ${stranger}; there are ${Object.keys(OPTIONS).join(", ")}`;
-  throw new SetpointError("CONTROLLER_INVALID", message);
+  const [unknown] = unknownOptions(options, Object.keys(OPTIONS));
+  if (unknown !== undefined) throw new SetpointError("CONTROLLER_INVALID", `TestEnvironment: ${unknown}`);
 }
 
 type Definable = NonNullable<TestEnvironmentOptions["kinds"]>[number];
