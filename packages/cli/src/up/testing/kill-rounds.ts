@@ -25,7 +25,9 @@ export async function killRounds(folder: string, rounds: number, random: Random)
     await untilAssigned(client, acknowledged);
     const names = Array.from({ length: NAMESPACES_PER_ROUND }, (_, at) => `round-${round}-${at}`);
     const creating = names.map((name) => create(client, name, acknowledged));
-    await systemClock.sleep(random.next() * 120);
+    // Counted from acknowledgements, not from when they were asked for: on a busy machine none might have come by then.
+    await Promise.all(creating.slice(0, 1 + Math.floor(random.next() * NAMESPACES_PER_ROUND)));
+    await systemClock.sleep(random.next() * 60);
     await up.stop("SIGKILL");
     await Promise.all(creating);
   }
