@@ -1,9 +1,11 @@
-// A controller that keeps one child for each object, beside controller-runtime doing the same, one after another against one
-// real kube-apiserver: how many reconciles a second create and update a child, and how long it takes from an event until its
-// reconcile has the object in hand, the server's part included. Every operator is a process with a namespace of its own, and
-// works for a while before it is measured: operators run for longer than compilers take. They stand side by side and take
-// turns of a few objects, or of one event: what a server takes for one and the same request doubles and halves from second to
-// second (it collects garbage), so that longer turns would compare its moods.
+// A controller that keeps one child for each object, beside controller-runtime doing the same, against one real kube-apiserver:
+// how many reconciles a second create and update a child, and how long it takes from an event until its reconcile has the
+// object in hand, the server's part included. Every operator is a process, and works for a while before it is measured:
+// operators run for longer than compilers take.
+//
+// What a server takes for one and the same request doubles and halves from second to second. So the operators stand side by
+// side, each in a namespace of its own, and take turns of a few objects, or of one event: longer turns would compare the
+// server's moods. One event for all would be no better: both would want the processors at once.
 //
 // The peer that does the same is the one that applies, as ours does: one server-side apply where something differs, under a
 // field manager that owns what it states, so that a field no longer stated goes and what others set stays. Beside it stands
@@ -11,112 +13,145 @@
 // servers take about half the time for it that an apply takes them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { connect } from "../../packages/setpoint/dist/index.js";
 import { startKubernetes } from "../../tools/kubernetes/start.mjs";
 import { buildGoProgram } from "../go-program.mjs";
 import { compare, compareRates } from "../report.mjs";
-import { createAll, WEBSITE } from "../website-kind.mjs";
+import { WEBSITE } from "../website-kind.mjs";
 import { checkChildren, createWebsites, installWebsites, nameOf } from "./websites.mjs";
 
 const COUNT = Number(process.env.RECONCILE_OBJECTS ?? 100);
-/** Single events of each side in a round. A p99 is told by one in a hundred of them all: a few thousand would not do. */
-const EVENTS = Number(process.env.RECONCILE_EVENTS ?? 300);
-const ROUNDS = Number(process.env.RECONCILE_ROUNDS ?? 40);
+const ROUNDS = Number(process.env.RECONCILE_ROUNDS ?? 30);
+/** Followed by each side. A p99 is told by one in a hundred of them: a few thousand would not do. */
+const EVENTS = Number(process.env.RECONCILE_EVENTS ?? 36_000);
 /**
  * Of the server, for all sides alike. By default it collects its garbage ten times as often, for which no operator can
  * do anything, and which makes up most of the slowest hundredth of events.
  */
 const SERVER_GOGC = process.env.RECONCILE_SERVER_GOGC ?? "1000";
+/** Where the server keeps its data, for the same reason: in memory, where the system has such a folder. */
+const SERVER_FOLDERS = ["/dev/shm", tmpdir()];
 /** Objects of a turn: enough of them that all workers have some. */
 const turnOf = (concurrency) => Math.max(10, 5 * concurrency);
-/** Between two events whose latency is measured: longer than a reconcile takes, so that none waits for another. */
-const PACE_MS = 12;
+/** Between two events: longer than a reconcile that writes nothing takes, so that none waits for another. */
+const PACE_MS = 2;
 /** How often all objects are reconciled before anything is measured: some 3,000 runs, after which most of the code is compiled. */
 const WARM_UPS = 30;
 /**
- * How often an event of every object is followed before those that are measured. The way from an event to its reconcile
- * is none that the other runs take, which are asked for: without this, the first events that an operator ever saw would
- * be compared.
+ * Events that are followed before those that are measured. The way from an event to its reconcile is none that the other
+ * runs take, which are asked for: without this, the first events that an operator ever saw would be compared.
  */
-const EVENT_WARM_UPS = 9;
+const EVENT_WARM_UPS = 1_000;
 /** Until an operator has read what it is asked. */
 const ASKED_MS = 100;
 const CONCURRENCIES = [1, 10];
 const OURS = "setpoint";
 const APPLY = "controller-runtime 0.25.2, Apply";
-/** In place of the first of the objects that are to run: none, but each follows its events. */
-const NONE = -1;
+const UPDATE = "controller-runtime 0.25.2, CreateOrUpdate";
+/** Both peers are one program up to their writes: how soon it follows an event is asked of one. */
+const FOLLOWERS = [OURS, APPLY];
 
 export async function measure() {
   const go = buildGoProgram(new URL("controller-runtime/", import.meta.url));
-  const sides = new Map([
+  const commands = new Map([
     [OURS, [process.execPath, fileURLToPath(new URL("setpoint.mjs", import.meta.url))]],
     [APPLY, [go, "apply"]],
-    ["controller-runtime 0.25.2, CreateOrUpdate", [go, "update"]],
+    [UPDATE, [go, "update"]],
   ]);
-  const cluster = await startKubernetes({ env: { GOGC: SERVER_GOGC } });
+  const dir = mkdtempSync(join(SERVER_FOLDERS.find(existsSync), "setpoint-reconcile-"));
+  const cluster = await startKubernetes({ dir, env: { GOGC: SERVER_GOGC } });
   const client = await connect({ kubeconfig: cluster.kubeconfig });
   try {
     await installWebsites(client);
-    const results = new Map();
+    const start = (name, namespace, concurrency) =>
+      Operator.start(name, commands.get(name), { client, cluster, namespace, concurrency });
+    const rows = [];
     for (const concurrency of CONCURRENCIES) {
-      const operators = [];
-      for (const [name, command] of sides) {
-        const namespace = `side-${operators.length}-${concurrency}`;
-        operators.push({ name, operator: await Operator.start(client, cluster, command, namespace, concurrency) });
-      }
-      for (let round = 0; round < ROUNDS; round++) {
-        const first = round % operators.length;
-        const turns = [...operators.slice(first), ...operators.slice(0, first)];
-        const child = `child-${round}`;
-        await writeAll(turns, child, "created", turnOf(concurrency));
-        await writeAll(turns, child, "updated", turnOf(concurrency));
-        const rates = new Map(operators.map(({ name, operator }) => [name, operator.takeRates()]));
-        const latencies = await latenciesOf(turns.filter(followsEvents), child);
-        for (const { name } of operators) {
-          const at = `${name}, ${concurrency}`;
-          const latenciesMs = latencies.get(name) ?? [];
-          console.error(`round ${round}, ${at}: ${JSON.stringify({ ...rates.get(name), ...summaryOf(latenciesMs) })}`);
-          results.set(at, [...(results.get(at) ?? []), { ...rates.get(name), latenciesMs }]);
-        }
-      }
-      for (const { operator } of operators) await operator.end();
+      const latencies = await latenciesOf(client, concurrency, start);
+      const rates = await ratesOf(client, concurrency, [...commands.keys()], start);
+      rows.push(...latencyRows(concurrency, latencies), ...rateRows(concurrency, rates));
     }
-    return rowsOf(results, [...sides.keys()].slice(1));
+    return rows;
   } finally {
     await client[Symbol.asyncDispose]();
     await cluster.stop();
+    rmSync(dir, { recursive: true, force: true });
   }
 }
 
-/** Lets all objects have the child as it should be: a few of the first side, as many of the second, and so on. */
-async function writeAll(turns, child, revision, size) {
-  for (let first = 0; first < COUNT; first += size) {
-    for (const { operator } of turns) await operator.write(child, revision, first, Math.min(size, COUNT - first));
+/** How long after each event its reconcile had the object, by side. */
+async function latenciesOf(client, concurrency, start) {
+  const sides = [];
+  for (const name of FOLLOWERS) {
+    const namespace = `events-${concurrency}-${sides.length}`;
+    await createWebsites(client, namespace, COUNT);
+    sides.push({ namespace, operator: await start(name, namespace, concurrency) });
   }
-  for (const { operator } of turns) await operator.check(child, (data) => data.revision === revision);
+  await follow(client, sides, EVENT_WARM_UPS);
+  const latencies = await follow(client, sides, EVENTS);
+  for (const { operator } of sides) await operator.end();
+  for (const [name, latenciesMs] of latencies)
+    console.error(`events, ${name}, ${concurrency}: ${JSON.stringify(summaryOf(latenciesMs))}`);
+  return latencies;
 }
 
-/** Both peers are one program up to their writes: how soon it follows an event is asked of one. */
-const followsEvents = ({ name }) => name === OURS || name === APPLY;
-
-/** How long after each event its reconcile began, by side: an event of the first, one of the second, and so on. */
-async function latenciesOf(turns, child) {
-  const answers = turns.map(({ operator }) => operator.expect(child));
+/** An event of the first side, one of the second, and so on; who begins changes. */
+async function follow(client, sides, events) {
+  const answers = sides.map(({ operator }) => operator.follow(events));
   await pause(ASKED_MS);
-  for (let event = 0; event < EVENTS; event++) {
-    for (const { operator } of turns) {
+  for (let event = 0; event < events; event++) {
+    for (const { namespace } of event % 2 ? sides.toReversed() : sides) {
       await pause(PACE_MS);
-      await operator.change(event % COUNT);
+      await sendEvent(client, namespace, event % COUNT);
     }
   }
   const latencies = new Map();
-  for (const [at, { name, operator }] of turns.entries())
-    latencies.set(name, await operator.latencies(child, answers[at]));
+  for (const [at, { operator }] of sides.entries()) latencies.set(operator.name, (await answers[at]).latenciesMs);
   return latencies;
+}
+
+/** Changes a website: it carries the time at which this was asked for. */
+async function sendEvent(client, namespace, number) {
+  const sentAt = String(performance.timeOrigin + performance.now());
+  const patch = { type: "merge", body: { spec: { sentAt } } };
+  await client.patch(WEBSITE, nameOf(number), patch, { namespace });
+}
+
+/** How each round of writes went, by side. */
+async function ratesOf(client, concurrency, names, start) {
+  const operators = [];
+  for (const name of names) {
+    const namespace = `writes-${concurrency}-${operators.length}`;
+    await createWebsites(client, namespace, COUNT);
+    operators.push(await start(name, namespace, concurrency));
+  }
+  const rates = new Map(names.map((name) => [name, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    const first = round % operators.length;
+    const turns = [...operators.slice(first), ...operators.slice(0, first)];
+    await writeAll(turns, `child-${round}`, "created", turnOf(concurrency));
+    await writeAll(turns, `child-${round}`, "updated", turnOf(concurrency));
+    for (const operator of operators) {
+      const taken = operator.takeRates();
+      console.error(`round ${round}, ${operator.name}, ${concurrency}: ${JSON.stringify(taken)}`);
+      rates.get(operator.name).push(taken);
+    }
+  }
+  for (const operator of operators) await operator.end();
+  return rates;
+}
+
+/** Lets all objects have the child as it should be: a few of the first side, as many of the second, and so on. */
+async function writeAll(operators, child, revision, size) {
+  for (let first = 0; first < COUNT; first += size) {
+    for (const operator of operators) await operator.write(child, revision, first, Math.min(size, COUNT - first));
+  }
+  for (const operator of operators) await operator.check(child, revision);
 }
 
 function percentile(values, share) {
@@ -131,33 +166,33 @@ const noSums = () => ({
   updated: { seconds: 0, cpuSeconds: 0, serverSeconds: 0 },
 });
 
-/** One side at one concurrency, with websites of its own. */
+/** One side at one concurrency. */
 class Operator {
   #client;
   #namespace;
   #serverPids;
   #process;
-  #sites;
   #sums = noSums();
 
-  /** Starts it, and lets it work for a while. */
-  static async start(client, { kubeconfig, pids }, command, namespace, concurrency) {
-    await createWebsites(client, namespace, COUNT);
-    const operator = new Operator();
+  /** Starts it in a namespace with websites, and lets it work for a while. */
+  static async start(name, command, { client, cluster, namespace, concurrency }) {
+    const operator = new Operator(name);
     operator.#client = client;
     operator.#namespace = namespace;
-    operator.#serverPids = pids;
-    operator.#process = startProcess(kubeconfig, command, [namespace, concurrency]);
-    operator.#sites = new Sites(client, namespace);
-    for (let at = 0; at < WARM_UPS; at++) await operator.#process.ask(`warm-${at >> 1}`, at, 0, COUNT);
-    for (let at = 0; at < EVENT_WARM_UPS; at++) await operator.#warmUpEvents();
+    operator.#serverPids = cluster.pids;
+    operator.#process = startProcess(cluster.kubeconfig, command, [namespace, concurrency]);
+    for (let at = 0; at < WARM_UPS; at++) await operator.#process.ask("write", `warm-${at >> 1}`, at, 0, COUNT);
     return operator;
+  }
+
+  constructor(name) {
+    this.name = name;
   }
 
   /** Creates or updates the children of some objects. */
   async write(child, revision, first, count) {
     const before = cpuSecondsOf(this.#serverPids);
-    const { seconds, cpuSeconds } = await this.#process.ask(child, revision, first, count);
+    const { seconds, cpuSeconds } = await this.#process.ask("write", child, revision, first, count);
     const sums = this.#sums[revision];
     sums.seconds += seconds;
     sums.cpuSeconds += cpuSeconds;
@@ -176,35 +211,18 @@ class Operator {
     };
   }
 
-  /** Asks to follow the events that come. */
-  expect(child) {
-    return this.#process.ask(child, "updated", NONE, EVENTS);
+  /** Resolves after so many events. */
+  follow(events) {
+    return this.#process.ask("follow", events);
   }
 
-  change(number) {
-    return this.#sites.change(number);
-  }
-
-  async latencies(child, answer) {
-    const { latenciesMs } = await answer;
-    await this.check(child, ({ sentAt }, number) => sentAt === this.#sites.sentAt(number));
-    return latenciesMs;
+  /** That all children are as they should be. */
+  check(child, revision) {
+    return checkChildren(this.#client, this.#namespace, child, COUNT, (data) => data.revision === revision);
   }
 
   end() {
     return this.#process.end();
-  }
-
-  async #warmUpEvents() {
-    const answer = this.#process.ask(`warm-${(WARM_UPS - 1) >> 1}`, WARM_UPS - 1, NONE, COUNT);
-    await pause(ASKED_MS);
-    await createAll(COUNT, 4, (number) => this.#sites.change(number));
-    await answer;
-  }
-
-  /** That all children are as they should be. */
-  check(child, isAsDesired) {
-    return checkChildren(this.#client, this.#namespace, child, COUNT, isAsDesired);
   }
 }
 
@@ -215,31 +233,6 @@ function cpuSecondsOf(pids) {
     return Number(user) + Number(system);
   });
   return ticks.reduce((sum, each) => sum + each, 0) / 100;
-}
-
-/** The websites of a namespace, which are changed one by one. */
-class Sites {
-  #client;
-  #namespace;
-  #sentAt = new Map();
-
-  constructor(client, namespace) {
-    this.#client = client;
-    this.#namespace = namespace;
-  }
-
-  /** Sends the time at which this is asked for. */
-  async change(number) {
-    const sentAt = String(performance.timeOrigin + performance.now());
-    this.#sentAt.set(number, sentAt);
-    const patch = { type: "merge", body: { spec: { sentAt } } };
-    await this.#client.patch(WEBSITE, nameOf(number), patch, { namespace: this.#namespace });
-  }
-
-  /** What was sent last. */
-  sentAt(number) {
-    return this.#sentAt.get(number) ?? "";
-  }
 }
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -264,23 +257,23 @@ function startProcess(kubeconfig, [program, ...first], args) {
   };
 }
 
-function rowsOf(results, peers) {
-  return CONCURRENCIES.flatMap((concurrency) =>
-    peers.flatMap((peer) => {
-      const rounds = (name, field) => results.get(`${name}, ${concurrency}`).map((result) => result[field]);
-      const row = (compared, metric, unit, field) =>
-        compared(`${metric}, concurrency ${concurrency}`, unit, rounds(OURS, field), peer, rounds(peer, field));
-      // Of the events of all rounds: the third-slowest of a single round would be a matter of luck.
-      const latency = (share) => (name) => [percentile(rounds(name, "latenciesMs").flat(), share)];
-      const latencies = (metric, of) =>
-        compare(`event to reconcile, ${metric}, concurrency ${concurrency}`, "ms", of(OURS), peer, of(peer));
-      return [
-        ...(peer === APPLY ? [latencies("p50", latency(0.5)), latencies("p99", latency(0.99))] : []),
-        row(compareRates, "reconciles that create a child", "1/s", "createsPerSecond"),
-        row(compareRates, "reconciles that update a child", "1/s", "updatesPerSecond"),
-        row(compare, "CPU time of a reconcile that updates", "ms", "cpuMs"),
-        row(compare, "CPU time of the server for it", "ms", "serverCpuMs"),
-      ];
-    }),
-  );
+function latencyRows(concurrency, latencies) {
+  return Object.entries({ p50: 0.5, p99: 0.99 }).map(([metric, share]) => {
+    const [ours, theirs] = FOLLOWERS.map((name) => [percentile(latencies.get(name), share)]);
+    return compare(`event to reconcile, ${metric}, concurrency ${concurrency}`, "ms", ours, APPLY, theirs);
+  });
+}
+
+function rateRows(concurrency, rates) {
+  return [APPLY, UPDATE].flatMap((peer) => {
+    const rounds = (name, field) => rates.get(name).map((rate) => rate[field]);
+    const row = (compared, metric, unit, field) =>
+      compared(`${metric}, concurrency ${concurrency}`, unit, rounds(OURS, field), peer, rounds(peer, field));
+    return [
+      row(compareRates, "reconciles that create a child", "1/s", "createsPerSecond"),
+      row(compareRates, "reconciles that update a child", "1/s", "updatesPerSecond"),
+      row(compare, "CPU time of a reconcile that updates", "ms", "cpuMs"),
+      row(compare, "CPU time of the server for it", "ms", "serverCpuMs"),
+    ];
+  });
 }

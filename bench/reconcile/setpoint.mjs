@@ -1,23 +1,18 @@
-// Our operator of the benchmark: setpoint.mjs NAMESPACE CONCURRENCY. Each line of its input, `CHILD REVISION FIRST COUNT`, says
-// what the children are to be from now on, runs COUNT objects from number FIRST on and no others (or, where FIRST is -1,
-// whatever has an event), and is answered after COUNT writes: how long they took, the CPU time of it, and how long after the
-// event of each its reconcile began.
+// Our operator of the benchmark: setpoint.mjs NAMESPACE CONCURRENCY. Each line of its input begins a phase:
+//
+//   write CHILD REVISION FIRST COUNT   the children are to be so from now on; COUNT objects from number FIRST on run, and no
+//                                      others. Answered after as many writes: how long they took, and the CPU time of it.
+//   follow COUNT                       nothing is to be written; whatever has an event runs. Answered after COUNT events:
+//                                      how long after each was sent a reconcile had its object in hand.
 import { createInterface } from "node:readline";
 import { connect, controller, Manager } from "../../packages/setpoint/dist/index.js";
 import { WEBSITE } from "../website-kind.mjs";
 import { CONFIG_MAP } from "./websites.mjs";
 
 const [namespace, concurrency] = process.argv.slice(2);
-let phase = {
-  child: "",
-  revision: "",
-  first: 0,
-  count: 0,
-  left: 0,
-  startedMs: 0,
-  cpu: process.cpuUsage(),
-  latenciesMs: [],
-};
+let phase = { isWriting: false, child: "" };
+/** What each object said last, by name: an event is followed by the first run that sees it. */
+const seen = new Map();
 let markSynced;
 const synced = new Promise((resolve) => {
   markSynced = resolve;
@@ -42,11 +37,11 @@ const websites = controller(WEBSITE, {
     const enteredMs = nowMs();
     const { child, revision } = phase;
     if (!isDue(site.name)) return;
+    if (seen.get(site.name) !== spec.sentAt) follow(site.name, spec.sentAt, enteredMs);
     const name = `${site.name}-${child}`;
     const before = await ctx.find(CONFIG_MAP, name);
-    const data = { image: spec.image, sentAt: spec.sentAt, revision };
-    const { metadata } = await ctx.apply(CONFIG_MAP, { metadata: { name }, data });
-    if (metadata.resourceVersion !== before?.metadata.resourceVersion) wrote(enteredMs, spec.sentAt);
+    const { metadata } = await ctx.apply(CONFIG_MAP, { metadata: { name }, data: { image: spec.image, revision } });
+    if (metadata.resourceVersion !== before?.metadata.resourceVersion) wrote();
   },
 });
 
@@ -57,27 +52,47 @@ await manager.start();
 const runDue = await synced;
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [child, revision, ...numbers] = line.split(" ");
-  const [first, count] = numbers.map(Number);
-  phase = { child, revision, first, count, left: count, startedMs: nowMs(), cpu: process.cpuUsage(), latenciesMs: [] };
-  if (first >= 0) runDue();
+  const [verb, ...words] = line.split(" ");
+  begin(verb, words);
 }
 await manager.stop();
 await client[Symbol.asyncDispose]();
 
-/** Whether an object, by its name or key, is one of those that run now. */
-function isDue(name) {
-  const number = Number(name.slice(-4));
-  return phase.child !== "" && (phase.first < 0 || (number >= phase.first && number < phase.first + phase.count));
+function begin(verb, words) {
+  if (verb === "follow") {
+    const { child, revision } = phase;
+    phase = { isWriting: false, child, revision, left: Number(words[0]), latenciesMs: [] };
+    return;
+  }
+  const [child, revision, ...numbers] = words;
+  const [first, count] = numbers.map(Number);
+  const start = { startedMs: nowMs(), cpu: process.cpuUsage() };
+  phase = { isWriting: true, child, revision, first, count, left: count, ...start };
+  runDue();
 }
 
-function wrote(enteredMs, sentAt) {
+/** Whether an object, by its name or key, is one of those that run now. */
+function isDue(name) {
+  if (!phase.isWriting) return phase.child !== "";
+  const number = Number(name.slice(-4));
+  return number >= phase.first && number < phase.first + phase.count;
+}
+
+function follow(name, sentAt, enteredMs) {
+  seen.set(name, sentAt);
+  if (phase.isWriting) return;
   phase.latenciesMs.push(enteredMs - Number(sentAt));
-  if (--phase.left > 0) return;
+  if (--phase.left === 0) answer({ latenciesMs: phase.latenciesMs });
+}
+
+function wrote() {
+  if (!phase.isWriting || --phase.left > 0) return;
   const { user, system } = process.cpuUsage(phase.cpu);
-  const seconds = (nowMs() - phase.startedMs) / 1000;
-  const answer = { seconds, latenciesMs: phase.latenciesMs, cpuSeconds: (user + system) / 1e6 };
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  answer({ seconds: (nowMs() - phase.startedMs) / 1000, cpuSeconds: (user + system) / 1e6 });
+}
+
+function answer(result) {
+  process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
 function nowMs() {

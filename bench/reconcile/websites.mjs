@@ -38,7 +38,7 @@ export async function checkChildren(client, namespace, name, count, isAsDesired)
   for (let number = 0; number < count; number++) {
     const child = children.get(`${nameOf(number)}-${name}`);
     const owner = child?.metadata.ownerReferences?.[0];
-    if (child?.data?.image !== imageOf(number) || owner?.name !== nameOf(number) || !isAsDesired(child.data, number)) {
+    if (child?.data?.image !== imageOf(number) || owner?.name !== nameOf(number) || !isAsDesired(child.data)) {
       throw new Error(`${namespace}/${nameOf(number)}: the child is ${JSON.stringify(child?.data)}`);
     }
   }

@@ -1,7 +1,9 @@
-// The peer's operator of the benchmark: program apply|update NAMESPACE CONCURRENCY. Each line of its input, `CHILD REVISION
-// FIRST COUNT`, says what the children are to be from now on, runs COUNT objects from number FIRST on and no others (or, where
-// FIRST is -1, whatever has an event), and is answered after COUNT writes: how long they took, the CPU time of it, and how
-// long after the event of each its reconcile began.
+// The peer's operator of the benchmark: program apply|update NAMESPACE CONCURRENCY. Each line of its input begins a phase:
+//
+//	write CHILD REVISION FIRST COUNT   the children are to be so from now on; COUNT objects from number FIRST on run, and no
+//	                                   others. Answered after as many writes: how long they took, and the CPU time of it.
+//	follow COUNT                       nothing is to be written; whatever has an event runs. Answered after COUNT events:
+//	                                   how long after each was sent a reconcile had its object in hand.
 package main
 
 import (
@@ -40,12 +42,15 @@ type reconciler struct {
 	applies bool
 
 	mutex           sync.Mutex
+	isWriting       bool
 	child, revision string
 	first, count    int
 	left            int
 	cpu             float64
 	started         time.Time
 	latencies       []float64
+	// What each object said last, by name: an event is followed by the first run that sees it.
+	seen map[string]string
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -61,14 +66,15 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	// With the object in hand, as the other side begins.
 	entered := time.Now()
-	data := map[string]string{"image": site.Spec.Image, "sentAt": site.Spec.SentAt, "revision": revision}
+	r.follow(site.Name, site.Spec.SentAt, entered)
+	data := map[string]string{"image": site.Spec.Image, "revision": revision}
 	write := r.createOrUpdate
 	if r.applies {
 		write = r.apply
 	}
 	wrote, err := write(ctx, &site, site.Name+"-"+suffix, data)
 	if wrote && err == nil {
-		r.wrote(entered, site.Spec.SentAt)
+		r.wrote()
 	}
 	return ctrl.Result{}, err
 }
@@ -100,47 +106,71 @@ func (r *reconciler) apply(ctx context.Context, site *Website, name string, data
 	return true, r.Apply(ctx, desired, client.FieldOwner("bench"), client.ForceOwnership)
 }
 
-func (r *reconciler) wrote(entered time.Time, sentAt string) {
+func (r *reconciler) follow(name, sentAt string, entered time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	last, known := r.seen[name]
+	r.seen[name] = sentAt
+	if r.isWriting || known && last == sentAt {
+		return
+	}
 	sentMs, _ := strconv.ParseFloat(sentAt, 64)
 	r.latencies = append(r.latencies, float64(entered.UnixNano())/1e6-sentMs)
 	r.left--
-	if r.left > 0 {
+	if r.left == 0 {
+		answer(map[string]any{"latenciesMs": r.latencies})
+	}
+}
+
+func (r *reconciler) wrote() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if !r.isWriting {
 		return
 	}
-	must(json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"seconds":     time.Since(r.started).Seconds(),
-		"latenciesMs": r.latencies,
-		"cpuSeconds":  cpuSeconds() - r.cpu,
-	}))
+	r.left--
+	if r.left == 0 {
+		answer(map[string]any{"seconds": time.Since(r.started).Seconds(), "cpuSeconds": cpuSeconds() - r.cpu})
+	}
+}
+
+func answer(result map[string]any) {
+	must(json.NewEncoder(os.Stdout).Encode(result))
 }
 
 // Begins a phase as a line of the input says. Returns whether the objects that are due must run for it.
 func (r *reconciler) begin(line string) bool {
 	fields := strings.Fields(line)
-	first, err := strconv.Atoi(fields[2])
-	must(err)
-	count, err := strconv.Atoi(fields[3])
-	must(err)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.child, r.revision, r.first, r.count, r.left = fields[0], fields[1], first, count, count
-	r.started, r.cpu, r.latencies = time.Now(), cpuSeconds(), nil
-	return first >= 0
+	if fields[0] == "follow" {
+		r.isWriting, r.left, r.latencies = false, number(fields[1]), nil
+		return false
+	}
+	r.isWriting, r.child, r.revision = true, fields[1], fields[2]
+	r.first, r.count = number(fields[3]), number(fields[4])
+	r.left, r.started, r.cpu = r.count, time.Now(), cpuSeconds()
+	return true
 }
 
 // Whether an object is one of those that run now. The mutex must be held.
 func (r *reconciler) isDue(name string) bool {
-	number, err := strconv.Atoi(name[len(name)-4:])
+	if !r.isWriting {
+		return r.child != ""
+	}
+	at := number(name[len(name)-4:])
+	return at >= r.first && at < r.first+r.count
+}
+
+func number(text string) int {
+	value, err := strconv.Atoi(text)
 	must(err)
-	return r.child != "" && (r.first < 0 || (number >= r.first && number < r.first+r.count))
+	return value
 }
 
 func main() {
 	namespace := os.Args[2]
-	concurrency, err := strconv.Atoi(os.Args[3])
-	must(err)
+	concurrency := number(os.Args[3])
 	log.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	must(err)
@@ -156,7 +186,7 @@ func main() {
 	})
 	must(err)
 	events := make(chan event.GenericEvent, 1024)
-	r := &reconciler{Client: manager.GetClient(), applies: os.Args[1] == "apply"}
+	r := &reconciler{Client: manager.GetClient(), applies: os.Args[1] == "apply", seen: map[string]string{}}
 	must(ctrl.NewControllerManagedBy(manager).For(&Website{}).Owns(&corev1.ConfigMap{}).
 		WatchesRawSource(source.Channel(events, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
