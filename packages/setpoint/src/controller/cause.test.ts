@@ -38,6 +38,31 @@ describe("mergeCauses", () => {
   });
 });
 
+describe("causes of other objects", () => {
+  it("never take the place of what happened to the object itself", () => {
+    const own: readonly Cause[] = [
+      created,
+      updated,
+      { type: "deleted" },
+      { type: "retry", attempt: 1, error: "no" },
+      { type: "requested", by: "reconcile-now" },
+      { type: "trigger", name: "paid" },
+    ];
+    const others = Array.from({ length: 3 * MAX_CAUSES }, (_, at) => dependency(`a/${at}`));
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...own, ...others], { minLength: 3 * MAX_CAUSES }), fc.nat(20), (all, size) => {
+        let merged: readonly Cause[] = [];
+        for (let at = 0; at < all.length; at += size + 1) merged = mergeCauses(merged, all.slice(at, at + size + 1));
+        for (const cause of all.filter(({ type }) => type !== "dependency")) expect(merged).toContainEqual(cause);
+        const kept = merged.filter(({ type }) => type === "dependency").length;
+        const rest = merged.find((cause) => cause.type === "more");
+        expect(kept + (rest?.count ?? 0)).toBe(all.filter(({ type }) => type === "dependency").length);
+        expect(merged.length).toBeLessThanOrEqual(MAX_CAUSES + own.length);
+      }),
+    );
+  });
+});
+
 describe("actionOf", () => {
   it.each<[string, readonly Cause[], string]>([
     ["created", [created], "created"],
@@ -55,6 +80,10 @@ describe("actionOf", () => {
     expect(actionOf([listed], held, "example.com/another")).toBe("created");
     expect(actionOf([listed, retry], held, "example.com/ours")).toBe("created");
     expect(actionOf([created], held, "example.com/ours")).toBe("created");
+  });
+
+  it("says created of what has taken the name of a deleted object, before it was seen to be created", () => {
+    expect(actionOf([{ type: "deleted" }, dependency("a/x")], { metadata })).toBe("created");
   });
 
   it("says deleted of whatever is being deleted", () => {

@@ -24,7 +24,10 @@ export type Cause =
   /** Beyond the causes that are kept one by one. */
   | { readonly type: "more"; readonly count: number };
 
-/** How many causes of a key are kept one by one: a list of thousands of dependencies may change at once. */
+/**
+ * Beyond so many causes of a key, other objects are counted instead of kept one by one: a list of thousands of them may
+ * change at once. What happened to the object itself is always kept.
+ */
 export const MAX_CAUSES = 32;
 
 /** All causes of both, each once; of two retries the later holds. */
@@ -34,7 +37,7 @@ export function mergeCauses(earlier: readonly Cause[], later: readonly Cause[]):
     const identity = identityOf(cause);
     const known = merged.findIndex((other) => identityOf(other) === identity);
     if (known >= 0) merged[known] = joined(merged[known]!, cause);
-    else if (merged.length < MAX_CAUSES) merged.push(cause);
+    else if (merged.length < MAX_CAUSES || !isOneOfMany(cause)) merged.push(cause);
     else addToRest(merged, cause);
   }
   return merged;
@@ -45,10 +48,19 @@ function joined(earlier: Cause, later: Cause): Cause {
   return later.type === "created" ? earlier : later;
 }
 
+/** Whether there may be any number of such causes; of the others there is one each, or one for each trigger declared. */
+function isOneOfMany({ type }: Cause): boolean {
+  return type === "dependency" || type === "owned" || type === "more";
+}
+
+/** Counts a cause together with the rest, to which the last of its like goes with the first one counted. */
 function addToRest(merged: Cause[], cause: Cause): void {
-  const last = merged[MAX_CAUSES - 1]!;
   const count = cause.type === "more" ? cause.count : 1;
-  merged[MAX_CAUSES - 1] = { type: "more", count: last.type === "more" ? last.count + count : count + 1 };
+  const rest = merged.findIndex(({ type }) => type === "more");
+  const at = rest >= 0 ? rest : merged.findLastIndex(isOneOfMany);
+  const known = merged[at];
+  if (known) merged[at] = { type: "more", count: count + (known.type === "more" ? known.count : 1) };
+  else merged.push(cause);
 }
 
 function identityOf(cause: Cause): string {
@@ -69,8 +81,9 @@ function identityOf(cause: Cause): string {
 export type Action = "created" | "updated" | "deleted" | "resynced";
 
 /**
- * Created and then updated is created; whatever is being deleted is deleted; nothing but resyncs is resynced, and so is
- * an object that already holds the controller's finalizer when the controller comes up: it was created long ago.
+ * Created and then updated is created, and so is what has taken the name of a deleted object; whatever is being deleted
+ * is deleted; nothing but resyncs is resynced, and so is an object that already holds the controller's finalizer when the
+ * controller comes up: it was created long ago.
  */
 export function actionOf(
   causes: readonly Cause[],
@@ -84,6 +97,7 @@ export function actionOf(
     const isKnown = created.isInInitialList && finalizer !== undefined && finalizers?.includes(finalizer);
     return isKnown && !causes.some(({ type }) => type === "retry") ? "resynced" : "created";
   }
+  if (causes.some(({ type }) => type === "deleted")) return "created";
   return causes.length > 0 && causes.every(({ type }) => type === "resync") ? "resynced" : "updated";
 }
 
