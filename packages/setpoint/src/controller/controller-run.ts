@@ -81,7 +81,10 @@ export class ControllerRun implements AsyncDisposable {
     });
     // One listener for all workers: each would need one whenever it waits.
     this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
-    const [ownWrites, applied] = [new OwnWrites(), new AppliedMemory()];
+    const ownWrites = new OwnWrites((key, error) =>
+      this.#reporter.log.error(`what was seen of ${key} could not be handled: ${messageOf(error)}`, { error }),
+    );
+    const applied = new AppliedMemory();
     const router = new EventRouter({
       controller: this.controller,
       dependencies: this.#dependencies,

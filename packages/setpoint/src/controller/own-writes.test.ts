@@ -45,6 +45,20 @@ describe("OwnWrites", () => {
     expect(seen).toEqual(["team/site"]);
   });
 
+  it("delivers all that it held, and answers, where one cannot be handled", async () => {
+    const errors: string[] = [];
+    const writes = new OwnWrites((key, error) => errors.push(`${key}: ${(error as Error).message}`));
+    const seen: string[] = [];
+    const answer = await writes.during("v1/ConfigMap", "team/a", async () => {
+      writes.hold("v1/ConfigMap", "team/a", () => {
+        throw new Error("a filter of somebody's");
+      });
+      writes.hold("v1/ConfigMap", "team/a", () => void seen.push("seen"));
+      return "answer";
+    });
+    expect([answer, seen, errors]).toEqual(["answer", ["seen"], ["team/a: a filter of somebody's"]]);
+  });
+
   it("lets go of what it held when the write fails", async () => {
     const writes = new OwnWrites();
     const seen: string[] = [];

@@ -19,10 +19,17 @@ export class OwnWrites {
   readonly #echoes = new Map<string, { readonly resourceVersion: string; readonly writer: string }>();
   /** By source and object key: what was seen while a write of it was under way. */
   readonly #held = new Map<string, (() => void)[]>();
+  readonly #onError: (key: string, error: unknown) => void;
+
+  /** `onError` is told where what was held back could not be delivered. */
+  constructor(onError: (key: string, error: unknown) => void = () => {}) {
+    this.#onError = onError;
+  }
 
   /**
    * Makes a write. A watch may show its result before the answer is there: what is seen of the object meanwhile is held
-   * back until the write has ended, and its answer been noted.
+   * back until the write has ended, and its answer been noted. Whether that can then be handled does not change what the
+   * write came to.
    */
   async during<Answer>(source: string, key: string, write: () => Promise<Answer>): Promise<Answer> {
     const id = `${source} ${key}`;
@@ -33,7 +40,15 @@ export class OwnWrites {
       return await write();
     } finally {
       this.#held.delete(id);
-      for (const deliver of held) deliver();
+      for (const deliver of held) this.#deliver(key, deliver);
+    }
+  }
+
+  #deliver(key: string, deliver: () => void): void {
+    try {
+      deliver();
+    } catch (error) {
+      this.#onError(key, error);
     }
   }
 
