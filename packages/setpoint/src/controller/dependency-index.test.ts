@@ -36,6 +36,35 @@ describe("DependencyIndex", () => {
     expect(readersOf(index, step(configMap("x"), configMap("x")))).toEqual(["c"]);
   });
 
+  it("finds the readers of lists by namespace and label, without a look at all others", () => {
+    const index = new DependencyIndex();
+    const asked: string[] = [];
+    const read = (namespace: string | undefined, app: string): void => {
+      const reader = `${namespace ?? "all"}/${app}`;
+      const matches = (labels: Readonly<Record<string, string>>): boolean => {
+        asked.push(reader);
+        return labels.app === app;
+      };
+      const labelSelector = `app=${app}`;
+      index.add(reader, {
+        type: "list",
+        source: "v1/ConfigMap",
+        namespace,
+        labelSelector,
+        matches,
+        label: labelSelector,
+      });
+    };
+    for (let at = 0; at < 100; at++) for (const namespace of ["team", "other", undefined]) read(namespace, `app-${at}`);
+    index.add("team/plain", { type: "list", source: "v1/ConfigMap", namespace: "team" });
+    const moved = step(configMap("x", { app: "app-7" }), configMap("x", { app: "app-8", tier: "front" }));
+    const readers = ["all/app-7", "all/app-8", "team/app-7", "team/app-8"];
+    expect(readersOf(index, moved)).toEqual([...readers, "team/plain"]);
+    expect(new Set(asked)).toEqual(new Set(readers));
+    for (const reader of readers) index.forget(reader);
+    expect(readersOf(index, moved)).toEqual(["team/plain"]);
+  });
+
   it("wakes the reader of an index value", () => {
     const index = new DependencyIndex();
     index.add("team/a", { type: "index", source: "v1/ConfigMap", index: "image", value: "nginx" });

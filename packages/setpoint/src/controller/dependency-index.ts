@@ -11,6 +11,8 @@ export type Read =
       readonly labelSelector?: string;
       /** Made from `labelSelector`; all objects where left out. */
       readonly matches?: (labels: Readonly<Record<string, string>>) => boolean;
+      /** A {@link labelId} that all have which it matches: an object's labels then lead to it. */
+      readonly label?: string | undefined;
     }
   | { readonly type: "index"; readonly source: string; readonly index: string; readonly value: string };
 
@@ -33,8 +35,8 @@ export class DependencyIndex {
   readonly #readers = new Map<string, { readonly read: Read; readonly keys: Set<string> }>();
   /** By source, how many reads there are of it. Many kinds are watched by controllers that have read none of them yet. */
   readonly #readsIn = new Map<string, number>();
-  /** By source, its list reads: those that cannot be looked up by what an object is. */
-  readonly #listReads = new Map<string, Set<string>>();
+  /** By source, then by place: a list read is looked up by the namespace and a label of what is in it, where it has them. */
+  readonly #listReads = new Map<string, Map<string, Set<string>>>();
   /** By source, the indexes that were read, and how many reads there are of each: a value is looked up, not searched. */
   readonly #indexes = new Map<string, Map<string, number>>();
 
@@ -52,8 +54,10 @@ export class DependencyIndex {
     this.#readsIn.set(read.source, (this.#readsIn.get(read.source) ?? 0) + 1);
     if (read.type === "index") this.#countIndex(read.source, read.index, 1);
     if (read.type !== "list") return;
-    const lists = this.#listReads.get(read.source) ?? new Set<string>();
-    this.#listReads.set(read.source, lists.add(id));
+    const places = this.#listReads.get(read.source) ?? new Map<string, Set<string>>();
+    this.#listReads.set(read.source, places);
+    const place = placeOf(read.namespace, read.label);
+    places.set(place, (places.get(place) ?? new Set<string>()).add(id));
   }
 
   /** Forgets the reads of `key` that are not among `kept`: those of an earlier run that the last one did not repeat. */
@@ -87,9 +91,13 @@ export class DependencyIndex {
         if (readers) yield* readers.keys;
       }
     }
-    for (const id of this.#listReads.get(step.source) ?? []) {
-      const { read, keys } = this.#readers.get(id)!;
-      if (touches(read, step)) yield* keys;
+    const places = this.#listReads.get(step.source);
+    if (!places?.size) return;
+    for (const place of placesOf(step)) {
+      for (const id of places.get(place) ?? []) {
+        const { read, keys } = this.#readers.get(id)!;
+        if (touches(read, step)) yield* keys;
+      }
     }
   }
 
@@ -111,7 +119,12 @@ export class DependencyIndex {
     this.#readers.delete(id);
     this.#readsIn.set(read.source, this.#readsIn.get(read.source)! - 1);
     if (read.type === "index") this.#countIndex(read.source, read.index, -1);
-    if (read.type === "list") this.#listReads.get(read.source)?.delete(id);
+    if (read.type !== "list") return;
+    const places = this.#listReads.get(read.source)!;
+    const place = placeOf(read.namespace, read.label);
+    const ids = places.get(place)!;
+    ids.delete(id);
+    if (ids.size === 0) places.delete(place);
   }
 }
 
@@ -124,6 +137,29 @@ export function identityOf(read: Read): string {
     case "index":
       return `index ${read.source} ${read.index} ${read.value}`;
   }
+}
+
+/** A label with its value, as one text. */
+export function labelId(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+function placeOf(namespace: string | undefined, label: string | undefined): string {
+  return `${namespace ?? "*"} ${label ?? ""}`;
+}
+
+/** The places of all list reads that an object can be in, or have been in. */
+function placesOf({ old, object }: ObjectStep): ReadonlySet<string> {
+  const places = new Set<string>();
+  for (const state of [old, object]) {
+    if (!state) continue;
+    const { namespace, labels = {} } = state.metadata;
+    for (const where of namespace === undefined ? [undefined] : [undefined, namespace]) {
+      places.add(placeOf(where, undefined));
+      for (const [key, value] of Object.entries(labels)) places.add(placeOf(where, labelId(key, value)));
+    }
+  }
+  return places;
 }
 
 function touches(read: Read, step: ObjectStep): boolean {

@@ -1,8 +1,9 @@
 import { SetpointError } from "../errors/error.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
-import { matchesLabels } from "../kinds/label-selector.js";
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from "../kinds/label-selector.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { ListReadOptions, ReadOptions } from "./context.js";
+import { labelId } from "./dependency-index.js";
 import type { KindSource } from "./kind-source.js";
 import type { Run } from "./run.js";
 
@@ -64,11 +65,13 @@ export class ObjectReader {
     }
     const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
-    const matches = labelSelector
-      ? (labels: Readonly<Record<string, string>>): boolean => matchesLabels(labelSelector, labels)
-      : undefined;
+    const terms = labelSelector ? parseLabelSelector(labelSelector) : undefined;
+    const matches = terms && ((labels: Readonly<Record<string, string>>): boolean => matchesLabels(terms, labels));
     const one = namespace === "*" || namespace === "" ? undefined : namespace;
-    if (tracked) this.#run.track({ type: "list", source: source.id, namespace: one, labelSelector, matches });
+    if (tracked) {
+      const label = terms && sharedLabel(terms);
+      this.#run.track({ type: "list", source: source.id, namespace: one, labelSelector, matches, label });
+    }
     const found = [...informer.list(one)].filter((object) => matches?.(object.metadata.labels ?? {}) ?? true);
     for (const object of found) this.#run.learn(kind, object);
     return sorted(found);
@@ -113,6 +116,12 @@ export function keyFor(kind: Kind, name: string, namespace: string | undefined):
 
 function inNamespace(namespace: string): { readonly namespace?: string } {
   return namespace === "" ? {} : { namespace };
+}
+
+/** A label that all have which a selector matches, if it asks for one. */
+function sharedLabel(terms: readonly LabelRequirement[]): string | undefined {
+  const term = terms.find(({ operator, values }) => operator === "In" && values.length === 1);
+  return term && labelId(term.key, term.values[0]!);
 }
 
 function sorted(objects: KubeObject[]): readonly KubeObject[] {
