@@ -27,7 +27,7 @@ export type RivalSearch = (
   source: KindSource,
   key: string,
   paths: readonly string[],
-  run: Pick<Run, "signal">,
+  run: Pick<Run, "key" | "signal">,
 ) => Promise<string | undefined> | undefined;
 
 /** A child made ready to be applied. */

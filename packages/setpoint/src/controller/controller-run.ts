@@ -104,7 +104,7 @@ export class ControllerRun implements AsyncDisposable {
       applied,
       sourcesOf: (cluster) => this.#sources.in(cluster),
       rivalOf: (source, key, paths, run) =>
-        this.#hotLoops.isSuspect(source.id, key)
+        this.#hotLoops.isSuspect(run.key, source.id, key)
           ? findWriter(source, key, paths, controller.fieldManager, run.signal)
           : undefined,
       onBlocked: (blocked) => this.#reporter.blocked(blocked),

@@ -40,7 +40,7 @@ export class EventRouter {
     const { key } = event;
     if (ownWrites.hold(source.id, key, () => this.onPrimary(source, event))) return;
     const enqueue = this.#enqueuer(source, event);
-    const writer = event.type === "delete" ? undefined : ownWrites.take(source.id, key, event.object);
+    const writer = ownWrites.take(source.id, key, event.type === "delete" ? undefined : event.object);
     try {
       if (event.type === "add") this.#onAdd(event, enqueue);
       else if (event.type === "delete") enqueue(key, { type: "deleted" }, "normal");

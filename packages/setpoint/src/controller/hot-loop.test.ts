@@ -125,8 +125,16 @@ describe("HotLoopDetector", () => {
   it("suspects an object before it is sure, so that its other writer can be found", () => {
     const detector = new HotLoopDetector();
     for (let at = 0; at < 5; at++) detector.observe(run("team/a", 1, [write("spec.replicas")]), at);
-    expect(detector.isSuspect("apps/v1/Deployment", "team/a")).toBe(true);
+    expect(detector.isSuspect("team/a", "apps/v1/Deployment", "team/a")).toBe(true);
+    expect(detector.isSuspect("team/b", "apps/v1/Deployment", "team/a")).toBe(false);
     detector.observe(run("team/a", 1, [write("spec.replicas")]), 120_000);
-    expect(detector.isSuspect("apps/v1/Deployment", "team/a")).toBe(false);
+    expect(detector.isSuspect("team/a", "apps/v1/Deployment", "team/a")).toBe(false);
+  });
+
+  it("suspects nothing any more of a key that is forgotten", () => {
+    const detector = new HotLoopDetector();
+    for (let at = 0; at < 5; at++) detector.observe(run("team/a", 1, [write("spec.replicas")]), at);
+    detector.forget("team/a");
+    expect(detector.isSuspect("team/a", "apps/v1/Deployment", "team/a")).toBe(false);
   });
 });

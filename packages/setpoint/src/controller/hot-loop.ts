@@ -43,6 +43,8 @@ interface Tally {
   readonly generation: number | undefined;
   /** Writes of the same fields, oldest first. */
   readonly times: Map<string, readonly TalliedWrite[]>;
+  /** Objects that are on the way to a loop, and when that was last seen: who else writes them is worth a request. */
+  readonly suspects: Map<string, number>;
   /** With more than so many, those of which the window holds nothing are dropped. */
   sweepAt: number;
   delayMs: number;
@@ -51,11 +53,10 @@ interface Tally {
 /** Finds keys that keep writing the same fields: two writers that undo each other, or a desire that is never the same. */
 export class HotLoopDetector {
   readonly #tallies = new Map<string, Tally>();
-  /** Objects that are on the way to a loop, by kind and key: who else writes them is worth a request. */
-  readonly #suspects = new Set<string>();
 
-  isSuspect(kind: string, key: string): boolean {
-    return this.#suspects.has(`${kind} ${key}`);
+  /** Whether the runs of `key` are on the way to a loop over an object, which is named by its own kind and key. */
+  isSuspect(key: string, kind: string, writtenKey: string): boolean {
+    return this.#tallies.get(key)?.suspects.has(`${kind} ${writtenKey}`) ?? false;
   }
 
   /** Takes in the writes of a run. Gives the worst loop that it makes, if it does. */
@@ -66,8 +67,8 @@ export class HotLoopDetector {
     for (const write of run.writes) {
       const count = repeated(tally, write, run, nowMs);
       const limit = limitOf(write);
-      if (count >= limit / 2) this.#suspects.add(`${write.kind} ${write.key}`);
-      else this.#suspects.delete(`${write.kind} ${write.key}`);
+      if (count >= limit / 2) tally.suspects.set(`${write.kind} ${write.key}`, nowMs);
+      else tally.suspects.delete(`${write.kind} ${write.key}`);
       if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
     }
     if (tally.times.size > tally.sweepAt) sweep(tally, nowMs);
@@ -86,7 +87,7 @@ export class HotLoopDetector {
   #tallyOf({ key, generation }: TalliedRun): Tally {
     const known = this.#tallies.get(key);
     if (known && known.generation === generation) return known;
-    const tally = { generation, times: new Map(), sweepAt: FIRST_SWEEP, delayMs: 0 };
+    const tally = { generation, times: new Map(), suspects: new Map(), sweepAt: FIRST_SWEEP, delayMs: 0 };
     this.#tallies.set(key, tally);
     return tally;
   }
@@ -124,7 +125,9 @@ function isNewsFor(cause: Cause, write: WriteRecord, run: TalliedRun): boolean {
 
 /** What a key wrote once and never again, as children of which each has a new name, is not kept for good. */
 function sweep(tally: Tally, nowMs: number): void {
-  for (const [id, writes] of tally.times) if (writes.at(-1)!.timeMs <= nowMs - WINDOW_MS) tally.times.delete(id);
+  const beginMs = nowMs - WINDOW_MS;
+  for (const [id, writes] of tally.times) if (writes.at(-1)!.timeMs <= beginMs) tally.times.delete(id);
+  for (const [id, timeMs] of tally.suspects) if (timeMs <= beginMs) tally.suspects.delete(id);
   tally.sweepAt = Math.max(FIRST_SWEEP, tally.times.size * 2);
 }
 

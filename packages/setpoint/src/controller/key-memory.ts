@@ -59,9 +59,11 @@ export class KeyMemory {
     return untilMs === undefined ? 0 : Math.max(0, untilMs - clock.monotonic());
   }
 
-  /** Of several changes since the last run the first one counts. */
+  /** Of several changes since the last run the first one counts. Those that no run follows make way for newer ones. */
   noteBefore(key: string, old: KubeObject): void {
-    if (!this.#before.has(key) && this.#before.size < MAX_REMEMBERED) this.#before.set(key, old);
+    if (this.#before.has(key)) return;
+    if (this.#before.size >= MAX_REMEMBERED) this.#before.delete(this.#before.keys().next().value!);
+    this.#before.set(key, old);
   }
 
   takeBefore(key: string): KubeObject | undefined {
