@@ -3,6 +3,7 @@ import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import type { ApplyOptions, Desired } from "./context.js";
 import { controller, scoped } from "./controller.js";
+import { watcher } from "./watcher.js";
 import { Website, World } from "./world.testing.js";
 
 let world: World;
@@ -420,6 +421,55 @@ describe("apply", () => {
     await world.clock.advance(120_000);
     expect((await deployment())?.spec?.replicas).toBe(1);
     expect(run.status().running).toEqual([]);
+  });
+
+  it("damps a writer that undoes it while it runs, too", async () => {
+    const { clock } = world;
+    await world.run(
+      controller(Website, {
+        owns: [Deployment],
+        reconcile: async (site, ctx) => {
+          await ctx.apply(Deployment, desiredDeployment(site));
+          await clock.sleep(50);
+        },
+      }),
+    );
+    const rival = watcher(Deployment, {
+      update: async (_, { metadata, spec }) => {
+        if (spec?.replicas === 7) return;
+        await clock.sleep(10);
+        const body = { spec: { replicas: 7 } };
+        const where = { namespace: "team", fieldManager: "rival" };
+        await world.client.patch(Deployment, metadata.name, { type: "merge", body }, where);
+      },
+    });
+    await world.watch(rival);
+    await world.createWebsite("a");
+    await clock.advance(1_000);
+    const body = { spec: { replicas: 7 } };
+    await world.client.patch(Deployment, "a", { type: "merge", body }, { namespace: "team", fieldManager: "rival" });
+    await clock.advance(60_000);
+    expect(world.events.find(({ reason }) => reason === "HotLoop")?.message).toContain("rival");
+    expect(applies().length).toBeGreaterThan(10);
+    expect(applies().length).toBeLessThan(25);
+  });
+
+  it("damps a key that writes the same over and over because it asks to run again", async () => {
+    await world.client.create(ConfigMap, { metadata: { name: "beat", namespace: "team" } });
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: async (_, ctx) => {
+          await ctx.patch(ConfigMap, "beat", { type: "merge", body: { data: { beats: "yes" } } });
+          return ctx.requeueAfter("100ms");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    const patches = world.writes.filter((write) => write.endsWith("/configmaps/beat"));
+    expect(patches.length).toBeGreaterThan(10);
+    expect(patches.length).toBeLessThan(25);
   });
 
   it("follows another object that changes often, at once each time", async () => {

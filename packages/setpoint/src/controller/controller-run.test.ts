@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterInput } from "../clock/system-clock.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { Website, World } from "./world.testing.js";
+
+const endOfTurn = (): Promise<void> => new Promise((resolve) => afterInput(resolve));
 
 let world: World;
 beforeEach(async () => {
@@ -121,6 +124,49 @@ describe("a controller", () => {
     expect(world.runs().at(-1)?.causes).toEqual([{ type: "requeue" }]);
   });
 
+  it("gives time to others where a key asks to run again at once", async () => {
+    let runs = 0;
+    await world.run(
+      controller(Website, {
+        reconcile: (_, ctx) => {
+          runs++;
+          if (runs > 1_000) return ctx.done();
+          return runs % 2 === 0 ? ctx.requeueAfter(0) : ctx.waitFor("Nothing", { recheck: 0 });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(runs).toBe(1);
+    await world.clock.advance(10);
+    expect(runs).toBe(11);
+  });
+
+  it("lets the event loop turn while many keys run that wait for nothing", async () => {
+    const keys = 200;
+    let [timeMs, runs, turnedAfter] = [0, 0, keys];
+    const { clock } = world;
+    for (let at = 0; at < keys; at++) await world.createWebsite(`site-${at}`);
+    await world.run(
+      controller(Website, {
+        reconcile: () => {
+          if (runs++ === 0) void endOfTurn().then(() => (turnedAfter = runs));
+        },
+      }),
+      {
+        // Time goes on with each look at it.
+        clock: {
+          now: () => clock.now(),
+          monotonic: () => timeMs++,
+          timer: (delayMs, callback) => clock.timer(delayMs, callback),
+          sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
+        },
+      },
+    );
+    while (runs < keys) await endOfTurn();
+    expect(turnedAfter).toBeLessThan(keys / 2);
+  });
+
   it("case 3: counts failures anew after requeueAfter", async () => {
     const attempts: number[] = [];
     await world.run(
@@ -160,6 +206,42 @@ describe("a controller", () => {
     expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "RetriesExhausted" }]);
     await world.clock.advance(120_000);
     expect(calls).toBe(6);
+  });
+
+  it("calls a key parked no longer when its object wants something new", async () => {
+    const run = await world.run(
+      controller(Website, {
+        retry: { initial: "1s", max: "60s", attempts: 1, jitter: 0 },
+        reconcile: () => {
+          throw new Error("no");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(10_000);
+    expect(run.status().parked).toEqual(["team/a"]);
+    await world.client.update(Website, { ...(await world.website("a"))!, spec: { image: "other" } });
+    await world.clock.settle();
+    expect(run.status().parked).toEqual([]);
+    await world.clock.advance(10_000);
+    expect(run.status().parked).toEqual(["team/a"]);
+  });
+
+  it("retries after the time that a run asks for, in place of the back-off, and counts it", async () => {
+    const tries: string[] = [];
+    await world.run(
+      controller(Website, {
+        retry: { initial: "60s", jitter: 0, attempts: 3 },
+        reconcile: (_, ctx) => {
+          tries.push(`${ctx.attempt} at ${world.clock.monotonic() - startMs}`);
+          return ctx.attempt < 3 ? ctx.retry(new Error("no"), { after: "1s" }) : ctx.done();
+        },
+      }),
+    );
+    const startMs = world.clock.monotonic();
+    await world.createWebsite("a");
+    await world.clock.advance(10_000);
+    expect(tries).toEqual(["0 at 0", "1 at 1000", "2 at 2000", "3 at 3000"]);
   });
 
   it("case 8: retries no more after one succeeds, and keeps the state from try to try", async () => {
@@ -412,6 +494,49 @@ describe("a controller", () => {
     await world.clock.advance(60_000);
     expect(runs).toEqual(["hanging", "failing", "failing", "failing"]);
     expect(run.status()).toMatchObject({ running: ["team/hanging"], parked: ["team/failing"] });
+  });
+
+  it("keeps the key of a run that does not end locked also where an observer throws", async () => {
+    const runs: string[] = [];
+    const observer = {
+      runEnded: () => {
+        throw new Error("the observer's own");
+      },
+    };
+    const run = await world.run(
+      controller(Website, {
+        timeout: "10s",
+        retry: { initial: "1s", jitter: 0 },
+        reconcile: (site) => {
+          runs.push(site.metadata.name);
+          return new Promise<void>(() => {});
+        },
+      }),
+      { observer },
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(60_000);
+    expect([runs, [...run.stuck]]).toEqual([["a"], ["team/a"]]);
+  });
+
+  it("runs an object that was made anew once, as created", async () => {
+    const seen: string[] = [];
+    await world.run(
+      controller(Website, {
+        owns: [{ kind: ConfigMap, namespaces: "all" }],
+        reconcile: async (site, ctx) => {
+          seen.push(`${site.spec.image} ${ctx.action}`);
+          await ctx.apply(ConfigMap, { metadata: { name: site.spec.image, namespace: "other" }, data: { x: "1" } });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    // The children of the first have yet to be deleted when the second is there.
+    await world.client.delete(Website, "a", { namespace: "team" });
+    await world.createWebsite("a", { image: "caddy" });
+    await world.clock.settle();
+    expect(seen).toEqual(["nginx created", "caddy created"]);
   });
 
   it("stops within its grace where the server does not answer while it starts", async () => {

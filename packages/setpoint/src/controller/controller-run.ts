@@ -16,13 +16,17 @@ import { changedPaths } from "./field-paths.js";
 import { HotLoopDetector } from "./hot-loop.js";
 import { KeyMemory } from "./key-memory.js";
 import { collectOrphans } from "./orphan-collector.js";
+import { OrphanRetries } from "./orphan-retries.js";
 import { messageOf, type Outcome } from "./outcome.js";
 import { OwnWrites } from "./own-writes.js";
 import { RunExecutor, type RunResult } from "./run-executor.js";
 import { RunReporter } from "./run-reporter.js";
 import { MAX_READS } from "./timeline.js";
+import { Turn } from "./turn.js";
 import { findWriter } from "./writer-search.js";
 
+/** The soonest that a run may ask for the next: a key that is in line again at once would leave no time for anything else. */
+const SOONEST_MS = 1;
 /** How long runs may go on after `stop` before their signals are aborted. */
 const DEFAULT_GRACE_MS = 30_000;
 
@@ -52,6 +56,8 @@ export class ControllerRun implements AsyncDisposable {
   readonly #executor: RunExecutor;
   readonly #hotLoops = new HotLoopDetector();
   readonly #memory = new KeyMemory();
+  readonly #orphans: OrphanRetries;
+  readonly #turn: Turn;
   readonly #running = new Set<string>();
   readonly #stuck = new Set<string>();
   /** Aborted when no more keys are taken; then, when the runs that go on must end. */
@@ -78,6 +84,13 @@ export class ControllerRun implements AsyncDisposable {
       merge: mergeCauses,
       backoff: controller.backoff,
       ...(queueObserver ? { observer: queueObserver } : {}),
+    });
+    this.#turn = new Turn(clock);
+    this.#orphans = new OrphanRetries({
+      clock,
+      random,
+      backoff: controller.backoff,
+      collect: (ownerKey) => this.#collectOrphans(ownerKey),
     });
     // One listener for all workers: each would need one whenever it waits.
     this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
@@ -134,7 +147,8 @@ export class ControllerRun implements AsyncDisposable {
       const enqueue = (key: string): void => this.trigger(key, trigger.name);
       trigger.start(enqueue, () => this.keys(), signal, this.#environment.clock);
     }
-    for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker();
+    for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker(this.#work());
+    this.#addWorker(this.#orphans.work(signal));
   }
 
   /** The keys of all objects that this controller looks after. */
@@ -152,7 +166,7 @@ export class ControllerRun implements AsyncDisposable {
       name: this.controller.name,
       phase: this.#phase,
       queued: this.#queue.depth,
-      delayed: this.#queue.delayed,
+      delayed: this.#queue.delayed + this.#orphans.waiting,
       parked: this.#memory.parked,
       running: [...this.#running],
       informers: this.#sources.statuses(),
@@ -217,8 +231,7 @@ export class ControllerRun implements AsyncDisposable {
       this.#reporter.log.error(`${describeCause(cause)} asks for ${problem}`);
       return;
     }
-    const isUrgent = cause.type === "requested" || cause.type === "deleted";
-    const dampedMs = isUrgent ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
+    const dampedMs = isUrgent(cause) ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
     this.#queue.add(key, [cause], dampedMs > 0 ? { priority: "low", afterMs: dampedMs } : { priority });
   }
 
@@ -229,29 +242,38 @@ export class ControllerRun implements AsyncDisposable {
     this.#queue.forget(key);
     this.#hotLoops.forget(key);
     this.#memory.undamp(key);
+    this.#memory.unpark(key);
   }
 
-  #addWorker(): void {
-    const worker = this.#work().finally(() => this.#workers.delete(worker));
+  #addWorker(work: Promise<void>): void {
+    const worker = work.finally(() => this.#workers.delete(worker));
     this.#workers.add(worker);
   }
 
   async #work(): Promise<void> {
     const { signal } = this.#taking;
     for (;;) {
+      if (this.#turn.isOver) await this.#turn.next();
       const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get()));
       if (!item) return;
       try {
         await this.#process(item);
       } catch (error) {
-        // Nothing of ours throws here: an observer or a log did. The key must not be lost by it.
-        const { key } = item;
-        this.#reporter.log.error(`the run of ${key} could not be filed: ${messageOf(error)}`, { object: key, error });
-        this.#running.delete(key);
-        if (!signal.aborted) this.#queue.retry(key, item.cause);
-        this.#queue.done(item);
+        this.#onUnfiled(item, error);
+        this.#giveBack(item);
       }
     }
+  }
+
+  /** Nothing of ours throws while a run is filed: an observer or a log did. The key must not be lost by it. */
+  #onUnfiled({ key, cause }: Item, error: unknown): void {
+    this.#reporter.log.error(`the run of ${key} could not be filed: ${messageOf(error)}`, { object: key, error });
+    if (!this.#taking.signal.aborted) this.#queue.retry(key, cause);
+  }
+
+  #giveBack(item: Item): void {
+    this.#running.delete(item.key);
+    this.#queue.done(item);
   }
 
   async #process(item: Item): Promise<void> {
@@ -260,7 +282,14 @@ export class ControllerRun implements AsyncDisposable {
     let object = this.#sources.object(key);
     if (!object || isSuccessor(object, item.cause)) {
       await this.#forget(key);
-      object = this.#sources.object(key);
+      // Whatever has taken the name since is an event of its own, with a cause of its own, unless a filter hides it.
+      object = item.cause.every(({ type }) => type === "deleted") ? undefined : this.#sources.object(key);
+    }
+    const dampedMs = object && !item.cause.some(isUrgent) ? this.#memory.dampedMs(key, clock) : 0;
+    if (dampedMs > 0) {
+      this.#queue.add(key, item.cause, { priority: "low", afterMs: dampedMs });
+      this.#queue.done(item);
+      return;
     }
     if (!object || (isPaused(object) && !this.#memory.takeStep(key, object))) {
       if (object)
@@ -290,11 +319,26 @@ export class ControllerRun implements AsyncDisposable {
   /** Files what a run came to, and gives its key back: at once, or when code that hangs lets go of it. */
   #settle(item: Item, object: KubeObject, result: RunResult, attempt: number, startedMs: number): void {
     const { key } = item;
+    const { hung } = result;
+    try {
+      this.#file(item, object, result, attempt, startedMs);
+    } catch (error) {
+      this.#onUnfiled(item, error);
+    }
+    if (!hung) {
+      this.#giveBack(item);
+      return;
+    }
+    this.#stuck.add(key);
+    void hung.finally(() => {
+      this.#stuck.delete(key);
+      this.#giveBack(item);
+    });
+  }
+
+  #file(item: Item, object: KubeObject, result: RunResult, attempt: number, startedMs: number): void {
+    const { key } = item;
     const { run, outcome, hung } = result;
-    const giveBack = (): void => {
-      this.#running.delete(key);
-      this.#queue.done(item);
-    };
     const isAborted = result.isAborted && outcome.type === "retry";
     const parked = !isAborted && outcome.type === "retry" && attempt >= this.controller.maxAttempts;
     const reason = reasonOf(outcome);
@@ -308,27 +352,19 @@ export class ControllerRun implements AsyncDisposable {
       ...(reason === undefined ? {} : { reason }),
       ...(parked ? { parked } : {}),
     });
-    if (!isAborted) {
-      if (outcome.type === "retry" || outcome.type === "terminal")
-        this.#reporter.failed(outcome.error, object, run.id, {
-          controller: this.controller.name,
-          key,
-          attempt,
-          parked,
-        });
-      this.#schedule(item, outcome, attempt, parked);
-      this.#damp(item, object, result);
-    }
-    if (!hung) {
-      giveBack();
+    if (isAborted) {
+      if (hung) this.#reporter.log.error(reason ?? `the run of ${key} hangs`, { object: key, run: run.id });
       return;
     }
-    if (isAborted) this.#reporter.log.error(reason ?? `the run of ${key} hangs`, { object: key, run: run.id });
-    this.#stuck.add(key);
-    void hung.finally(() => {
-      this.#stuck.delete(key);
-      giveBack();
-    });
+    if (outcome.type === "retry" || outcome.type === "terminal")
+      this.#reporter.failed(outcome.error, object, run.id, {
+        controller: this.controller.name,
+        key,
+        attempt,
+        parked,
+      });
+    this.#schedule(item, outcome, attempt, parked);
+    this.#damp(item, object, result);
   }
 
   #schedule(item: Item, outcome: Outcome, attempt: number, isParked: boolean): void {
@@ -343,11 +379,11 @@ export class ControllerRun implements AsyncDisposable {
         this.#memory.endState(key);
         break;
       case "requeueAfter":
-        this.#queue.add(key, [{ type: "requeue" }], { afterMs: outcome.afterMs, priority: "low" });
+        this.#queue.add(key, [{ type: "requeue" }], { afterMs: soon(outcome.afterMs), priority: "low" });
         break;
       case "waitFor":
         this.#queue.add(key, [{ type: "recheck", reason: outcome.reason }], {
-          afterMs: outcome.recheckMs,
+          afterMs: soon(outcome.recheckMs),
           priority: "low",
         });
         break;
@@ -356,11 +392,15 @@ export class ControllerRun implements AsyncDisposable {
         const cause: Cause = { type: "retry", attempt: attempt + 1, error: messageOf(outcome.error) };
         const unanswered = item.cause.filter(({ type }) => type !== "deleted");
         const causes = mergeCauses(unanswered, [cause]);
+        const askedMs = outcome.afterMs ?? retryAfterOf(outcome.error);
         if (isParked) {
           this.#memory.park(key);
-          this.#queue.add(key, causes, { afterMs: this.controller.backoff.maxMs, priority: "low" });
+          const afterMs = soon(Math.max(this.controller.backoff.maxMs, askedMs));
+          this.#queue.add(key, causes, { afterMs, priority: "low" });
+        } else if (outcome.afterMs === undefined) {
+          this.#queue.retry(key, causes, "low", soon(askedMs));
         } else {
-          this.#queue.retry(key, causes, "low", outcome.afterMs ?? retryAfterOf(outcome.error));
+          this.#queue.retryAfter(key, causes, soon(outcome.afterMs));
         }
         break;
       }
@@ -388,27 +428,41 @@ export class ControllerRun implements AsyncDisposable {
     await this.#collectOrphans(key);
   }
 
-  async #collectOrphans(ownerKey: string | undefined): Promise<void> {
+  /** Deletes what objects that are gone owned elsewhere. False where something is left, which is tried again. */
+  async #collectOrphans(ownerKey: string | undefined): Promise<boolean> {
     const { owned, primary } = this.#sources;
     const fence = this.#environment.fence ?? openFence;
     const { signal } = this.#aborting;
     const { log } = this.#reporter;
     try {
-      for (const [key, error] of await collectOrphans(primary, owned, fence, signal, ownerKey)) {
-        log.error(`children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`, { error });
-        this.#queue.retry(key, [{ type: "deleted" }]);
+      const failed = await collectOrphans(primary, owned, fence, signal, ownerKey);
+      for (const [key, error] of failed) {
+        const { attempt, delayMs } = this.#orphans.add(key);
+        const message = `children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`;
+        log.error(message, { object: key, attempt, delayMs, error });
       }
+      return failed.size === 0;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
-      if (ownerKey !== undefined) this.#queue.retry(ownerKey, [{ type: "deleted" }]);
+      if (ownerKey !== undefined) this.#orphans.add(ownerKey);
+      return false;
     }
   }
+}
+
+/** What a key that is held back runs for at once. */
+function isUrgent({ type }: Cause): boolean {
+  return type === "requested" || type === "deleted";
 }
 
 /** An object of a deleted one's name: nothing that was known of the key is true of it. */
 function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
   return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
+}
+
+function soon(afterMs: number): number {
+  return Math.max(SOONEST_MS, afterMs);
 }
 
 function reasonOf(outcome: Outcome): string | undefined {

@@ -101,11 +101,13 @@ export class WorkQueue<Cause> {
    * longest. Gives the delay.
    */
   retry(key: string, cause: Cause, priority: Priority = "low", leastMs = 0): number {
-    const limitMs = this.#retryLimit?.reserve(this.#clock.monotonic()) ?? 0;
-    const delayMs = Math.max(this.#backoff.fail(key), limitMs, leastMs);
-    this.#observer?.retried();
-    this.add(key, cause, { priority, afterMs: delayMs });
-    return delayMs;
+    return this.#retry(key, cause, priority, Math.max(this.#backoff.fail(key), leastMs));
+  }
+
+  /** As {@link retry}, after the time given instead of the key's back-off, which counts the failure all the same. */
+  retryAfter(key: string, cause: Cause, afterMs: number, priority: Priority = "low"): number {
+    this.#backoff.fail(key);
+    return this.#retry(key, cause, priority, afterMs);
   }
 
   /** How often the key was retried since it was forgotten. */
@@ -177,6 +179,14 @@ export class WorkQueue<Cause> {
       this.#onDrained.add(finish);
       signal?.addEventListener("abort", finish, { once: true });
     });
+  }
+
+  #retry(key: string, cause: Cause, priority: Priority, leastMs: number): number {
+    const limitMs = this.#retryLimit?.reserve(this.#clock.monotonic()) ?? 0;
+    const delayMs = Math.max(leastMs, limitMs);
+    this.#observer?.retried();
+    this.add(key, cause, { priority, afterMs: delayMs });
+    return delayMs;
   }
 
   /** The time for metrics. Reading the clock costs as much as the queue itself, so nobody pays for it unasked. */
