@@ -97,7 +97,7 @@ export class RunReporter {
 
   blocked({ blockedMs, key, others }: BlockedLoop): void {
     const seconds = (blockedMs / 1_000).toFixed(1);
-    const message = `${key} blocked the event loop for ${seconds} s: nothing else ran, lease renewal included`;
+    const message = `${key} blocked the event loop for ${seconds} s: nothing else in this thread ran meanwhile`;
     this.log.warn(message, { object: key, blockedMs, others });
   }
 

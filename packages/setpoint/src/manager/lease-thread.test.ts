@@ -68,7 +68,7 @@ describe("an election in a thread of its own", () => {
       });
       const { spec } = await client.get(Lease, "busy", { namespace });
       expect(spec).toMatchObject({ leaseTransitions: 0, holderIdentity: expect.stringMatching(/.+/) });
-      await until(() => operator.output.includes("blocked the event loop"));
+      await until(() => operator.output.includes("default/work blocked the event loop"));
       operator.process.kill("SIGTERM");
       expect([await operator.ended, operator.output]).toEqual([0, expect.any(String)]);
       expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("");
