@@ -126,6 +126,75 @@ describe("a watcher that stops", () => {
   });
 });
 
+describe("a step that takes too long", () => {
+  it("is ended by its signal, and tried again", async () => {
+    const errors: unknown[] = [];
+    await world.watch(
+      watcher(Website, {
+        timeout: "10s",
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        add: async (_, { attempt, signal }) => {
+          seen.push(`${attempt}`);
+          if (attempt === 0) await world.clock.sleep(60_000, signal);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(20_000);
+    expect(errors).toMatchObject([{ code: "RECONCILE_TIMEOUT", message: expect.stringContaining("add of team/a") }]);
+    expect(seen).toEqual(["0", "1"]);
+  });
+
+  it("is reported where it does not end; other objects go on, and its own waits until it does", async () => {
+    const errors: unknown[] = [];
+    let letGo = (): void => {};
+    const run = await world.watch(
+      watcher(Website, {
+        concurrency: 1,
+        timeout: "10s",
+        retry: { initial: "1s", jitter: 0, attempts: 0 },
+        onError: (error) => errors.push(error),
+        add: ({ metadata }) => {
+          seen.push(`add ${metadata.name}`);
+          if (metadata.name === "a") return new Promise<void>((resolve) => (letGo = resolve));
+        },
+        update: (_, { metadata }, { merged }) => {
+          seen.push(`update ${metadata.name} to ${metadata.annotations?.at}${merged ? ", merged" : ""}`);
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.advance(30_000);
+    expect(errors).toMatchObject([{ code: "RECONCILE_HUNG", message: expect.stringContaining("add of team/a") }]);
+    expect([seen, [...run.stuck]]).toEqual([["add a", "add b"], ["team/a"]]);
+
+    const updates = 100;
+    for (let at = 1; at <= updates; at++) await world.annotate("a", { at: `${at}` });
+    await world.annotate("b", { at: "1" });
+    await world.clock.settle();
+    expect([run.backlog, seen.slice(2)]).toEqual([0, ["update b to 1"]]);
+
+    seen = [];
+    letGo();
+    await world.clock.settle();
+    expect([...run.stuck]).toEqual([]);
+    expect(seen.length).toBeLessThan(updates);
+    expect([seen[0], seen.at(-1)]).toEqual(["update a to 1", `update a to ${updates}, merged`]);
+  });
+
+  it("does not hold up a stop that comes after", async () => {
+    const run = await world.watch(watcher(Website, { timeout: "10s", add: never }));
+    await world.createWebsite("a");
+    await world.clock.advance(30_000);
+    let isStopped = false;
+    void run.stop(60_000).then(() => (isStopped = true));
+    await world.clock.settle();
+    expect(isStopped).toBe(true);
+  });
+});
+
 describe("a watcher", () => {
   it("case 20: takes three workers 3 s for 90 objects of 100 ms, and a stop no longer than the steps under way", async () => {
     let [active, most, ended] = [0, 0, 0];

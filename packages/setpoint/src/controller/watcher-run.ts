@@ -6,16 +6,20 @@ import type { KubeObject } from "../kinds/object.js";
 import { Backoff } from "../queue/backoff.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import type { SourceStatus } from "./controller-sources.js";
+import { Deadlines } from "./deadlines.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
 import { currentSignal, openFence } from "./fence.js";
 import { isHung } from "./hung.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { handleOpinionated } from "./opinionated-steps.js";
 import { messageOf } from "./outcome.js";
+import { Turn } from "./turn.js";
 import type { FailedStep, WatchContext, Watcher, WatchStep } from "./watcher.js";
 
 /** How many steps wait for their turn before the informer is asked to hold back and, if need be, merge. */
 const MAX_BACKLOG = 1_024;
+/** How many steps of an object are kept while one of it hangs, before updates are merged. */
+const MAX_STUCK_STEPS = 64;
 /** How long steps may go on after `stop` before their signal is aborted. */
 const DEFAULT_GRACE_MS = 30_000;
 
@@ -29,6 +33,8 @@ interface PendingRetry {
 interface Lane {
   readonly steps: WatchStep[];
   retries: PendingRetry[];
+  /** A step was given up and goes on: none other is begun until it ends, and those that wait do not hold up others. */
+  isStuck: boolean;
 }
 
 /** A watcher at work: every step in order, failed ones again, and never two at once for one object. */
@@ -45,6 +51,8 @@ export class WatcherRun implements AsyncDisposable {
   readonly #begunHeld = new WeakSet<WatchStep>();
   /** Aborted when the steps that go on must end. */
   readonly #aborting = new AbortController();
+  readonly #deadlines: Deadlines;
+  readonly #turn: Turn;
   readonly #workers: Promise<void>[] = [];
   #share: InformerShare | undefined;
   #backlog = 0;
@@ -60,6 +68,8 @@ export class WatcherRun implements AsyncDisposable {
     const { clock, random, observer, fence } = environment;
     fence?.lost?.addEventListener("abort", this.#onLeaseLost, { once: true });
     this.#backoff = new Backoff(random, watcher.retry);
+    this.#deadlines = new Deadlines(clock, watcher.timeoutMs, this.#aborting.signal);
+    this.#turn = new Turn(clock);
     const queueObserver = observer?.queueObserver?.(`watcher ${watcher.name}`);
     this.#queue = new WorkQueue({
       clock,
@@ -70,7 +80,7 @@ export class WatcherRun implements AsyncDisposable {
     this.#aborting.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
   }
 
-  /** Steps that wait for their turn; retries that wait for their time do not count. */
+  /** Steps that wait for their turn; retries that wait for their time, and steps behind one that hangs, do not count. */
   get backlog(): number {
     return this.#backlog;
   }
@@ -116,6 +126,7 @@ export class WatcherRun implements AsyncDisposable {
     const reason = new SetpointError("CONTROLLER_STOPPED", `watcher ${this.watcher.name} is stopping`);
     using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
     await Promise.all(this.#workers);
+    this.#deadlines[Symbol.dispose]();
     this.#environment.fence?.lost?.removeEventListener("abort", this.#onLeaseLost);
   }
 
@@ -127,10 +138,14 @@ export class WatcherRun implements AsyncDisposable {
 
   #onEvent(event: InformerEvent<KubeObject>): void | Promise<void> {
     const { key } = event;
-    const lane = this.#lanes.get(key) ?? { steps: [], retries: [] };
+    const lane = this.#lanes.get(key) ?? { steps: [], retries: [], isStuck: false };
     this.#lanes.set(key, lane);
     const step = stepOf(event);
     lane.retries = lane.retries.filter((pending) => !this.#supersedes(key, pending.step, step));
+    if (lane.isStuck) {
+      if (lane.steps.length < MAX_STUCK_STEPS || !mergeIntoLast(lane.steps, step)) lane.steps.push(step);
+      return;
+    }
     lane.steps.push(step);
     this.#backlog++;
     this.#queue.add(key, true);
@@ -160,15 +175,17 @@ export class WatcherRun implements AsyncDisposable {
     }
   }
 
-  /** Handles all that is due for one object: new steps in their order, then retries. */
+  /** Handles all that is due for one object: new steps in their order, then retries; until one hangs. */
   async #serve(key: string): Promise<void> {
     const { clock } = this.#environment;
     const lane = this.#lanes.get(key);
     if (!lane) return;
-    while (!this.#aborting.signal.aborted) {
+    for (;;) {
+      if (this.#turn.isOver) await this.#turn.next();
+      if (this.#aborting.signal.aborted || lane.isStuck) break;
       const step = lane.steps.shift();
       if (step) {
-        this.#leaveBacklog();
+        this.#leaveBacklog(1);
         await this.#attempt(key, lane, step, 0);
         continue;
       }
@@ -177,12 +194,13 @@ export class WatcherRun implements AsyncDisposable {
       lane.retries = lane.retries.filter((pending) => pending !== due);
       await this.#attempt(key, lane, due.step, due.attempt);
     }
+    if (lane.isStuck) return;
     if (lane.steps.length === 0 && lane.retries.length === 0) this.#lanes.delete(key);
     else for (const { dueMs } of lane.retries) this.#queue.add(key, true, { afterMs: dueMs - clock.monotonic() });
   }
 
-  #leaveBacklog(): void {
-    this.#backlog--;
+  #leaveBacklog(steps: number): void {
+    this.#backlog -= steps;
     if (this.#backlog >= MAX_BACKLOG / 2) return;
     this.#onSpace?.();
     this.#onSpace = undefined;
@@ -190,7 +208,8 @@ export class WatcherRun implements AsyncDisposable {
 
   async #attempt(key: string, lane: Lane, step: WatchStep, attempt: number): Promise<void> {
     const { clock, mask, fence = openFence } = this.#environment;
-    const { signal } = this.#aborting;
+    const aborting = new AbortController();
+    const { signal } = aborting;
     const ctx: WatchContext = {
       key,
       get signal() {
@@ -200,16 +219,18 @@ export class WatcherRun implements AsyncDisposable {
       log: this.#log.with({ object: key }),
       isInInitialList: step.type === "add" && step.isInInitialList,
       finalStateUnknown: step.type === "delete" && step.finalStateUnknown,
+      merged: step.type === "update" && step.merged === true,
     };
     mask.learn(this.watcher.kind, step.object);
     const startedMs = clock.monotonic();
+    this.#deadlines.begin(aborting, () => this.#timedOut(step, key));
     try {
       fence.check();
-      await this.#untilHung(this.#handle(step, ctx), step, ctx);
+      await this.#untilHung(this.#handle(step, ctx), lane, step, ctx);
       this.#ended(step, startedMs, false);
     } catch (thrown) {
       const error = mask.error(thrown);
-      if (signal.aborted && !isSetpointError(error, "RECONCILE_HUNG")) return;
+      if (this.#aborting.signal.aborted && !isSetpointError(error, "RECONCILE_HUNG")) return;
       this.#ended(step, startedMs, true);
       const givenUp = attempt >= this.watcher.maxAttempts;
       this.#report(error, { watcher: this.watcher.name, key, type: step.type, attempt, givenUp });
@@ -217,15 +238,35 @@ export class WatcherRun implements AsyncDisposable {
         const dueMs = clock.monotonic() + this.#backoff.delayAfter(attempt);
         lane.retries.push({ step, attempt: attempt + 1, dueMs });
       }
+    } finally {
+      this.#deadlines.end(aborting);
     }
   }
 
-  async #untilHung(work: Promise<unknown>, { type }: WatchStep, { key, signal }: WatchContext): Promise<void> {
+  #timedOut({ type }: WatchStep, key: string): SetpointError {
+    const { name, timeoutMs } = this.watcher;
+    return new SetpointError(
+      "RECONCILE_TIMEOUT",
+      `watcher ${name}: ${type} of ${key} took more than ${timeoutMs / 1_000} s`,
+    );
+  }
+
+  async #untilHung(work: Promise<unknown>, lane: Lane, { type }: WatchStep, ctx: WatchContext): Promise<void> {
+    const { key, signal } = ctx;
     if (!(await isHung(work, signal, this.#environment.clock))) return void (await work);
     this.#stuck.add(key);
-    void work.catch(() => {}).finally(() => this.#stuck.delete(key));
+    lane.isStuck = true;
+    this.#leaveBacklog(lane.steps.length);
+    void work.catch(() => {}).finally(() => this.#onUnstuck(key, lane));
     const message = `watcher ${this.watcher.name}: ${type} of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
     throw new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
+  }
+
+  #onUnstuck(key: string, lane: Lane): void {
+    this.#stuck.delete(key);
+    lane.isStuck = false;
+    this.#backlog += lane.steps.length;
+    this.#queue.add(key, true);
   }
 
   async #handle(step: WatchStep, ctx: WatchContext): Promise<unknown> {
@@ -281,6 +322,16 @@ export class WatcherRun implements AsyncDisposable {
   }
 }
 
+/** Makes one step of the last that waits and a new one, where nothing but states in between is lost by it. */
+function mergeIntoLast(steps: WatchStep[], step: WatchStep): boolean {
+  const last = steps.at(-1);
+  if (last?.type === "update" && step.type === "update") {
+    steps[steps.length - 1] = { ...step, old: last.old, merged: true };
+    return true;
+  }
+  return step.type === "sync" && (last?.type === "update" || last?.type === "sync");
+}
+
 function stepOf(event: InformerEvent<KubeObject>): WatchStep {
   switch (event.type) {
     case "add":
@@ -288,7 +339,7 @@ function stepOf(event: InformerEvent<KubeObject>): WatchStep {
     case "update":
       return event.isResync
         ? { type: "sync", object: event.object }
-        : { type: "update", old: event.old, object: event.object };
+        : { type: "update", old: event.old, object: event.object, ...(event.merged ? { merged: true } : {}) };
     case "delete":
       return { type: "delete", object: event.object, finalStateUnknown: event.finalStateUnknown };
   }

@@ -12,7 +12,13 @@ import type { RbacRule } from "./rbac-rule.js";
 /** One thing that the watch showed of an object. */
 export type WatchStep<T extends KubeObject = KubeObject> =
   | { readonly type: "add"; readonly object: T; readonly isInInitialList: boolean }
-  | { readonly type: "update"; readonly old: T; readonly object: T }
+  | {
+      readonly type: "update";
+      readonly old: T;
+      readonly object: T;
+      /** There were more steps in between than are kept for one object: `old` is the last state that was shown. */
+      readonly merged?: boolean;
+    }
   /** Nothing changed: the object is shown again. */
   | { readonly type: "sync"; readonly object: T }
   | { readonly type: "delete"; readonly object: T | undefined; readonly finalStateUnknown: boolean };
@@ -20,7 +26,7 @@ export type WatchStep<T extends KubeObject = KubeObject> =
 /** What a watcher knows of the step that it handles. */
 export interface WatchContext {
   readonly key: string;
-  /** Aborted when the step must end; for whoever reads it, also from the very end of the lease. */
+  /** Aborted when the step must end, or has taken too long; for whoever reads it, also from the very end of the lease. */
   readonly signal: AbortSignal;
   /** 0 for a first try. */
   readonly attempt: number;
@@ -29,6 +35,8 @@ export interface WatchContext {
   readonly isInInitialList: boolean;
   /** The delete was missed while disconnected: the object given is the last state known. */
   readonly finalStateUnknown: boolean;
+  /** More updates came than are kept for an object that waits: this one stands for several, `old` for the last state shown. */
+  readonly merged: boolean;
 }
 
 /** Says whether a new step of an object makes the pending retry of an earlier one pointless. */
@@ -57,6 +65,11 @@ export interface WatcherOptions<T extends KubeObject> {
   /** How many objects are handled at once; steps of one object always follow each other. Defaults to 4. */
   readonly concurrency?: number;
   readonly resync?: Duration;
+  /**
+   * A step that takes longer is aborted and counts as failed. One that goes on all the same is reported as hung: no other
+   * step of its object is begun until it ends, those of other objects are. Defaults to 5 minutes.
+   */
+  readonly timeout?: Duration;
   readonly onError?: (error: unknown, step: FailedStep) => void;
   /** Counters and gauges of its own. */
   readonly metrics?: readonly MetricSource[];
@@ -92,6 +105,7 @@ export interface Watcher<T extends KubeObject = KubeObject> {
   };
   readonly maxAttempts: number;
   readonly resyncMs: number | undefined;
+  readonly timeoutMs: number;
   readonly metrics: readonly MetricSource[];
   readonly permissions: readonly RbacRule[];
 }
@@ -136,6 +150,7 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
     },
     maxAttempts: retry.attempts ?? 12,
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `watcher ${name}: resync`),
+    timeoutMs: parseDuration(options.timeout ?? "5m", `watcher ${name}: timeout`),
     metrics: options.metrics ?? [],
     permissions: options.permissions ?? [],
   };
@@ -154,6 +169,7 @@ const WATCHER_OPTIONS = {
   finalizer: true,
   concurrency: true,
   resync: true,
+  timeout: true,
   onError: true,
   metrics: true,
   permissions: true,

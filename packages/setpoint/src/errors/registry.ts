@@ -280,12 +280,12 @@ export const errorRegistry = defineErrors({
     cure: "Await everything that the reconciler starts.",
   },
   RECONCILE_TIMEOUT: {
-    summary: "A reconcile took longer than its controller allows.",
+    summary: "A reconcile, or a step of a watcher, took longer than `timeout` allows.",
     cure: "Find out what it waits for, pass `ctx.signal` on, return `ctx.waitFor` instead of waiting, or raise `timeout`.",
   },
   RECONCILE_HUNG: {
-    summary: "A reconcile goes on although its signal was aborted.",
-    cure: "Pass `ctx.signal` to everything that it awaits; until it ends, its object is not reconciled.",
+    summary: "A reconcile, or a step of a watcher, goes on although its signal was aborted.",
+    cure: "Pass `ctx.signal` to everything that it awaits; until it ends, its object is left alone.",
   },
   OUTCOME_INVALID: {
     summary: "A reconciler returned something that is no outcome.",
