@@ -76,6 +76,11 @@ describe("WorkQueue", () => {
     expect([queue.retries("a/x"), queue.retry("a/x", ["retry"])]).toEqual([0, 100]);
   });
 
+  it("retries after a time that is asked for, however long the back-off, and counts that", () => {
+    const { queue } = newQueue({ backoff: { initialMs: 100, jitter: 0 } });
+    expect([queue.retryAfter("a/x", [], 7), queue.retries("a/x"), queue.retry("a/x", [])]).toEqual([7, 1, 200]);
+  });
+
   it("limits all retries together where asked to", () => {
     const { queue } = newQueue({ backoff: { initialMs: 1, jitter: 0 }, retryLimit: { perSecond: 10, burst: 2 } });
     expect(["a", "b", "c", "d"].map((key) => queue.retry(key, []))).toEqual([1, 1, 100, 200]);
