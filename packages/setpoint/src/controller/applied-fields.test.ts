@@ -166,6 +166,48 @@ describe("differingPaths", () => {
     expect(differingPaths(env, { data: { version: "1.0" } }, { data: { version: "1" } })).toEqual(["data.version"]);
   });
 
+  it.each<[string, string, string]>([
+    ["v1", "data", "limits"],
+    ["v1", "metadata", "capacity"],
+    ["apps/v1", "spec", "requests"],
+    ["batch/v1", "metadata", "hard"],
+    ["web.example.com/v1", "spec", "capacity"],
+    ["web.example.com/v1", "resources", "limits"],
+  ])("takes no text of %s for a quantity because its key is that of some: %s.%s", (apiVersion, outer, key) => {
+    const set: JsonObject = { [`f:${outer}`]: { [`f:${key}`]: {} } };
+    const wanted = { apiVersion, [outer]: { [key]: "1.0" } };
+    expect(differingPaths(set, wanted, { [outer]: { [key]: "1" } })).toEqual([`${outer}.${key}`]);
+  });
+
+  it.each([
+    "spec.hard.cpu",
+    "spec.capacity.storage",
+    "spec.resources.requests.storage",
+    "spec.template.spec.overhead.cpu",
+    "overhead.podFixed.cpu",
+    "spec.emptyDir.sizeLimit",
+  ])("compares quantities of built-in kinds as such: %s", (path) => {
+    const steps = path.split(".");
+    const nested = (leaf: unknown, prefix = "") =>
+      steps.reduceRight((inner, step) => ({ [prefix + step]: inner }), leaf) as JsonObject;
+    const wanted = { apiVersion: "v1", ...nested("1024Mi") };
+    expect(differingPaths(nested({}, "f:"), wanted, nested("1Gi"))).toEqual([]);
+    expect(differingPaths(nested({}, "f:"), wanted, nested("2Gi"))).toEqual([path]);
+  });
+
+  it("finds something empty that was never applied and is not there, but for what servers drop", () => {
+    const set: JsonObject = { "f:spec": { "f:image": {} } };
+    const wanted = { spec: { image: "x", tls: {}, rules: [], gone: null } };
+    const there = { spec: { image: "x" } };
+    expect(differingPaths(set, { apiVersion: "a.example.com/v1", ...wanted }, there)).toEqual([
+      "spec.tls",
+      "spec.rules",
+    ]);
+    expect(differingPaths(set, { apiVersion: "apps/v1", ...wanted }, there)).toEqual(["spec.tls"]);
+    const has = { spec: { image: "x", tls: { a: 1 }, rules: [] } };
+    expect(differingPaths(set, { apiVersion: "a.example.com/v1", ...wanted }, has)).toEqual([]);
+  });
+
   it("takes an empty list for none", () => {
     const set: JsonObject = { "f:spec": { "f:tolerations": {} } };
     expect(differingPaths(set, { spec: { tolerations: [] } }, { spec: {} })).toEqual([]);

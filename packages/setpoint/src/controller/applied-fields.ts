@@ -5,6 +5,13 @@ import { copyWithout, isEqual, isRecord, joinPath } from "./field-paths.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What a comparison has found. */
+interface Differences {
+  readonly paths: string[];
+  /** Servers rewrite the quantities of their own kinds, and drop lists that are empty; objects of CRDs stay as they are. */
+  readonly isBuiltIn: boolean;
+}
+
 type ItemMatcher = (item: unknown) => boolean;
 
 /** The entry that tells which fields `manager` has applied. */
@@ -21,11 +28,16 @@ export function appliedEntry(object: KubeObject, manager: string): ManagedFields
  * The set of applied fields also tells how the server merges each list, so no schema is needed.
  */
 export function differingPaths(applied: JsonObject, desired: JsonObject, current: unknown): readonly string[] {
-  const paths: string[] = [];
+  const found: Differences = { paths: [], isBuiltIn: isBuiltIn(desired.apiVersion) };
   const owned = ownable(desired);
-  if (isLeaf(applied)) nameUnowned(owned, current, "", paths);
-  else compareNode(applied, owned, current, "", paths);
-  return paths;
+  if (isLeaf(applied)) nameUnowned(owned, current, "", found.paths);
+  else compareNode(applied, owned, current, "", found);
+  return found.paths;
+}
+
+/** By its group: those of Kubernetes itself are single words, or end in `k8s.io`. */
+function isBuiltIn(apiVersion: unknown): boolean {
+  return typeof apiVersion === "string" && (!apiVersion.includes(".") || apiVersion.includes(".k8s.io/"));
 }
 
 /** A short text that changes with the fields that `applied` names, their values, or the set itself. */
@@ -57,15 +69,15 @@ function ownable(desired: JsonObject): JsonObject {
   return owned as JsonObject;
 }
 
-function compareNode(applied: Fields, desired: unknown, current: unknown, path: string, paths: string[]): void {
+function compareNode(applied: Fields, desired: unknown, current: unknown, path: string, found: Differences): void {
   if (isLeaf(applied)) {
-    if (!isEquivalent(desired, current, path)) paths.push(path);
+    if (!isEquivalent(desired, current, path, found.isBuiltIn)) found.paths.push(path);
   } else if (isRecord(desired)) {
-    compareFields(applied, desired, current, path, paths);
+    compareFields(applied, desired, current, path, found);
   } else if (Array.isArray(desired)) {
-    compareItems(applied, desired, current, path, paths);
+    compareItems(applied, desired, current, path, found);
   } else {
-    paths.push(path);
+    found.paths.push(path);
   }
 }
 
@@ -74,7 +86,7 @@ function compareFields(
   desired: Readonly<Record<string, unknown>>,
   current: unknown,
   path: string,
-  paths: string[],
+  found: Differences,
 ): void {
   let wanted = 0;
   for (const field of Object.keys(desired)) {
@@ -82,20 +94,20 @@ function compareFields(
     const inner = applied[`f:${field}`];
     const existing = isRecord(current) ? ownField(current, field) : undefined;
     if (!isRecord(inner)) {
-      if (!isEmpty(value)) nameUnowned(value, existing, joinPath(path, field), paths);
+      if (isMissing(value, existing, found.isBuiltIn)) nameUnowned(value, existing, joinPath(path, field), found.paths);
       continue;
     }
     if (value !== undefined && value !== null) wanted++;
     // Most are as they should be: these cost no path.
     if (!isLeaf(inner) || !isEqual(value, existing)) {
-      compareNode(inner, value, existing, joinPath(path, field), paths);
+      compareNode(inner, value, existing, joinPath(path, field), found);
     }
   }
   if (wanted === fieldCount(applied)) return;
   for (const name of Object.keys(applied)) {
     if (!name.startsWith("f:")) continue;
     const field = name.slice(2);
-    if ((ownField(desired, field) ?? null) === null) paths.push(joinPath(path, field));
+    if ((ownField(desired, field) ?? null) === null) found.paths.push(joinPath(path, field));
   }
 }
 
@@ -114,7 +126,7 @@ function compareItems(
   desired: readonly unknown[],
   current: unknown,
   path: string,
-  paths: string[],
+  found: Differences,
 ): void {
   const items: readonly unknown[] = Array.isArray(current) ? current : [];
   const names = itemNames(applied);
@@ -122,14 +134,14 @@ function compareItems(
   const matchers: (ItemMatcher | undefined)[] = names.map(itemMatcher);
   desired.forEach((item, at) => {
     const itemPath = `${path}[${at}]`;
-    const found = matchers.findIndex((matches) => matches?.(item));
-    const existing = found < 0 ? undefined : items.find(matchers[found]!);
-    if (found >= 0) matchers[found] = undefined;
-    if (existing === undefined) paths.push(itemPath);
-    else compareNode(applied[names[found]!] as Fields, item, existing, itemPath, paths);
+    const place = matchers.findIndex((matches) => matches?.(item));
+    const existing = place < 0 ? undefined : items.find(matchers[place]!);
+    if (place >= 0) matchers[place] = undefined;
+    if (existing === undefined) found.paths.push(itemPath);
+    else compareNode(applied[names[place]!] as Fields, item, existing, itemPath, found);
   });
   names.forEach((name, at) => {
-    if (matchers[at]) paths.push(`${path}[${name.slice(2)}]`);
+    if (matchers[at]) found.paths.push(`${path}[${name.slice(2)}]`);
   });
 }
 
@@ -216,8 +228,12 @@ function isLeaf(applied: Fields): boolean {
   return true;
 }
 
-/** Fields of which the API server rewrites quantities (`1000m` to `1`). */
-const QUANTITY_PATH = /(^|\.)(limits|requests|capacity|hard|overhead|sizeLimit|divisor)([.[]|$)/;
+/**
+ * Fields of built-in kinds of which the API server rewrites quantities (`1000m` to `1`). Each by what stands above it:
+ * labels and other maps of texts may have keys of these names.
+ */
+const QUANTITY_PATH =
+  /(^|\.)(resources\.(limits|requests)|spec\.overhead|emptyDir\.sizeLimit|resourceFieldRef\.divisor)([.[]|$)|^(spec\.(hard|capacity|limits)|overhead\.podFixed|capacity)([.[]|$)/;
 
 const QUANTITY = new RegExp(quantityPattern);
 
@@ -225,17 +241,31 @@ function isQuantity(value: unknown): value is string | number {
   return (typeof value === "string" || typeof value === "number") && QUANTITY.test(String(value));
 }
 
-function isEquivalent(desired: unknown, current: unknown, path: string): boolean {
+function isEquivalent(desired: unknown, current: unknown, path: string, isBuiltIn: boolean): boolean {
   if (isEqual(desired, current) || (isEmpty(desired) && isEmpty(current))) return true;
   if (isRecord(desired) && isRecord(current)) {
     const fields = new Set([...Object.keys(desired), ...Object.keys(current)]);
     return [...fields].every((field) =>
-      isEquivalent(ownField(desired, field), ownField(current, field), joinPath(path, field)),
+      isEquivalent(ownField(desired, field), ownField(current, field), joinPath(path, field), isBuiltIn),
     );
   }
   return (
-    QUANTITY_PATH.test(path) && isQuantity(desired) && isQuantity(current) && compareQuantities(desired, current) === 0
+    isBuiltIn &&
+    isQuantity(desired) &&
+    isQuantity(current) &&
+    QUANTITY_PATH.test(path) &&
+    compareQuantities(desired, current) === 0
   );
+}
+
+/**
+ * Whether a field that was never applied is to be. Something empty is where the object has nothing (`tls: {}` may switch
+ * something on), but for lists that the server drops, and never notes as applied.
+ */
+function isMissing(desired: unknown, current: unknown, isBuiltIn: boolean): boolean {
+  if (!isEmpty(desired)) return true;
+  if (desired === undefined || desired === null || current !== undefined) return false;
+  return !(isBuiltIn && Array.isArray(desired));
 }
 
 function isEmpty(value: unknown): boolean {

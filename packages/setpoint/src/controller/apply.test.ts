@@ -108,6 +108,34 @@ describe("apply", () => {
     expect(world.writes.slice(before)).toEqual([]);
   });
 
+  it("applies something empty that is new, and puts it right where somebody takes it away", async () => {
+    let spec: Record<string, unknown> = { image: "x" };
+    await world.run(
+      controller(Website, {
+        owns: [Website],
+        when: { matches: ({ metadata }) => metadata.name === "a" },
+        reconcile: async (_, ctx) => {
+          await ctx.apply(Website, { metadata: { name: "child", labels: {} }, spec: spec as never });
+        },
+      }),
+    );
+    const child = async () => (await world.website("child"))?.spec;
+    await world.createWebsite("a");
+    await world.clock.settle();
+    spec = { image: "x", tls: {}, rules: [] };
+    await world.annotate("a", { touched: "once" });
+    await world.clock.settle();
+    expect(await child()).toEqual(spec);
+    const before = world.writes.length;
+    await world.annotate("a", { touched: "twice" });
+    await world.clock.settle();
+    expect(world.writes).toHaveLength(before);
+    const body = { spec: { tls: null } } as never;
+    await world.client.patch(Website, "child", { type: "merge", body }, { namespace: "team" });
+    await world.clock.settle();
+    expect(await child()).toEqual(spec);
+  });
+
   it("changes the child when what is desired changes", async () => {
     await world.run(websites());
     const site = await world.createWebsite("a");
