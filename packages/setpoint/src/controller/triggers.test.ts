@@ -237,6 +237,32 @@ describe("what makes a controller run", () => {
     expect(seen.slice(2)).toEqual(["token", "token"]);
   });
 
+  it("is no list that goes past the cache, which finds what the server has, of all namespaces too", async () => {
+    const seen: string[] = [];
+    const make = (name: string, namespace: string, app: string) =>
+      world.client.create(Secret, { metadata: { name, namespace, labels: { app } } });
+    await world.run(
+      controller(Website, {
+        uses: [Secret],
+        reconcile: async (_, ctx) => {
+          for (const namespace of ["team", "*"]) {
+            const found = await ctx.list(Secret, { cached: false, namespace, labelSelector: "app=web" });
+            seen.push(found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join());
+          }
+        },
+      }),
+    );
+    await make("one", "team", "web");
+    await make("two", "other", "web");
+    await make("three", "team", "shop");
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await make("four", "team", "web");
+    await world.clock.settle();
+    expect(seen).toEqual(["team/one", "other/two,team/one"]);
+    expect(world.runs()).toHaveLength(1);
+  });
+
   it("never makes it list the secrets of all namespaces unasked", async () => {
     await world.run(
       controller(Website, {
