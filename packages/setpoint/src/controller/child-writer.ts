@@ -11,7 +11,7 @@ import type { KindSource } from "./kind-source.js";
 import { keyFor, type Sources } from "./object-reader.js";
 import type { OwnChange, OwnWrites } from "./own-writes.js";
 import { OWNER_INDEX, ownerMark, ownershipOf } from "./ownership.js";
-import { patchedPaths } from "./patched-paths.js";
+import { patchedParts, patchedPaths } from "./patched-paths.js";
 import type { Run } from "./run.js";
 import type { WriteRecord } from "./timeline.js";
 
@@ -68,7 +68,7 @@ export class ChildWriter {
     const paths = current && entry ? differingPaths(entry, desired, current) : ["metadata"];
     if (current && entry) {
       const isEqual = paths.length === 0 || applied.isCurrent(source.id, key, desired, entry, current);
-      if (isEqual) return current;
+      if (isEqual) return this.#learned(kind, current);
     }
 
     const rival = await this.#options.rivalOf(source, key, paths, this.#run);
@@ -86,7 +86,7 @@ export class ChildWriter {
       const own = [entry ?? {}, answered ?? {}];
       this.#observe(source, key, current, answer, (before, after) => isSameBeside(own, before, after));
       this.#record("apply", source, key, paths, answer, rival);
-      return answer;
+      return this.#learned(kind, answer);
     });
   }
 
@@ -119,7 +119,7 @@ export class ChildWriter {
       this.#run.track({ type: "object", source: source.id, key });
       this.#observe(source, key, undefined, answer, () => true);
       this.#record("create", source, key, [], answer);
-      return answer;
+      return this.#learned(kind, answer);
     });
   }
 
@@ -132,6 +132,7 @@ export class ChildWriter {
     const source = this.#sources.of(kind);
     const namespace = this.#namespaceOf(kind, options.namespace);
     const key = keyFor(kind, name, namespace);
+    for (const part of patchedParts(patch)) this.#run.learn(kind, part);
     this.#run.assertMayWrite();
     const answer = await this.#run.write("patch", source.id, key, (signal) =>
       source.cluster.client.patch(kind, name, patch, {
@@ -145,7 +146,7 @@ export class ChildWriter {
     if (answer.kind === kind.kind) source.observe(answer);
     const record = this.#record("patch", source, key, patchedPaths(patch), answer);
     this.#run.contents.set(record, JSON.stringify(patch));
-    return answer;
+    return this.#learned(kind, answer);
   }
 
   /** What a subresource answers is no state of the object: that comes with the watch. */
@@ -242,6 +243,11 @@ export class ChildWriter {
 
   #mark(namespace: string | undefined): ReturnType<typeof ownerMark> {
     return ownerMark(this.#run.kind, this.#run.object, namespace, this.#sources.isHome);
+  }
+
+  #learned(kind: Kind, object: KubeObject): KubeObject {
+    this.#run.learn(kind, object);
+    return object;
   }
 
   #namespaceOf(kind: Kind, namespace: string | undefined): string | undefined {

@@ -13,6 +13,16 @@ export function patchedPaths(patch: Patch): readonly string[] {
   return paths.filter((path) => path !== "metadata.resourceVersion" && path !== "metadata.uid").slice(0, MAX_PATHS);
 }
 
+/** What a patch says of `data` and `stringData`, values included, each part as an object that has nothing else. */
+export function patchedParts(patch: Patch): readonly unknown[] {
+  if (patch.type !== "json") return [patch.body];
+  return patch.operations.flatMap((operation) => {
+    const [, field, key] = operation.path.split("/");
+    if (!("value" in operation) || (field !== "data" && field !== "stringData")) return [];
+    return [{ [field]: key === undefined ? operation.value : { [key]: operation.value } }];
+  });
+}
+
 function leaves(value: unknown, path: string): readonly string[] {
   if (!isRecord(value) || Object.keys(value).length === 0) return path === "" ? [] : [path];
   return Object.entries(value).flatMap(([field, part]) => leaves(part, joinPath(path, field)));

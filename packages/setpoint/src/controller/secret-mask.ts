@@ -1,58 +1,60 @@
 import { Buffer } from "node:buffer";
 import type { Kind } from "../kinds/kind.js";
+import { isRecord } from "./field-paths.js";
 import type { LogFields, Logger } from "./logger.js";
+import { TextIndex } from "./text-index.js";
 
 /** Shorter values are words of everyday text: to mask them would hide what the text says. */
 const MIN_LENGTH = 6;
-/** How many values are known at most; the oldest are forgotten first. */
-const MAX_VALUES = 10_000;
+/** How many characters the values that are known have together at most; the oldest are forgotten first. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 const MASK = "***";
+/** What people are shown of an error. */
+const SHOWN_FIELDS = ["message", "stack", "cause", "errors"] as const;
 
 /**
  * Knows the values of the Secrets that runs have read or written, and takes them out of whatever people may see: logs,
- * events, timeline, conditions, errors.
+ * events, timeline, conditions, errors, traces. A text costs the same however many values are known.
  */
 export class SecretMask {
-  readonly #values = new Set<string>();
+  readonly #maxCharacters: number;
+  /** By their base64, which is how servers give them: the values. The oldest stands first. */
+  readonly #values = new Map<string, string>();
+  readonly #index = new TextIndex(MIN_LENGTH);
 
-  /** Takes in an object that a run read or states; anything but a Secret is passed over. */
+  constructor(maxCharacters = MAX_CHARACTERS) {
+    this.#maxCharacters = maxCharacters;
+  }
+
+  /** Takes in an object, or a part of one, that a run read or states; anything but a Secret is passed over. */
   learn(kind: Kind, object: unknown): void {
-    if (kind.kind !== "Secret" || kind.group !== "" || !object) return;
-    const { data = {}, stringData = {} } = object as Partial<Record<"data" | "stringData", Record<string, string>>>;
-    for (const encoded of Object.values(data)) {
-      this.#add(encoded);
-      this.#add(Buffer.from(encoded, "base64").toString("utf8"));
+    if (kind.kind !== "Secret" || kind.group !== "" || !isRecord(object)) return;
+    for (const encoded of texts(object.data)) {
+      if (!this.#values.has(encoded)) this.#add(encoded, Buffer.from(encoded, "base64").toString("utf8"));
     }
-    for (const value of Object.values(stringData)) {
-      this.#add(value);
-      this.#add(Buffer.from(value).toString("base64"));
-    }
+    for (const value of texts(object.stringData)) this.#add(Buffer.from(value).toString("base64"), value);
   }
 
   text(text: string): string {
-    const found: string[] = [];
-    for (const value of this.#values) if (text.includes(value)) found.push(value);
-    // The longest first: a value that another one begins with would leave the rest of that to be seen.
-    found.sort((left, right) => right.length - left.length);
-    return found.reduce((masked, value) => masked.replaceAll(value, MASK), text);
-  }
-
-  /** The same error, its message, stack and causes masked in place: whoever gets it next must not see them either. */
-  error<Thrown>(thrown: Thrown): Thrown {
-    for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
-      for (const field of ["message", "stack"] as const) {
-        const shown = error[field];
-        const masked = shown && this.text(shown);
-        if (masked !== shown)
-          Object.defineProperty(error, field, { value: masked, configurable: true, writable: true });
-      }
+    let [masked, shownTo] = ["", 0];
+    for (const [start, end] of this.#index.found(text)) {
+      masked += text.slice(shownTo, start) + MASK;
+      shownTo = end;
     }
-    return typeof thrown === "string" ? (this.text(thrown) as Thrown) : thrown;
+    return shownTo === 0 ? text : masked + text.slice(shownTo);
   }
 
-  /** The same log, without values of Secrets. */
+  /**
+   * The same error, its message, stack and causes masked in place: whoever gets it next must not see them either. A copy
+   * where it cannot be changed.
+   */
+  error<Thrown>(thrown: Thrown): Thrown {
+    return this.#value(thrown, new Map()) as Thrown;
+  }
+
+  /** The same log, without values of Secrets. Never throws for what it is given. */
   logger(log: Logger): Logger {
-    const shown = (fields: LogFields = {}): LogFields => this.#value(fields) as LogFields;
+    const shown = (fields: LogFields = {}): LogFields => this.#fields(fields);
     return {
       debug: (message, fields) => log.debug(this.text(message), shown(fields)),
       info: (message, fields) => log.info(this.text(message), shown(fields)),
@@ -62,18 +64,80 @@ export class SecretMask {
     };
   }
 
-  #value(value: unknown): unknown {
-    if (this.#values.size === 0) return value;
-    if (typeof value === "string") return this.text(value);
-    if (value instanceof Error) return this.error(value);
-    if (Array.isArray(value)) return value.map((each) => this.#value(each));
-    if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#value(each)]));
+  #fields(fields: LogFields): LogFields {
+    try {
+      return this.#value(fields, new Map()) as LogFields;
+    } catch (error) {
+      // A getter that throws, or what is nested too deep.
+      return { unreadable: Object.keys(fields), error: this.error(error) };
+    }
   }
 
-  #add(value: string): void {
-    if (value.length < MIN_LENGTH) return;
-    this.#values.add(value);
-    if (this.#values.size > MAX_VALUES) this.#values.delete(this.#values.values().next().value!);
+  /** `seen`: what each object that was met became, so that rings end. */
+  #value(value: unknown, seen: Map<object, unknown>): unknown {
+    if (this.#values.size === 0) return value;
+    if (typeof value === "string") return this.text(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (seen.has(value)) return seen.get(value);
+    if (value instanceof Error) return this.#error(value, seen);
+    if (Array.isArray(value)) {
+      const items: unknown[] = [];
+      seen.set(value, items);
+      for (const each of value) items.push(this.#value(each, seen));
+      return items;
+    }
+    if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+    const copy: Record<string, unknown> = {};
+    seen.set(value, copy);
+    for (const [key, each] of Object.entries(value)) define(copy, key, this.#value(each, seen), true);
+    return copy;
   }
+
+  #error(error: Error, seen: Map<object, unknown>): Error {
+    const target = isChangeable(error) ? error : copyOf(error);
+    seen.set(error, target);
+    for (const field of SHOWN_FIELDS) {
+      const shown = (error as Error & { readonly errors?: unknown })[field];
+      const masked = this.#value(shown, seen);
+      if (masked !== shown || (target !== error && field in error)) define(target, field, masked, false);
+    }
+    return target;
+  }
+
+  #add(encoded: string, value: string): void {
+    if (encoded.length < MIN_LENGTH || this.#values.has(encoded)) return;
+    this.#values.set(encoded, value);
+    this.#index.add(encoded);
+    if (value.length >= MIN_LENGTH) this.#index.add(value);
+    for (const [oldest, itsValue] of this.#values) {
+      if (this.#index.characters <= this.#maxCharacters) break;
+      this.#values.delete(oldest);
+      this.#index.remove(oldest);
+      if (itsValue.length >= MIN_LENGTH) this.#index.remove(itsValue);
+    }
+  }
+}
+
+/** The texts in `data` or `stringData`; patches have nulls there, and whoever states one may be mistaken. */
+function texts(fields: unknown): readonly string[] {
+  return isRecord(fields) ? Object.values(fields).filter((value) => typeof value === "string") : [];
+}
+
+/** A field of that name whatever it is called: `__proto__` too. */
+function define(target: object, field: string, value: unknown, enumerable: boolean): void {
+  Object.defineProperty(target, field, { value, enumerable, configurable: true, writable: true });
+}
+
+function isChangeable(error: Error): boolean {
+  if (!Object.isExtensible(error)) return false;
+  return SHOWN_FIELDS.every((field) => Object.getOwnPropertyDescriptor(error, field)?.configurable ?? true);
+}
+
+/** An error like it, of its class, that can be changed. */
+function copyOf(error: Error): Error {
+  const copy = Object.create(Object.getPrototypeOf(error)) as Error;
+  for (const [field, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(error))) {
+    Object.defineProperty(copy, field, { ...descriptor, configurable: true });
+  }
+  return copy;
 }
