@@ -1,14 +1,16 @@
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../kinds/builtin/v1.js";
+import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
+import { SecretMask } from "./secret-mask.js";
 import { Traces } from "./traces.js";
-import { Website, World } from "./world.testing.js";
+import { failure, Website, World } from "./world.testing.js";
 
 function collected() {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  return { exporter, traces: new Traces(provider.getTracer("setpoint")) };
+  const mask = new SecretMask();
+  return { exporter, mask, traces: new Traces(provider.getTracer("setpoint"), mask) };
 }
 
 describe("traces, by the real OpenTelemetry SDK", () => {
@@ -67,5 +69,27 @@ describe("traces, by the real OpenTelemetry SDK", () => {
     await world.clock.advance(1_000);
     const failed = exporter.getFinishedSpans().filter(({ status }) => status.code === 2);
     expect(failed.map(({ name }) => name)).toEqual(["apply v1/ConfigMap", "reconcile websites"]);
+  });
+
+  it("show no value of a Secret that a server quotes", async () => {
+    await using world = await World.create();
+    const { exporter, traces, mask } = collected();
+    const sites = controller(Website, {
+      owns: [Secret],
+      retry: { attempts: 0 },
+      async reconcile({ metadata }, ctx) {
+        await ctx.apply(Secret, { metadata: { name: metadata.name }, stringData: { token: "tr0ub4dor&3" } });
+      },
+    });
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/secrets/")
+        ? failure(422, "Invalid", 'stringData.token: Invalid value: "tr0ub4dor&3"')
+        : undefined;
+    await world.run(sites, { traces, mask });
+    await world.createWebsite("a");
+    await world.clock.advance(1_000);
+    const messages = exporter.getFinishedSpans().map(({ status }) => status.message ?? "");
+    expect(messages.filter((message) => message.includes("***"))).toHaveLength(2);
+    expect(messages.join()).not.toContain("tr0ub4dor");
   });
 });

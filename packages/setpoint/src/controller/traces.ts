@@ -1,3 +1,5 @@
+import { messageOf } from "./outcome.js";
+
 /** The part of OpenTelemetry's `SpanContext` that links need. */
 export interface SpanContext {
   readonly traceId: string;
@@ -27,6 +29,11 @@ export interface Tracer {
   ): Span;
 }
 
+/** Takes out of a text what nobody may see. */
+export interface TextMask {
+  text(text: string): string;
+}
+
 /** A state of an object that an event showed: who wrote it may be known. */
 export interface SpanOrigin {
   readonly source: string;
@@ -47,11 +54,13 @@ type Attributes = Record<string, string | number | boolean>;
  */
 export class Traces {
   readonly #tracer: Tracer;
+  readonly #mask: TextMask;
   /** By state: the span that wrote it. The oldest is dropped first. */
   readonly #writes = new Map<string, SpanContext>();
 
-  constructor(tracer: Tracer) {
+  constructor(tracer: Tracer, mask: TextMask) {
     this.#tracer = tracer;
+    this.#mask = mask;
   }
 
   reconcile(controller: string, key: string, attributes: Attributes, origins: readonly SpanOrigin[]): RunSpan {
@@ -68,7 +77,7 @@ export class Traces {
       end: (outcome, error) => {
         for (const context of late.flatMap((origin) => this.#writerOf(origin) ?? [])) span.addLink?.({ context });
         span.setAttribute("setpoint.outcome", outcome);
-        if (error !== undefined) span.setStatus({ code: ERROR_STATUS, message: error });
+        if (error !== undefined) span.setStatus({ code: ERROR_STATUS, message: this.#mask.text(error) });
         span.end();
       },
     };
@@ -89,7 +98,8 @@ export class Traces {
       if (resourceVersion) this.#remember({ source, key, resourceVersion }, span.spanContext());
       return answer;
     } catch (error) {
-      span.setStatus({ code: ERROR_STATUS, message: error instanceof Error ? error.message : String(error) });
+      // A server quotes what it refuses.
+      span.setStatus({ code: ERROR_STATUS, message: this.#mask.text(messageOf(error)) });
       throw error;
     } finally {
       span.end();

@@ -116,7 +116,7 @@ export class Manager implements AsyncDisposable {
     this.#random = options.random ?? systemRandom;
     const name = options.name ?? "setpoint";
     this.#log = this.#mask.logger(options.log ?? silentLogger).with({ manager: name });
-    this.#traces = options.tracer && new Traces(options.tracer);
+    this.#traces = options.tracer && new Traces(options.tracer, this.#mask);
     const { client } = options;
     this.#cluster = this.#clusterOf(client);
     this.#clusters = Object.fromEntries(
