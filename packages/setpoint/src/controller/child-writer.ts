@@ -1,12 +1,12 @@
-import { isNotFound } from "../client/api-error.js";
+import { isConflict, isNotFound } from "../client/api-error.js";
 import type { DeleteOptions, Patch } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
-import { type Kind, keyOf, kindId } from "../kinds/kind.js";
+import { type Kind, keyOf, kindId, parseKey } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { appliedEntry, differingPaths, isApplied, isSameBeside } from "./applied-fields.js";
 import type { AppliedMemory } from "./applied-memory.js";
 import type { ApplyOptions } from "./context.js";
-import { copyWithout, splitPath, valueAt, withoutPath } from "./field-paths.js";
+import { copyWithout, leadsThroughList, splitPath, valueAt, withoutPath } from "./field-paths.js";
 import type { KindSource } from "./kind-source.js";
 import { keyFor, type Sources } from "./object-reader.js";
 import type { OwnChange, OwnWrites } from "./own-writes.js";
@@ -35,6 +35,8 @@ interface Child {
   readonly source: KindSource;
   readonly key: string;
   readonly namespace: string | undefined;
+  /** Undefined where the child is in its owner's cluster. */
+  readonly ownerCluster: string | undefined;
   readonly desired: JsonObject;
 }
 
@@ -53,14 +55,14 @@ export class ChildWriter {
   async apply(kind: Kind, stated: JsonObject, options: ApplyOptions = {}): Promise<KubeObject> {
     this.#run.assertOpen();
     this.#run.learn(kind, stated);
-    const child = this.#childOf(kind, stated);
+    const child = this.#childOf(kind, stated, this.#sources.isHome ? undefined : await this.#ownerCluster(kind));
     const { source, key } = child;
     const informer = await source.informer(child.namespace ?? "", this.#run);
     this.#run.assertOpen();
     this.#run.track({ type: "object", source: source.id, key });
     this.#run.stated.add(`${source.id} ${key}`);
-    const current = informer.get(key);
-    if (current) this.#assertMayTake(source, current, options);
+    const current = informer.get(key) ?? (source.isSelective ? await this.#hidden(child) : undefined);
+    if (current) this.#assertMayTake(child, current, options);
 
     const { fieldManager, applied } = this.#options;
     const entry = current && appliedEntry(current, fieldManager)?.fieldsV1;
@@ -74,9 +76,7 @@ export class ChildWriter {
     const rival = await this.#options.rivalOf(source, key, paths, this.#run);
     this.#run.assertMayWrite();
     return this.#options.ownWrites.during(source.id, key, async () => {
-      const answer = await this.#run.write("apply", source.id, key, (signal) =>
-        source.cluster.client.apply(kind, desired, { namespace: child.namespace, fieldManager, force: true, signal }),
-      );
+      const answer = await this.#send({ ...child, desired }, options, current !== undefined);
       const answered = appliedEntry(answer, fieldManager)?.fieldsV1;
       if (answered && differingPaths(answered, desired, answer).length > 0) {
         applied.remember(source.id, key, desired, answered, answer);
@@ -90,13 +90,35 @@ export class ChildWriter {
     });
   }
 
+  /** By force, unless nothing is known to be there: what somebody else made since is not to be overwritten unseen. */
+  async #send(child: Child, options: ApplyOptions, isKnown: boolean): Promise<KubeObject> {
+    const { source, key, namespace, desired } = child;
+    const { fieldManager } = this.#options;
+    const send = (force: boolean): Promise<KubeObject> =>
+      this.#run.write("apply", source.id, key, (signal) =>
+        source.cluster.client.apply(source.kind, desired, { namespace, fieldManager, force, signal }),
+      );
+    if (isKnown || options.existing === "adopt") return send(true);
+    try {
+      return await send(false);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    const found = await this.#ask(child);
+    if (found) this.#assertMayTake(child, found, options);
+    this.#run.assertMayWrite();
+    return send(true);
+  }
+
   async create(kind: Kind, object: NewObject<KubeObject>): Promise<KubeObject> {
     this.#run.assertOpen();
     const source = this.#sources.of(kind);
     const namespace = this.#namespaceOf(kind, object.metadata.namespace);
     source.assertFound(namespace, this.#run.object);
+    if (source.isOwned) source.assertSelected(object.metadata.labels);
     await source.hold(namespace, this.#run);
-    const mark = source.isOwned ? this.#mark(namespace) : {};
+    const ownerCluster = this.#sources.isHome ? undefined : await this.#ownerCluster(kind);
+    const mark = source.isOwned ? this.#mark(namespace, ownerCluster) : {};
     const metadata = {
       ...object.metadata,
       ...(namespace ? { namespace } : {}),
@@ -110,6 +132,8 @@ export class ChildWriter {
     this.#run.assertMayWrite();
     // A generated name is not known beforehand: the echo of such a create may cost a run that finds nothing to do.
     const hoped = keyFor(kind, metadata.name ?? "", namespace);
+    // Also where it is there already: it is wanted.
+    this.#run.stated.add(`${source.id} ${hoped}`);
     return this.#options.ownWrites.during(source.id, hoped, async () => {
       const answer = await this.#run.write("create", source.id, hoped, (signal) =>
         source.cluster.client.create(kind, whole, { ...options, signal }),
@@ -215,6 +239,8 @@ export class ChildWriter {
         for (const child of [...informer.byIndex(OWNER_INDEX, this.#run.object.metadata.uid)]) {
           const key = keyOf(child);
           if (this.#run.stated.has(`${source.id} ${key}`) || child.metadata.deletionTimestamp) continue;
+          // Other controllers may have children of the same object, and what was created once is not stated again.
+          if (!appliedEntry(child, this.#options.fieldManager)) continue;
           const { name, namespace, uid } = child.metadata;
           await this.delete(source.kind, name, { namespace, preconditions: { uid } });
           pruned.push(key);
@@ -224,12 +250,12 @@ export class ChildWriter {
     return pruned;
   }
 
-  #childOf(kind: Kind, stated: JsonObject): Child {
+  #childOf(kind: Kind, stated: JsonObject, ownerCluster: string | undefined): Child {
     const source = this.#sources.of(kind);
     const metadata = stated.metadata as JsonObject & { readonly name: string; readonly namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata.namespace);
     source.assertFound(namespace, this.#run.object);
-    const { ownerReferences, annotations } = this.#mark(namespace);
+    const { ownerReferences, annotations } = this.#mark(namespace, ownerCluster);
     const marked = copyWithout(metadata);
     if (namespace) marked.namespace = namespace;
     if (ownerReferences) marked.ownerReferences = ownerReferences;
@@ -238,11 +264,30 @@ export class ChildWriter {
     desired.apiVersion = kind.apiVersion;
     desired.kind = kind.kind;
     desired.metadata = marked;
-    return { source, key: keyFor(kind, metadata.name, namespace), namespace, desired: desired as JsonObject };
+    const key = keyFor(kind, metadata.name, namespace);
+    return { source, key, namespace, ownerCluster, desired: desired as JsonObject };
   }
 
-  #mark(namespace: string | undefined): ReturnType<typeof ownerMark> {
-    return ownerMark(this.#run.kind, this.#run.object, namespace, this.#sources.isHome);
+  #ownerCluster(kind: Kind): Promise<string | undefined> {
+    return this.#sources.of(kind).ownerCluster(this.#run.signal);
+  }
+
+  #mark(namespace: string | undefined, ownerCluster: string | undefined): ReturnType<typeof ownerMark> {
+    return ownerMark(this.#run.kind, this.#run.object, namespace, ownerCluster);
+  }
+
+  /** A child that its kind's selector keeps out of the cache, as yet: one that it would keep out for good is refused. */
+  async #hidden(child: Child): Promise<KubeObject | undefined> {
+    const found = await this.#ask(child);
+    const { labels } = child.desired.metadata as { readonly labels?: Readonly<Record<string, string>> };
+    child.source.assertSelected({ ...found?.metadata.labels, ...labels });
+    return found;
+  }
+
+  /** What the server has of a child. */
+  #ask({ source, key, namespace }: Child): Promise<KubeObject | undefined> {
+    const options = { ...(namespace ? { namespace } : {}), signal: this.#run.currentSignal() };
+    return source.cluster.client.find(source.kind, parseKey(key).name, options);
   }
 
   #learned(kind: Kind, object: KubeObject): KubeObject {
@@ -258,12 +303,12 @@ export class ChildWriter {
     throw new SetpointError("NAMESPACE_MISSING", message);
   }
 
-  #assertMayTake(source: KindSource, current: KubeObject, options: ApplyOptions): void {
-    const what = `${source.id} ${keyOf(current)}`;
+  #assertMayTake({ source, key, ownerCluster }: Child, current: KubeObject, options: ApplyOptions): void {
+    const what = `${source.id} ${key}`;
     if (current.metadata.deletionTimestamp) {
       throw new SetpointError("CHILD_TERMINATING", `${what} is being deleted; it is applied again once it is gone`);
     }
-    const ownership = ownershipOf(current, this.#run.kind, this.#run.object);
+    const ownership = ownershipOf(current, this.#run.kind, this.#run.object, ownerCluster);
     if (ownership.type === "ours") return;
     if (ownership.type === "another's") {
       if (ownership.isPredecessor) {
@@ -323,6 +368,10 @@ function withoutYielded(
   let kept: unknown = desired;
   for (const path of yields) {
     const steps = splitPath(path);
+    if (leadsThroughList(desired, steps)) {
+      const message = `yields: "${path}" leads through a list; name the list, or what stands above it`;
+      throw new SetpointError("CONTROLLER_INVALID", message);
+    }
     if (current && valueAt(current, steps) !== undefined && !(entry && isApplied(entry, steps))) {
       kept = withoutPath(kept, steps);
     }

@@ -25,7 +25,7 @@ export interface ListReadOptions extends Omit<ReadOptions, "namespace"> {
 export interface ApplyOptions {
   /**
    * Paths (`spec.replicas`) that another manager may take over: they are applied while nobody else owns them, and left
-   * alone while somebody does.
+   * alone while somebody does. One that leads through a list throws `CONTROLLER_INVALID`.
    */
   readonly yields?: readonly string[];
   /**
@@ -71,7 +71,7 @@ export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
    * where the child is as desired; puts drift right; removes what is no longer stated. Gives the child as it then is.
    */
   apply<K extends Owned>(kind: K, desired: Desired<ObjectOf<K>>, options?: ApplyOptions): Promise<ObjectOf<K>>;
-  /** Creates an object once; owned like those that are applied where its kind is owned. */
+  /** Creates an object once; owned like those that are applied where its kind is owned, but never pruned. */
   create<K extends Known>(kind: K, object: NewObject<ObjectOf<K>>): Promise<ObjectOf<K>>;
   patch<K extends Known>(
     kind: K,
@@ -93,7 +93,10 @@ export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
     name: string,
     options?: Pick<DeleteOptions, "namespace" | "preconditions" | "propagation" | "gracePeriodSeconds">,
   ): Promise<void>;
-  /** Deletes the owned objects that this run has neither applied nor created. Gives their keys. */
+  /**
+   * Deletes the owned objects that this controller has applied, and this run has neither applied nor created; what others
+   * made for the same object stays, and so does what was created once. Gives their keys.
+   */
   prune<K extends Owned>(...kinds: readonly K[]): Promise<readonly string[]>;
 }
 

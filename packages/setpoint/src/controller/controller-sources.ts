@@ -1,5 +1,6 @@
 import { SetpointError } from "../errors/error.js";
 import type { InformerEvent, InformerScope, InformerStatus } from "../informer/informer.js";
+import { Namespace } from "../kinds/builtin/v1.js";
 import { type Kind, kindId, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import { ownField } from "../kinds/own-field.js";
@@ -29,6 +30,7 @@ export class ControllerSources implements Disposable {
   /** Declared kinds by cluster (the empty name is the manager's own), then by kind; the own kind is one of them. */
   readonly #byCluster = new Map<string, Map<string, KindSource>>();
   readonly #watches: readonly KindSource[];
+  #homeId: string | undefined;
 
   constructor(controller: Controller, environment: ControllerEnvironment, events: SourceEvents) {
     this.#controller = controller;
@@ -128,10 +130,19 @@ export class ControllerSources implements Disposable {
       readonly fieldManager?: string;
     },
   ): void {
-    const source = new KindSource(use, { ...options, cluster: this.#clusterOf(use) });
+    const isHome = use.cluster === undefined;
+    const homeId = (signal: AbortSignal): Promise<string> => this.#readHomeId(signal);
+    const source = new KindSource(use, { ...options, cluster: this.#clusterOf(use), ...(isHome ? {} : { homeId }) });
     const name = use.cluster ?? "";
     const known = this.#byCluster.get(name) ?? new Map<string, KindSource>();
     this.#byCluster.set(name, known.set(kindId(use.kind), source));
+  }
+
+  /** A cluster's identity is that of its namespace `kube-system`, which is made with it and never goes. */
+  async #readHomeId(signal: AbortSignal): Promise<string> {
+    const { client } = this.#environment.cluster;
+    this.#homeId ??= (await client.get(Namespace, "kube-system", { signal })).metadata.uid;
+    return this.#homeId;
   }
 
   #clusterOf(use: ScopedKind): Cluster {

@@ -57,6 +57,11 @@ export function valueAt(value: Json, steps: readonly string[]): Json {
   return current;
 }
 
+/** Whether the path names something within a list, whose items no step of a path stands for. */
+export function leadsThroughList(value: Json, steps: readonly string[]): boolean {
+  return steps.some((_, length) => Array.isArray(valueAt(value, steps.slice(0, length))));
+}
+
 /**
  * A copy of an object, not of a map whose keys users choose, without some of its fields, to which others may be added.
  * Field by field: engines take ten times as long for a rest pattern, and for fields that are set on what was spread.

@@ -2,6 +2,7 @@ import { SetpointError } from "../errors/error.js";
 import type { Informer, InformerEvent, InformerScope } from "../informer/informer.js";
 import type { InformerShare } from "../informer/informers.js";
 import { type Kind, parseKey } from "../kinds/kind.js";
+import { matchesLabels } from "../kinds/label-selector.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Cluster } from "./cluster.js";
 import { isCautious, type ScopedKind, sourceId } from "./controller.js";
@@ -13,6 +14,8 @@ export interface KindSourceOptions {
   readonly namespaces: readonly string[] | undefined;
   /** For owned kinds: whose fields are kept. */
   readonly fieldManager?: string;
+  /** For kinds of another cluster: what tells the cluster of the controller's own objects from all others. */
+  readonly homeId?: (signal: AbortSignal) => Promise<string>;
   readonly onEvent: (source: KindSource, event: InformerEvent<KubeObject>) => void;
   readonly resyncMs?: number | undefined;
 }
@@ -58,6 +61,11 @@ export class KindSource {
     await Promise.all(this.#handlersSynced);
   }
 
+  /** Which cluster children of this kind name as their owner's; undefined where they are in the same one. */
+  async ownerCluster(signal: AbortSignal): Promise<string | undefined> {
+    return this.#options.homeId?.(signal);
+  }
+
   get informers(): Iterable<InformerShare> {
     return this.#shares.values();
   }
@@ -73,12 +81,33 @@ export class KindSource {
     return share.isSynced ? share : share.synced(reader.signal).then(() => share);
   }
 
-  /** That a child which is made there is found again: outside its owner's namespace nobody would look after a restart. */
+  /**
+   * That a child which is made there is seen, and found again: outside its owner's namespace and cluster nobody would look
+   * after a restart.
+   */
   assertFound(namespace: string | undefined, owner: KubeObject): void {
+    if (!this.isOwned) return;
+    this.#assertWatched(namespace ?? "");
+    if (!this.isByNamespace || !namespace) return;
+    const { cluster, kind } = this.use;
     const { namespace: home } = owner.metadata;
-    if (!this.isOwned || !this.isByNamespace || !namespace || !home || namespace === home) return;
-    const advice = `declare it with its namespaces, scoped(${this.kind.kind}, { namespaces: "all" })`;
+    if (cluster === undefined && (!home || namespace === home)) return;
+    const scope = `{ ${cluster === undefined ? "" : `cluster: "${cluster}", `}namespaces: "all" }`;
+    const advice = `declare it with its namespaces, scoped(${kind.kind}, ${scope})`;
     const message = `${this.id} in ${namespace} would not be found again after a restart: ${advice}`;
+    throw new SetpointError("SCOPE_NOT_WATCHED", message);
+  }
+
+  /** True where objects of the namespaces that are watched may be missing in the cache. */
+  get isSelective(): boolean {
+    return this.use.labelSelector !== undefined || this.use.fieldSelector !== undefined;
+  }
+
+  /** That a child with these labels is seen: the cache would not hold it, and every run make it again. */
+  assertSelected(labels: Readonly<Record<string, string>> | undefined): void {
+    const { labelSelector } = this.use;
+    if (labelSelector === undefined || matchesLabels(labelSelector, labels)) return;
+    const message = `${this.id} is watched where ${labelSelector}: a child with other labels would not be seen`;
     throw new SetpointError("SCOPE_NOT_WATCHED", message);
   }
 

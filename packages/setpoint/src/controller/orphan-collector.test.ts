@@ -70,4 +70,106 @@ describe("children of an object that is gone", () => {
     await world.clock.advance(65_000);
     expect(runs).toEqual([undefined, 1, 2]);
   });
+
+  it("are found whatever version of its kind they name", async () => {
+    const owner = { "setpoint.dev/owner": "web.example.com/v1beta1/Website team/gone some-uid" };
+    const metadata = { name: "left", namespace: "other", annotations: owner };
+    await world.client.create(ConfigMap, { metadata });
+    await world.run(controller(Website, { owns: [scoped(ConfigMap, { namespaces: "all" })], reconcile: () => {} }));
+    await world.clock.settle();
+    expect(await world.client.find(ConfigMap, "left", { namespace: "other" })).toBeUndefined();
+  });
+});
+
+describe("children in another cluster", () => {
+  const homes: World[] = [];
+  afterEach(async () => {
+    for (const home of homes.splice(0)) await home[Symbol.asyncDispose]();
+  });
+  /** `world` is the cluster that all share. */
+  const homeOf = async (): Promise<World> => {
+    const home = await World.create(2 + homes.length);
+    homes.push(home);
+    return home;
+  };
+  const settle = async (): Promise<void> => {
+    for (let round = 0; round < 4; round++) for (const { clock } of [world, ...homes]) await clock.settle();
+  };
+  const sites = () =>
+    controller(Website, {
+      owns: [scoped(ConfigMap, { cluster: "edge", namespaces: "all" })],
+      reconcile: async ({ metadata: { name } }, ctx) => {
+        await ctx.in("edge").apply(ConfigMap, { metadata: { name }, data: { x: "1" } });
+      },
+    });
+  const start = async (home: World) => {
+    const run = await home.run(sites(), { clusters: { edge: world.cluster() } });
+    await settle();
+    return run;
+  };
+  const child = (name: string) => world.client.find(ConfigMap, name, { namespace: "team" });
+
+  it("are collected after a restart", async () => {
+    const home = await homeOf();
+    const first = await start(home);
+    await home.createWebsite("a");
+    await home.createWebsite("b");
+    await settle();
+    expect((await child("a"))?.data).toEqual({ x: "1" });
+    await Promise.all([first.stop(), home.clock.advance(1_000)]);
+    await home.client.delete(Website, "a", { namespace: "team" });
+    await start(home);
+    expect([await child("a"), (await child("b"))?.data]).toEqual([undefined, { x: "1" }]);
+  });
+
+  it("are left alone by an operator of yet another cluster, and of that one itself", async () => {
+    const [one, other] = [await homeOf(), await homeOf()];
+    await start(one);
+    await one.createWebsite("a");
+    await settle();
+    const made = await child("a");
+    await start(other);
+    await world.run(controller(Website, { owns: [scoped(ConfigMap, { namespaces: "all" })], reconcile: () => {} }));
+    await settle();
+    expect((await child("a"))?.metadata.uid).toBe(made?.metadata.uid);
+    // An object of that name there is no successor of the owner, and never waits for the child to go.
+    await other.createWebsite("a");
+    await settle();
+    expect(other.runs("team/a")).toMatchObject([
+      { outcome: "terminal", reason: "v1/ConfigMap in edge team/a belongs to Website team/a of another cluster" },
+    ]);
+    await other.client.delete(Website, "a", { namespace: "team" });
+    await settle();
+    expect((await child("a"))?.metadata.uid).toBe(made?.metadata.uid);
+  });
+
+  it("that say nothing of a cluster are marked anew by their owner, and collected by nobody", async () => {
+    const home = await homeOf();
+    const { metadata } = await home.createWebsite("a");
+    for (const [name, uid] of Object.entries({ a: metadata.uid, gone: "some-uid" })) {
+      const annotations = { "setpoint.dev/owner": `web.example.com/v1/Website team/${name} ${uid}` };
+      await world.client.create(ConfigMap, { metadata: { name, namespace: "team", annotations } });
+    }
+    await start(home);
+    const marks = [await child("a"), await child("gone")].map((each) =>
+      each?.metadata.annotations?.["setpoint.dev/owner"]?.split(" "),
+    );
+    expect(marks.map((mark) => mark?.length)).toEqual([4, 3]);
+  });
+
+  it("are refused where they would not be found again", async () => {
+    const home = await homeOf();
+    const careless = controller(Website, {
+      owns: [scoped(ConfigMap, { cluster: "edge" })],
+      reconcile: async ({ metadata: { name } }, ctx) => {
+        await ctx.in("edge").apply(ConfigMap, { metadata: { name } });
+      },
+    });
+    await home.run(careless, { clusters: { edge: world.cluster() } });
+    await home.createWebsite("a");
+    await settle();
+    const advice = 'scoped(ConfigMap, { cluster: "edge", namespaces: "all" })';
+    expect(home.runs()).toMatchObject([{ outcome: "terminal", reason: expect.stringContaining(advice) }]);
+    expect(await child("a")).toBeUndefined();
+  });
 });

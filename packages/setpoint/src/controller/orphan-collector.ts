@@ -1,14 +1,15 @@
 import { isNotFound } from "../client/api-error.js";
-import { keyOf, kindId, parseKey } from "../kinds/kind.js";
+import { keyOf, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Fence } from "./fence.js";
 import type { KindSource } from "./kind-source.js";
-import { type AnnotatedOwner, annotatedOwner, OWNER_INDEX, ownerIndexValue } from "./ownership.js";
+import { type AnnotatedOwner, annotatedOwner, isOfKind, OWNER_INDEX, ownerIndexValue } from "./ownership.js";
 
 /**
  * Deletes children in other namespaces or clusters whose owner is gone: Kubernetes collects only what an owner reference
  * can name. An owner that the cache does not hold may only be out of its scope: the server is asked before anything is
- * deleted. Looks at the children of all owners, or of one. Gives the owners of whom a child could not be deleted, and
+ * deleted. Children of owners in yet another cluster are left to whoever runs there. Looks at the children of all owners,
+ * or of one. Gives the owners of whom a child could not be deleted, and
  * why: they are to be looked at again.
  */
 export async function collectOrphans(
@@ -19,13 +20,14 @@ export async function collectOrphans(
   ownerKey?: string,
 ): Promise<ReadonlyMap<string, unknown>> {
   const failed = new Map<string, unknown>();
-  const ofOwner = ownerKey === undefined ? undefined : ownerIndexValue(kindId(primary.kind), ownerKey);
+  const ofOwner = ownerKey === undefined ? undefined : ownerIndexValue(primary.kind, ownerKey);
   for (const source of owned) {
     for (const informer of source.informers) {
       for (const child of [...(ofOwner ? informer.byIndex(OWNER_INDEX, ofOwner) : informer.list())]) {
         const owner = missingOwner(primary, child);
         if (!owner) continue;
         try {
+          if (owner.cluster !== (await source.ownerCluster(signal))) continue;
           if (await isThere(primary, owner, signal)) continue;
           fence.check();
           await deleteChild(source, child, signal);
@@ -42,7 +44,7 @@ export async function collectOrphans(
 /** The owner of a child where it is of this kind and the cache does not hold it. */
 function missingOwner(primary: KindSource, child: KubeObject): AnnotatedOwner | undefined {
   const owner = annotatedOwner(child);
-  if (!owner || child.metadata.deletionTimestamp || owner.kind !== kindId(primary.kind)) return undefined;
+  if (!owner || child.metadata.deletionTimestamp || !isOfKind(owner, primary.kind)) return undefined;
   const informer = primary.peek(parseKey(owner.key).namespace);
   return informer?.get(owner.key)?.metadata.uid === owner.uid ? undefined : owner;
 }

@@ -3,7 +3,8 @@ import type { KubeObject, OwnerReference } from "../kinds/object.js";
 
 /**
  * Names the owner of an object that cannot refer to it, because it lives in another namespace or cluster:
- * `apiVersion/Kind namespace/name uid`. Kubernetes does not collect such objects; the controller does.
+ * `apiVersion/Kind namespace/name uid`, and where the owner is in another cluster the uid of that one's namespace
+ * `kube-system`. Kubernetes does not collect such objects; the controller does.
  */
 export const OWNER_ANNOTATION = "setpoint.dev/owner";
 
@@ -14,9 +15,12 @@ export const OWNER_ANNOTATION = "setpoint.dev/owner";
 export const OWNER_INDEX = "setpoint.dev/owner";
 
 export interface AnnotatedOwner {
+  readonly group: string;
   readonly kind: string;
   readonly key: string;
   readonly uid: string;
+  /** What tells the owner's cluster from all others; undefined where owner and child are in one. */
+  readonly cluster: string | undefined;
 }
 
 function ownerUids(object: KubeObject, annotated: AnnotatedOwner | undefined): readonly string[] {
@@ -30,19 +34,26 @@ function ownerUids(object: KubeObject, annotated: AnnotatedOwner | undefined): r
 export function ownerIndexValues(object: KubeObject): readonly string[] {
   const annotated = annotatedOwner(object);
   const uids = ownerUids(object, annotated);
-  return annotated ? [...uids, ownerIndexValue(annotated.kind, annotated.key)] : uids;
+  return annotated ? [...uids, ownerIndexValue(annotated, annotated.key)] : uids;
 }
 
-/** What the objects of an annotated owner are found by. */
-export function ownerIndexValue(kind: string, key: string): string {
-  return `${kind} ${key}`;
+/** What the objects of an annotated owner are found by: it may have been seen in another version of its kind. */
+export function ownerIndexValue({ group, kind }: Pick<Kind, "group" | "kind">, key: string): string {
+  return `${group}/${kind} ${key}`;
 }
 
 export function annotatedOwner(object: Pick<KubeObject, "metadata">): AnnotatedOwner | undefined {
   const text = object.metadata.annotations?.[OWNER_ANNOTATION];
   if (text === undefined) return undefined;
-  const [kind, key, uid, ...rest] = text.split(" ");
-  return kind && key && uid && rest.length === 0 ? { kind, key, uid } : undefined;
+  const [id, key, uid, cluster, ...rest] = text.split(" ");
+  if (!id || !key || !uid || cluster === "" || rest.length > 0) return undefined;
+  const slash = id.lastIndexOf("/");
+  return { group: groupOf(id.slice(0, Math.max(slash, 0))), kind: id.slice(slash + 1), key, uid, cluster };
+}
+
+/** Whether the two are one kind, in whatever versions. */
+export function isOfKind(named: Pick<Kind, "group" | "kind">, kind: Kind): boolean {
+  return named.kind === kind.kind && named.group === kind.group;
 }
 
 export function controllerOf(object: Pick<KubeObject, "metadata">): OwnerReference | undefined {
@@ -54,16 +65,17 @@ export function canRefer(owner: KubeObject, childNamespace: string | undefined, 
   return isSameCluster && (!owner.metadata.namespace || owner.metadata.namespace === childNamespace);
 }
 
-/** The metadata that marks a child as the owner's. */
+/** The metadata that marks a child as the owner's. `ownerCluster`: undefined where the two are in one cluster. */
 export function ownerMark(
   kind: Kind,
   owner: KubeObject,
   childNamespace: string | undefined,
-  isSameCluster: boolean,
+  ownerCluster: string | undefined,
 ): { readonly ownerReferences?: readonly OwnerReference[]; readonly annotations?: Readonly<Record<string, string>> } {
   const { name, uid } = owner.metadata;
-  if (!canRefer(owner, childNamespace, isSameCluster)) {
-    return { annotations: { [OWNER_ANNOTATION]: `${kindId(kind)} ${keyOf(owner)} ${uid}` } };
+  if (!canRefer(owner, childNamespace, ownerCluster === undefined)) {
+    const mark = `${kindId(kind)} ${keyOf(owner)} ${uid}`;
+    return { annotations: { [OWNER_ANNOTATION]: ownerCluster === undefined ? mark : `${mark} ${ownerCluster}` } };
   }
   const { apiVersion } = kind;
   return {
@@ -78,17 +90,25 @@ export type Ownership =
   /** `isPredecessor`: it belongs to a deleted object of the owner's name, and will be collected. */
   | { readonly type: "another's"; readonly owner: string; readonly isPredecessor: boolean };
 
-export function ownershipOf(child: KubeObject, kind: Kind, owner: KubeObject): Ownership {
+export function ownershipOf(
+  child: KubeObject,
+  kind: Kind,
+  owner: KubeObject,
+  ownerCluster: string | undefined,
+): Ownership {
   const annotated = annotatedOwner(child);
   if (ownerUids(child, annotated).includes(owner.metadata.uid)) return { type: "ours" };
   const controller = controllerOf(child);
   if (controller) {
-    const isPredecessor = controller.kind === kind.kind && controller.name === owner.metadata.name;
+    const named = { group: groupOf(controller.apiVersion), kind: controller.kind };
+    const isPredecessor = isOfKind(named, kind) && controller.name === owner.metadata.name;
     return { type: "another's", owner: `${controller.kind} ${controller.name}`, isPredecessor };
   }
   if (!annotated) return { type: "nobody's" };
-  const isPredecessor = annotated.kind === kindId(kind) && annotated.key === keyOf(owner);
-  return { type: "another's", owner: `${annotated.kind} ${annotated.key}`, isPredecessor };
+  const isHere = annotated.cluster === ownerCluster;
+  const isPredecessor = isHere && isOfKind(annotated, kind) && annotated.key === keyOf(owner);
+  const where = isHere ? "" : " of another cluster";
+  return { type: "another's", owner: `${annotated.kind} ${annotated.key}${where}`, isPredecessor };
 }
 
 /** The key of the object of `kind` that controls this one; undefined where another kind does, or none. */
@@ -98,7 +118,7 @@ export function ownerKeyOf(child: KubeObject, kind: Kind): string | undefined {
     return kind.scope === "Namespaced" ? `${child.metadata.namespace}/${controller.name}` : controller.name;
   }
   const annotated = annotatedOwner(child);
-  return annotated?.kind === kindId(kind) ? annotated.key : undefined;
+  return annotated && isOfKind(annotated, kind) ? annotated.key : undefined;
 }
 
 function groupOf(apiVersion: string): string {

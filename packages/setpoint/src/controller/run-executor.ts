@@ -42,7 +42,9 @@ import type { SpanOrigin } from "./traces.js";
 export const RECONCILED_CONDITION = "Reconciled";
 
 /** What another try cannot mend: the declaration, or the object, has to change. */
-const MISTAKES: readonly ErrorCode[] = ["CHILD_NOT_OWNED", "KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"];
+const MISTAKES: readonly ErrorCode[] = [
+  ...(["CHILD_NOT_OWNED", "CONTROLLER_INVALID", "KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"] as const),
+];
 
 /** How long the status may take to be written after a run that ended, also where its own signal is aborted. */
 const STATUS_TIMEOUT_MS = 30_000;

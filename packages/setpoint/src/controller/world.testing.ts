@@ -75,9 +75,10 @@ export class World implements AsyncDisposable {
     this.clock = clock;
   }
 
-  static async create(): Promise<World> {
+  /** Of one seed, the uids are the same: clusters that are to be told apart need one each. */
+  static async create(seed = 1): Promise<World> {
     const clock = new VirtualClock();
-    const world = new World(await controlPlane({ clock, random: seededRandom(1) }), clock);
+    const world = new World(await controlPlane({ clock, random: seededRandom(seed) }), clock);
     await world.client.create(Namespace, { metadata: { name: "team" } });
     await world.client.create(Namespace, { metadata: { name: "other" } });
     await world.client.create(CustomResourceDefinition, websiteDefinition());

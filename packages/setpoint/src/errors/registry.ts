@@ -256,8 +256,8 @@ export const errorRegistry = defineErrors({
     cure: "Add the kind to `uses`, or to `owns` where the controller makes its objects.",
   },
   SCOPE_NOT_WATCHED: {
-    summary: "A reconciler read or made objects in a namespace that its controller does not watch.",
-    cure: 'Declare the kind with its namespaces: `scoped(Secret, { namespaces: ["infra"] })`, or `"all"`.',
+    summary: "A reconciler read or made objects that its controller does not watch.",
+    cure: 'Declare the kind with its namespaces: `scoped(Secret, { namespaces: ["infra"] })`, or `"all"`; give children the labels that its selector asks for.',
   },
   NAMESPACE_MISSING: {
     summary: "A namespaced object was read or written without saying where, from an object that is in no namespace.",

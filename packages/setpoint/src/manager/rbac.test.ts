@@ -92,6 +92,20 @@ describe("the rules of workloads", () => {
     ]);
   });
 
+  it("let a controller that owns children elsewhere know its own cluster by the namespace kube-system", () => {
+    const elsewhere = controller(Plain, {
+      owns: [scoped(Secret, { namespaces: "all", cluster: "edge" })],
+      reconcile,
+    });
+    expect(short(rbacRules([elsewhere]))).toEqual([
+      "plains: get list watch",
+      "plains/finalizers: update",
+      "[edge] secrets: get list watch create patch delete",
+      "events: create patch",
+      "namespaces=kube-system: get",
+    ]);
+  });
+
   it("allow for what a controller says that it writes of its own kind", () => {
     const own = controller(Plain, { writes: ["patch", "delete"], reconcile });
     expect(short(rbacRules([own]))).toEqual(["plains: get list watch patch delete", "events: create patch"]);

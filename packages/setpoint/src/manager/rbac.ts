@@ -32,6 +32,10 @@ export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): re
     ...apps.flatMap(({ givenUp }) => givenUp.flatMap(({ kind }) => inScope({ kind }, undefined, ["list", "patch"]))),
   ]);
   own.push(...[...workloadsOf(parts), ...apps].flatMap(({ permissions }) => permissions));
+  // Children in another cluster name this one as their owner's, by the uid of this namespace.
+  if (workloadsOf(parts).some(ownsElsewhere)) {
+    own.push({ apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] });
+  }
   if (options.leaderElection) own.push(...leaseRules(options.leaderElection));
   if (options.installs ?? true) own.push(...apps.flatMap(installRules));
   if (options.service && apps.some(isServed)) own.push(...certificateRules(options.service));
@@ -51,6 +55,10 @@ export function declaredKinds(parts: readonly Part[], cluster?: string): readonl
   );
   const kinds = uses.filter((use) => use.cluster === cluster).map(({ kind }) => kind);
   return [...new Map(kinds.map((kind) => [kindId(kind), kind])).values()];
+}
+
+function ownsElsewhere(workload: Workload): boolean {
+  return workload.type === "controller" && workload.owns.some(({ cluster }) => cluster !== undefined);
 }
 
 function workloadRules(workload: Workload): RbacRule[] {
