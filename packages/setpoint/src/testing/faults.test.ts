@@ -7,6 +7,7 @@ import { Website, websiteDefinition } from "../controller/world.testing.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
 import { ConfigMap, ServiceAccount } from "../kinds/builtin/v1.js";
+import type { Kind } from "../kinds/kind.js";
 import { Manager } from "../manager/manager.js";
 import { rbacRules } from "../manager/rbac.js";
 import { errorAnswer } from "./error-answer.js";
@@ -31,6 +32,27 @@ const websites = (triggers: readonly Trigger[] = []) =>
     finalize: () => {},
   });
 
+/** Each verb that a reconcile may write with, over a life from creation to deletion. */
+const allVerbs = controller(Website, {
+  owns: [ConfigMap],
+  retry: { initial: "100ms", max: "1m", jitter: 0 },
+  async reconcile({ metadata: { name }, spec: { image } }, ctx) {
+    await ctx.apply(ConfigMap, { metadata: { name }, data: { image } });
+    const once = `${name}-once`;
+    const made = (await ctx.find(ConfigMap, once)) ?? (await ctx.create(ConfigMap, { metadata: { name: once } }));
+    if (made.data?.image !== image) {
+      await ctx.patch(ConfigMap, once, { type: "merge", body: { data: { image } } });
+    }
+    ctx.status({ phase: image });
+  },
+  finalize: ({ metadata: { name } }, ctx) => ctx.delete(ConfigMap, `${name}-once`),
+});
+const WRITES_OF_ALL_VERBS = [
+  ...["finalizer", "apply", "create", "patch", "status"],
+  ...["apply", "patch", "status"],
+  ...["delete", "finalizer"],
+].length;
+
 const create = (options: TestEnvironmentOptions = {}): Promise<TestEnvironment> =>
   TestEnvironment.create({ kinds: [websiteDefinition()], workloads: [websites()], ...options });
 
@@ -45,6 +67,10 @@ async function shown(env: TestEnvironment, name: string): Promise<readonly unkno
   const child = await env.client.find(ConfigMap, name, here);
   const site = await env.client.find(Website, name, here);
   return [child?.data?.image, site?.status?.phase];
+}
+
+interface Part extends Omit<Website, "kind"> {
+  readonly kind: "Part";
 }
 
 const ACCOUNT = "operator";
@@ -120,6 +146,43 @@ describe("an operator under faults", () => {
     expect((await env.client.get(Website, "a", here)).metadata.finalizers).toEqual(["setpoint.dev/websites"]);
   });
 
+  it("passes through the same states whichever of its writes meets a conflict", async () => {
+    const play = async (conflictAt: number): Promise<{ readonly writes: number; readonly states: unknown }> => {
+      await using env = await create({ workloads: [allVerbs] });
+      let writes = 0;
+      using _fault = env.fault((request) => {
+        if (!isWrite(request) || /\/events|reviews/.test(request.path)) return undefined;
+        return ++writes === conflictAt ? errorAnswer(409, "Conflict") : undefined;
+      });
+      const states: unknown[] = [];
+      const story = [
+        () => createSite(env, "a"),
+        () => setImage(env, "a", "caddy"),
+        () => env.client.delete(Website, "a", here),
+      ];
+      for (const step of story) {
+        await step();
+        await env.advance("5s");
+        const once = await env.client.find(ConfigMap, "a-once", here);
+        const site = await env.client.find(Website, "a", here);
+        states.push([...(await shown(env, "a")), once?.data?.image, site?.metadata.finalizers]);
+      }
+      return { writes, states };
+    };
+    const undisturbed = await play(0);
+    expect(undisturbed.states).toEqual([
+      ["nginx", "nginx", "nginx", ["setpoint.dev/websites"]],
+      ["caddy", "caddy", "caddy", ["setpoint.dev/websites"]],
+      [undefined, undefined, undefined, undefined],
+    ]);
+    expect(undisturbed.writes).toBe(WRITES_OF_ALL_VERBS);
+    for (let conflictAt = 1; conflictAt <= WRITES_OF_ALL_VERBS; conflictAt++) {
+      const disturbed = await play(conflictAt);
+      expect(disturbed.states, `conflict at write ${conflictAt}`).toEqual(undisturbed.states);
+      expect(disturbed.writes).toBeGreaterThan(WRITES_OF_ALL_VERBS);
+    }
+  });
+
   it("undoes nothing that is newer than its cache, stale by seconds", async () => {
     let ask: (key: string) => void = () => {};
     const onDemand: Trigger = {
@@ -183,13 +246,48 @@ describe("an operator under faults", () => {
     await env.idle();
     await env.client.delete(CustomResourceDefinition, "websites.web.example.com");
     await env.advance("2m");
-    expect([...env.operator.manager.informers.statuses()].map(({ objects }) => objects)[0]).toBe(0);
+    const { manager } = env.operator;
+    const objects = [...manager.informers.statuses()].filter(({ kind }) => kind === "web.example.com/v1/Website");
+    expect(objects.map((status) => status.objects)).toEqual([0]);
+    expect(manager.trouble()).toEqual([
+      expect.stringMatching(/^informer web.example.com\/v1\/Website: waiting-for-kind/),
+    ]);
+    expect(await env.client.find(ConfigMap, "a", here)).toBeUndefined();
     await env.client.create(CustomResourceDefinition, websiteDefinition());
     await env.advance("2m");
-    expect(env.operator.manager.trouble()).toEqual([]);
+    expect(manager.trouble()).toEqual([]);
     await createSite(env, "b", "caddy");
+    // One of the same name, that wants the same as the one before: nothing is remembered of that.
+    const { metadata } = await createSite(env, "a");
     await env.idle();
     expect(await shown(env, "b")).toEqual(["caddy", "caddy"]);
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    const child = await env.client.get(ConfigMap, "a", here);
+    expect(child.metadata.ownerReferences).toMatchObject([{ uid: metadata.uid }]);
+  });
+
+  it("makes its children anew when the CRD of their kind is removed and restored", async () => {
+    const { spec } = websiteDefinition();
+    const names = { plural: "parts", singular: "part", kind: "Part", listKind: "PartList" };
+    const definition = { metadata: { name: "parts.web.example.com" }, spec: { ...spec, names } };
+    const Part: Kind<Part> = { ...Website, "~object": undefined, kind: "Part", plural: "parts" };
+    const declared = controller(Website, {
+      owns: [Part],
+      reconcile: async ({ metadata: { name }, spec: { image } }, ctx) => {
+        await ctx.apply(Part, { metadata: { name }, spec: { image } });
+      },
+    });
+    await using env = await create({ kinds: [websiteDefinition(), definition], workloads: [declared] });
+    await createSite(env, "a");
+    await env.idle();
+    expect((await env.client.get(Part, "a", here)).spec.image).toBe("nginx");
+    await env.client.delete(CustomResourceDefinition, "parts.web.example.com");
+    await env.advance("2m");
+    expect(env.operator.manager.trouble().join()).toContain("web.example.com/v1/Part: waiting-for-kind");
+    await env.client.create(CustomResourceDefinition, definition);
+    await env.advance("6m");
+    expect(env.operator.manager.trouble()).toEqual([]);
+    expect((await env.client.get(Part, "a", here)).spec.image).toBe("nginx");
   });
 
   it("parks nothing for good when its permissions are revoked for half an hour and granted again", async () => {
