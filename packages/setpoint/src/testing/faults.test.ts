@@ -444,6 +444,39 @@ describe("an operator under faults", () => {
     expect(await shown(env, "a")).toEqual([undefined, undefined]);
   });
 
+  it("has another process finish what it was at when it lost its lease, its effect in flight aborted", async () => {
+    const ends: unknown[] = [];
+    const declared = controller(Website, {
+      owns: [ConfigMap],
+      reconcile: async ({ metadata: { name }, spec: { image } }, ctx) => {
+        await ctx.effect("record", async (signal) => {
+          if (ends.length > 0) return;
+          await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))).catch(
+            (error) => {
+              ends.push(error.code);
+              throw error;
+            },
+          );
+        });
+        await ctx.apply(ConfigMap, { metadata: { name }, data: { image } });
+        ctx.status({ phase: image });
+      },
+    });
+    await using env = await create({ workloads: [declared], manager: { name: "app", leaderElection: { namespace } } });
+    const first = env.operator;
+    await createSite(env, "a");
+    await env.advance("5s");
+    const second = await env.start();
+    const cut = first.cut();
+    await env.advance("40s");
+    cut[Symbol.dispose]();
+    await env.advance("1m");
+    expect(ends).toEqual(["LEASE_LOST"]);
+    expect([first.manager.isLeading, second.manager.isLeading]).toEqual([false, true]);
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    expect(first.writes).toEqual([]);
+  });
+
   it("whose watcher holds the lease no longer has its step and its request in flight aborted, and sends nothing more", async () => {
     const errors: unknown[] = [];
     const declared = watcher(Website, { finalizer: "example.com/audit", onError: (error) => errors.push(error) });

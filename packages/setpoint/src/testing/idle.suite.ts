@@ -41,7 +41,7 @@ const normalised = controller(Website, {
   finalize: () => {},
 });
 
-/** A watch lasts five minutes at least; another bound would be a relist or a reconnect in a loop. */
+/** Of one informer. A watch lasts five minutes at least: more of them would be reconnects, or relists, in a loop. */
 const MAX_WATCHES_PER_HOUR = 12;
 
 /** The watches that the operator begins from now on: all, and those that list everything first. */
