@@ -4,7 +4,7 @@ import { z } from "zod";
 
 export const Greeting = resource("example.com/v1/Greeting", {
   spec: z.object({ name: z.string() }),
-  status: z.object({ text: z.string() }),
+  status: z.object({ text: z.string().optional() }),
 });
 
 export const greetings = controller(Greeting, {

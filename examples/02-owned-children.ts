@@ -6,7 +6,7 @@ import { z } from "zod";
 
 export const Website = resource("web.example.com/v1/Website", {
   spec: z.object({ image: z.string(), replicas: z.int().min(0).default(1), port: z.int().optional() }),
-  status: z.object({ ready: z.int() }),
+  status: z.object({ ready: z.int().optional() }),
 });
 
 export const websites = controller(Website, {
@@ -25,7 +25,7 @@ export const websites = controller(Website, {
           template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } },
         },
       },
-      { yields: ["spec.replicas"] }, // an autoscaler may take them over
+      { yields: ["spec.replicas"] }, // a HorizontalPodAutoscaler may take them over
     );
     if (port !== undefined) {
       await ctx.apply(Service, { metadata: { name }, spec: { selector: labels, ports: [{ port }] } });

@@ -1,12 +1,15 @@
-/** What lies outside the cluster is undone before the object goes, also when the operator was down meanwhile. */
-import { controller, resource, run } from "setpoint";
+/** What lies outside the cluster is undone before the object goes, even if it was deleted while the operator was down. */
+import { controller, k8s, resource, run } from "setpoint";
 import { z } from "zod";
 
+// `finalize` sees the latest spec alone: what a record is found by must not change, or the old record would stay for good.
+const host = z.string().meta(k8s.rules(k8s.rule("self == oldSelf", "cannot change: create another DnsRecord")));
+
 export const DnsRecord = resource("dns.example.com/v1/DnsRecord", {
-  spec: z.object({ host: z.string(), address: z.string() }),
+  spec: z.object({ host, address: z.string() }),
 });
 
-/** The world outside: any client of a DNS provider. */
+/** The external system: a client of any DNS provider. Both calls may be repeated. */
 export interface Dns {
   put(host: string, address: string, signal: AbortSignal): Promise<void>;
   remove(host: string, signal: AbortSignal): Promise<void>;
@@ -14,10 +17,10 @@ export interface Dns {
 
 export const dnsRecords = (dns: Dns) =>
   controller(DnsRecord, {
-    finalizer: "dns.example.com/record",
     async reconcile({ spec }, ctx) {
       await ctx.effect("put record", (signal) => dns.put(spec.host, spec.address, signal));
     },
+    // With it, the finalizer setpoint.dev/dnsrecords is added before the first reconcile, and removed when this is done.
     async finalize({ spec }, ctx) {
       await ctx.effect("remove record", (signal) => dns.remove(spec.host, signal));
     },

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 export const Banner = resource("example.com/v1/Banner", {
   spec: z.object({ settings: z.string() }),
-  status: z.object({ text: z.string() }),
+  status: z.object({ text: z.string().optional() }),
 });
 
 export const banners = controller(Banner, {

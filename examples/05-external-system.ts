@@ -1,4 +1,4 @@
-/** A slow system outside: an effect starts the work, a wait shows as a condition until the work is done. */
+/** A slow external system: an effect starts the work, and the wait for it shows as a condition. Example 03 has the way back. */
 import { controller, k8s, resource, run } from "setpoint";
 import { z } from "zod";
 
@@ -17,7 +17,7 @@ export const Database = resource("db.example.com/v1/Database", {
   status: z.object({ id: z.string().optional(), url: z.string().optional(), conditions: conditions.optional() }),
 });
 
-/** The world outside. `create` with the same token twice makes one database. */
+/** The external system. `create` called twice with one token makes one database: a run may be repeated after a crash. */
 export interface Provider {
   create(token: string, size: number, signal: AbortSignal): Promise<string>;
   urlOf(id: string, signal: AbortSignal): Promise<string | undefined>;
@@ -26,14 +26,15 @@ export interface Provider {
 export const databases = (provider: Provider) =>
   controller(Database, {
     async reconcile(database, ctx) {
-      const { uid = "" } = database.metadata;
-      const { size } = database.spec;
-      const id = database.status?.id ?? (await ctx.effect("create", (signal) => provider.create(uid, size, signal)));
+      const { metadata, spec, status } = database;
+      const token = metadata.uid!; // every object has one, and an object made again under this name has another
+      const create = (signal: AbortSignal) => provider.create(token, spec.size, signal);
+      const id = status?.id ?? (await ctx.effect("create", create));
       ctx.status({ id });
       const url = await provider.urlOf(id, ctx.signal);
       if (!url) return ctx.waitFor("DatabaseReady", { message: `${id} is being made`, recheck: "10s" });
+      if (url !== status?.url) ctx.event("Normal", "Ready", `database ${id} is ready`);
       ctx.status({ url });
-      ctx.event("Normal", "Ready", `database ${id} is ready`);
       return ctx.done();
     },
   });

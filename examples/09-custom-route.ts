@@ -1,4 +1,9 @@
-/** Requests beyond create, read, update and delete: below each object of a kind, or below a version of the group. */
+/**
+ * Requests beyond create, read, update and delete. The app itself answers them, where its webhooks are, not the API server:
+ *   SETPOINT_WEBHOOK_PORT=9443 node 09-custom-route.ts
+ *   curl --insecure https://127.0.0.1:9443/apis/shop.example.com/v1/statistics
+ * In a cluster, call the Service before the webhooks (its CA is in the Secret SERVICE-webhook-certificate) with a bearer token.
+ */
 import { app, type Client, connect, kindRoute, resource, run, versionRoute } from "setpoint";
 import { z } from "zod";
 
@@ -31,6 +36,6 @@ export const invoices = (client: Client) =>
   });
 
 if (process.argv[1] === import.meta.filename) {
-  await using client = await connect();
+  const client = await connect();
   await run(invoices(client), { client });
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 export const Team = resource("people.example.com/v1/Team", { spec: z.object({ members: z.array(z.string()) }) });
 export const Desk = resource("rooms.example.com/v1/Desk", {
   spec: z.object({ team: z.string() }),
-  status: z.object({ seats: z.int() }),
+  status: z.object({ seats: z.int().optional() }),
 });
 
 export const people = app({

@@ -1,22 +1,22 @@
-/** Two processes, one lease: one works, the other waits with warm caches and takes over within seconds. */
+/** Example 01 in two processes with one lease: one works, the other waits with warm caches and takes over. */
 import { controller, type ManagerOptions, resource, run } from "setpoint";
 import { z } from "zod";
 
-export const Job = resource("example.com/v1/Job", {
-  spec: z.object({ command: z.string() }),
-  status: z.object({ runs: z.int() }),
+export const Greeting = resource("example.com/v1/Greeting", {
+  spec: z.object({ name: z.string() }),
+  status: z.object({ text: z.string().optional() }),
 });
 
-export const jobs = controller(Job, {
-  reconcile(job, ctx) {
-    ctx.status({ runs: (job.status?.runs ?? 0) + (ctx.action === "created" && !job.status ? 1 : 0) });
+export const greetings = controller(Greeting, {
+  reconcile(greeting, ctx) {
+    ctx.status({ text: `Hello, ${greeting.spec.name}!` });
   },
 });
 
-/** The same in every process. On a stop the lease is released, so that the next process need not wait for its end. */
-export const options: Partial<ManagerOptions> = {
-  name: "jobs",
-  leaderElection: { namespace: "default", leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 },
-};
+/**
+ * The same in every process. `name` is the Lease's: another operator in this namespace needs another one. On shutdown the
+ * lease is released at once; after a crash the other process takes over when it expires (15 s).
+ */
+export const options: Partial<ManagerOptions> = { name: "greetings", leaderElection: {} };
 
-if (process.argv[1] === import.meta.filename) await run(jobs, options);
+if (process.argv[1] === import.meta.filename) await run(greetings, options);

@@ -1,7 +1,21 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const text = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+
+/** Whether a link of a page leads somewhere: to a file, and to a heading in it where one is named. */
+function leads(target: URL, path: string | undefined, page: string, heading: string | undefined): boolean {
+  if (path && !existsSync(target)) return false;
+  if (heading === undefined) return true;
+  const linked = path ? readFileSync(target, "utf8") : text(page);
+  const headings = [...linked.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return headings.includes(heading);
+}
 
 describe("the docs", () => {
   it.each([
@@ -13,6 +27,25 @@ describe("the docs", () => {
     expect(blocks.length).toBeGreaterThan(least);
     const strayed = blocks.filter(([, file, code]) => !file || !text(file).includes(code!));
     expect(strayed.map(([block]) => block)).toEqual([]);
+  });
+
+  it("link to files and headings that are there", () => {
+    const pages = [
+      "README.md",
+      "examples/README.md",
+      ...readdirSync(new URL("../docs", import.meta.url)).map((name) => `docs/${name}`),
+    ];
+    const dead = pages
+      .filter((page) => page.endsWith(".md"))
+      .flatMap((page) =>
+        [...text(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+          .filter(
+            ([, path, heading]) =>
+              !leads(new URL(path || ".", new URL(`../${page}`, import.meta.url)), path, page, heading),
+          )
+          .map(([link]) => `${page}: ${link}`),
+      );
+    expect(dead).toEqual([]);
   });
 
   it("name files and functions of the app SDK's map that are there", () => {

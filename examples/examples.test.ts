@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
 import { findCondition, type Manager } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
-import { ConfigMap, Service } from "setpoint/kinds/v1";
+import { ConfigMap, Event, Service } from "setpoint/kinds/v1";
 import { TestEnvironment } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { Greeting, greetings } from "./01-minimal.js";
@@ -15,7 +15,7 @@ import { Coupon, coupons } from "./07-admission.js";
 import { VolumeV1, VolumeV1beta1, volumes } from "./08-conversion.js";
 import { Invoice, invoices } from "./09-custom-route.js";
 import { Desk, people, rooms, Team } from "./10-several-apps.js";
-import { options as electing, Job, jobs } from "./11-leader-election.js";
+import { options as electing, Greeting as LedGreeting, greetings as ledGreetings } from "./11-leader-election.js";
 
 const namespace = "default";
 const metadata = { namespace, name: "a" };
@@ -53,6 +53,8 @@ describe("the examples", () => {
     await env.client.create(DnsRecord, { metadata, spec: { host: "a.example", address: "10.0.0.1" } });
     await env.idle();
     expect(records.get("a.example")).toBe("10.0.0.1");
+    const renamed = env.client.patch(DnsRecord, "a", { type: "merge", body: { spec: { host: "b.example" } } }, here);
+    await expect(renamed).rejects.toThrow("cannot change: create another DnsRecord");
     await env.operator[Symbol.asyncDispose]();
     await env.client.delete(DnsRecord, "a", here);
     expect(await env.client.find(DnsRecord, "a", here)).toBeDefined();
@@ -94,6 +96,10 @@ describe("the examples", () => {
     expect(ready).toMatchObject({ id: "db-1", url: "postgres://db-1" });
     expect(findCondition(ready?.conditions ?? [], "Reconciled")?.status).toBe("True");
     expect(creations).toBe(1);
+    await env.client.patch(Database, "a", { type: "merge", body: { spec: { size: 2 } } }, here);
+    await env.advance("1m");
+    const { items } = await env.client.list(Event, here);
+    expect(items.filter(({ reason }) => reason === "Ready").map(({ count }) => count ?? 1)).toEqual([1]);
   });
 
   it("06: each step of an order is written down, its end included", async () => {
@@ -173,20 +179,25 @@ describe("the examples", () => {
   });
 
   it("11: one process works; the other takes over when it ends", async () => {
-    await using env = await TestEnvironment.create({ kinds: [Job], workloads: [jobs], manager: electing });
+    await using env = await TestEnvironment.create({
+      kinds: [LedGreeting],
+      workloads: [ledGreetings],
+      manager: electing,
+    });
     const first = env.operator;
     const second = await env.start();
-    await env.client.create(Job, { metadata, spec: { command: "true" } });
+    await env.client.create(LedGreeting, { metadata, spec: { name: "Ann" } });
     await env.advance("3s");
     expect([first.manager.isLeading, second.manager.isLeading]).toEqual([true, false]);
-    expect((await env.client.get(Job, "a", here)).status).toEqual({ runs: 1 });
+    expect((await env.client.get(LedGreeting, "a", here)).status).toEqual({ text: "Hello, Ann!" });
     expect(second.writes).toEqual([]);
     await first[Symbol.asyncDispose]();
     await env.advance("5s");
     expect(second.manager.isLeading).toBe(true);
-    await env.client.create(Job, { metadata: { namespace, name: "b" }, spec: { command: "true" } });
+    await env.client.create(LedGreeting, { metadata: { namespace, name: "b" }, spec: { name: "Bob" } });
     await env.idle();
-    expect((await env.client.get(Job, "b", here)).status).toEqual({ runs: 1 });
+    expect((await env.client.get(LedGreeting, "b", here)).status).toEqual({ text: "Hello, Bob!" });
+    expect(second.writes).toHaveLength(1);
   });
 
   it("are twelve, each under 60 lines", () => {

@@ -1,4 +1,4 @@
-/** A reconciler as kubebuilder's tutorial writes it, here: CreateOrUpdate, a mapped watch, RequeueAfter, a finalizer. */
+/** A reconciler as kubebuilder's tutorial writes it, here: CreateOrUpdate, a mapped watch, RequeueAfter. */
 import { controller, mapped, resource, run } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Namespace } from "setpoint/kinds/v1";
@@ -6,7 +6,7 @@ import { z } from "zod";
 
 export const Memcached = resource("cache.example.com/v1/Memcached", {
   spec: z.object({ size: z.int().min(1), settings: z.string() }),
-  status: z.object({ ready: z.int() }),
+  status: z.object({ ready: z.int().optional() }),
 });
 
 export const memcacheds = controller(Memcached, {

@@ -5,26 +5,26 @@ import { z } from "zod";
 
 export const EphemeralVolume = resource("zalando.org/v1/EphemeralVolume", {
   spec: z.object({ size: z.string() }),
-  status: z.object({ checked: z.int().optional(), problem: z.string().optional() }),
+  status: z.object({ used: z.string().optional(), problem: z.string().optional() }),
 });
 
-export const volumes = (log: (line: string) => void) =>
+export const volumes = (measure: (name: string) => Promise<string>, log: (line: string) => void) =>
   controller(EphemeralVolume, {
     owns: [PersistentVolumeClaim],
-    async reconcile(volume, ctx) {
+    async reconcile({ metadata: { name }, spec: { size } }, ctx) {
       // @kopf.on.create, @kopf.on.update, @kopf.on.resume: the same code for all of them
-      if (!/^\d+(Mi|Gi)$/.test(volume.spec.size)) {
-        ctx.status({ problem: `spec.size: ${volume.spec.size} is no size` });
+      if (!/^\d+(Mi|Gi)$/.test(size)) {
+        ctx.status({ problem: `spec.size: ${size} is no size` });
         return ctx.terminal(new Error("spec.size")); // raise kopf.PermanentError
       }
       await ctx.apply(PersistentVolumeClaim, {
-        metadata: { name: volume.metadata.name },
-        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: volume.spec.size } } },
+        metadata: { name },
+        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: size } } },
       });
-      ctx.status({ checked: (volume.status?.checked ?? 0) + 1 });
+      ctx.status({ used: await measure(name), problem: null }); // patch.status["used"] = …
       return ctx.requeueAfter("60s"); // @kopf.timer(interval=60)
     },
-    finalize: (volume) => log(`${volume.metadata.name} is gone`), // @kopf.on.delete
+    finalize: ({ metadata }) => log(`${metadata.name} is gone`), // @kopf.on.delete
   });
 
-if (process.argv[1] === import.meta.filename) await run(volumes(console.log));
+if (process.argv[1] === import.meta.filename) await run(volumes(async () => "0Mi", console.log));

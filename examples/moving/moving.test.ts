@@ -1,6 +1,6 @@
 import { serveWebhooks, systemClock } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
-import { ConfigMap, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
+import { ConfigMap, Namespace, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { TestEnvironment } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { label, settings } from "./client-node.js";
@@ -23,21 +23,46 @@ describe("the ways from other frameworks", () => {
     const { spec } = await env.client.get(Deployment, "a", here);
     expect(spec?.replicas).toBe(2);
     expect(spec?.template.spec?.containers[0]?.env).toEqual([{ name: "LEVEL", value: "debug" }]);
+
+    await env.client.create(Memcached, {
+      metadata: { namespace, name: "default" },
+      spec: { size: 1, settings: "texts" },
+    });
+    await env.idle();
+    await env.client.patch(Namespace, namespace, { type: "merge", body: { metadata: { labels: { tier: "web" } } } });
+    await env.idle();
+    const last = [...env.operator.manager.timeline.runs()].at(-1);
+    expect(last?.key).toBe("default/default");
+    expect(last?.causes).toContainEqual({
+      type: "dependency",
+      kind: "v1/Namespace",
+      key: "default",
+      change: "updated",
+    });
   });
 
   it("kopf: one reconcile for create, update and timer; finalize for delete", async () => {
     const lines: string[] = [];
-    const workloads = [volumes((line) => void lines.push(line))];
+    let measured = 0;
+    const workloads = [
+      volumes(
+        async () => `${++measured}Mi`,
+        (line) => void lines.push(line),
+      ),
+    ];
     await using env = await TestEnvironment.create({ kinds: [EphemeralVolume], workloads });
     await env.client.create(EphemeralVolume, { metadata, spec: { size: "1Gi" } });
     await env.advance("150s");
-    expect((await env.client.get(EphemeralVolume, "a", here)).status).toEqual({ checked: 3 });
+    expect((await env.client.get(EphemeralVolume, "a", here)).status).toEqual({ used: "3Mi" });
     expect((await env.client.get(PersistentVolumeClaim, "a", here)).spec?.resources?.requests).toEqual({
       storage: "1Gi",
     });
     await env.client.create(EphemeralVolume, { metadata: { namespace, name: "b" }, spec: { size: "big" } });
     await env.idle();
     expect((await env.client.get(EphemeralVolume, "b", here)).status?.problem).toContain("big is no size");
+    await env.client.patch(EphemeralVolume, "b", { type: "merge", body: { spec: { size: "2Gi" } } }, here);
+    await env.idle();
+    expect((await env.client.get(EphemeralVolume, "b", here)).status).toEqual({ used: "4Mi" });
     await env.client.delete(EphemeralVolume, "a", here);
     await env.idle();
     expect(lines).toEqual(["a is gone"]);
@@ -53,7 +78,7 @@ describe("the ways from other frameworks", () => {
     const made = await env.client.create(Pod, { ...pod, metadata: { ...metadata, labels: { team: "web" } } });
     expect(made.metadata.labels).toEqual({ team: "web", pepr: "was-here" });
     await env.idle();
-    expect(lines).toEqual(["a runs"]);
+    expect(lines).toEqual(["a is there"]);
   });
 
   it("client-node: patches and informers", async () => {

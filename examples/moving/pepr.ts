@@ -24,6 +24,7 @@ export const hello = (log: (line: string) => void) =>
         },
       }),
     ],
-    // .Watch((pod, phase) => …): with every step in order, retries, and nothing missed over a restart
-    watchers: [watcher(Pod, { add: ({ metadata }) => log(`${metadata.name} runs`) })],
+    // .Watch((pod, phase) => …): the steps of each pod in order, with retries. Each start adds the pods that are there; of
+    // those deleted while it was down it hears only with a finalizer.
+    watchers: [watcher(Pod, { add: ({ metadata }) => log(`${metadata.name} is there`) })],
   });

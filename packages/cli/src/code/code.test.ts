@@ -124,6 +124,10 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
     expect(installed.map(({ kind }) => kind)).toEqual([
       ...["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Deployment"],
     ]);
+    // More than the 30 s that runs may take to end, and a second process that takes over.
+    expect(installed.at(-1)).toMatchObject({
+      spec: { replicas: 2, template: { spec: { terminationGracePeriodSeconds: 60 } } },
+    });
     const text = JSON.stringify(installed.at(-1));
     expect(text).toContain('{"name":"SETPOINT_LEADER_ELECTION","value":"true"}');
     expect(text).not.toContain('"args"');

@@ -21,9 +21,10 @@ export const crdsCommand: Command = {
     },
   ],
   notes: [
-    "The module is imported, so it must only declare: keep `await run(…)` in another file.",
+    "The module is imported: keep `await run(…)` in another file, or run it only as the main program:",
+    "  if (process.argv[1] === import.meta.filename) await run(websites);",
     "TypeScript needs Node 22.18 or later, or rolldown or esbuild beside the module.",
-    "An app that converts puts its authority into the definition when it starts, unless webhooks.install is false.",
+    "An app that converts puts its CA into the definition when it starts, unless webhooks.install is false.",
     "",
     EXIT_CODES,
   ],
@@ -66,7 +67,7 @@ export const rbacCommand: Command = {
   examples: [
     { text: "of one's own controllers", command: "setpoint rbac src/websites.ts --name websites" },
     {
-      text: "all that installs them, two of them with webhooks",
+      text: "all that installs them, with the Service of their webhooks",
       command: "setpoint rbac src/main.ts --install --image IMAGE --webhook-service shop-system/shop",
     },
     {

@@ -14,6 +14,10 @@ export interface InstallOptions {
 const METRICS_PORT = 8080;
 const HEALTH_PORT = 8081;
 const WEBHOOK_PORT = 9443;
+/** One works, the other waits with warm caches: a rollout or a lost node is no gap. */
+const REPLICAS = 2;
+/** Runs may take 30 s to end on a stop (`grace`); what they leave undone, webhooks and the Lease need some more. */
+const TERMINATION_SECONDS = 60;
 
 /** What runs an operator in a cluster, around its RBAC. */
 export function installManifests(options: InstallOptions): {
@@ -45,7 +49,7 @@ function deployment(options: InstallOptions): JsonObject {
     kind: "Deployment",
     metadata: { name, namespace, labels },
     spec: {
-      replicas: 1,
+      replicas: REPLICAS,
       selector: { matchLabels: selector },
       template: { metadata: { labels }, spec: podSpec(options) },
     },
@@ -81,6 +85,7 @@ function podSpec(options: InstallOptions): JsonObject {
   const probe = (path: string): JsonObject => ({ httpGet: { path, port: "health" } });
   return {
     serviceAccountName: name,
+    terminationGracePeriodSeconds: TERMINATION_SECONDS,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
     containers: [
       {

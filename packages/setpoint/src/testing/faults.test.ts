@@ -7,44 +7,14 @@ import { Website, websiteDefinition } from "../controller/world.testing.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
 import { ConfigMap, ServiceAccount } from "../kinds/builtin/v1.js";
+import type { Kind } from "../kinds/kind.js";
 import { Manager } from "../manager/manager.js";
 import { rbacRules } from "../manager/rbac.js";
-import { errorAnswer } from "./error-answer.js";
-import type { SentRequest } from "./operator-process.js";
-import { TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";
+import { create, createSite, here, isWrite, namespace, setImage, shown, websites } from "./faults.testing.js";
+import { TestEnvironment } from "./test-environment.js";
 
-const namespace = "default";
-const here = { namespace };
-const isWrite = ({ method }: SentRequest): boolean => method !== "GET";
-
-/** A child, a finalizer and a status: each kind of write that a reconcile makes. */
-const websites = (triggers: readonly Trigger[] = []) =>
-  controller(Website, {
-    owns: [ConfigMap],
-    writes: ["status"],
-    triggers,
-    retry: { initial: "100ms", max: "1m", jitter: 0 },
-    async reconcile({ metadata, spec }, ctx) {
-      await ctx.apply(ConfigMap, { metadata: { name: metadata.name }, data: { image: spec.image } });
-      ctx.status({ phase: spec.image });
-    },
-    finalize: () => {},
-  });
-
-const create = (options: TestEnvironmentOptions = {}): Promise<TestEnvironment> =>
-  TestEnvironment.create({ kinds: [websiteDefinition()], workloads: [websites()], ...options });
-
-const createSite = (env: TestEnvironment, name: string, image = "nginx"): Promise<Website> =>
-  env.client.create(Website, { metadata: { namespace, name }, spec: { image } });
-
-const setImage = (env: TestEnvironment, name: string, image: string): Promise<Website> =>
-  env.client.patch(Website, name, { type: "merge", body: { spec: { image } } }, here);
-
-/** The image as the child and the status show it. */
-async function shown(env: TestEnvironment, name: string): Promise<readonly unknown[]> {
-  const child = await env.client.find(ConfigMap, name, here);
-  const site = await env.client.find(Website, name, here);
-  return [child?.data?.image, site?.status?.phase];
+interface Part extends Omit<Website, "kind"> {
+  readonly kind: "Part";
 }
 
 const ACCOUNT = "operator";
@@ -98,26 +68,6 @@ describe("an operator under faults", () => {
     expect(await shown(env, "a")).toEqual(["caddy", "caddy"]);
     expect(await shown(env, "new")).toEqual(["nginx", "nginx"]);
     expect(await env.client.find(Website, "gone", here)).toBeUndefined();
-  });
-
-  it("comes to its end although each of its writes meets a conflict at first", async () => {
-    await using env = await create();
-    const refused = new Set<string>();
-    using _fault = env.fault((request) => {
-      const write = `${request.method} ${request.path.split("?")[0]}`;
-      if (!isWrite(request) || refused.has(write)) return undefined;
-      refused.add(write);
-      return errorAnswer(409, "Conflict");
-    });
-    await createSite(env, "a");
-    await env.advance("5s");
-    expect([...refused].map((write) => write.replace(/.*\/(\w+\/a)/, "$1")).sort()).toEqual([
-      "configmaps/a",
-      "websites/a",
-      "websites/a/status",
-    ]);
-    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
-    expect((await env.client.get(Website, "a", here)).metadata.finalizers).toEqual(["setpoint.dev/websites"]);
   });
 
   it("undoes nothing that is newer than its cache, stale by seconds", async () => {
@@ -183,13 +133,48 @@ describe("an operator under faults", () => {
     await env.idle();
     await env.client.delete(CustomResourceDefinition, "websites.web.example.com");
     await env.advance("2m");
-    expect([...env.operator.manager.informers.statuses()].map(({ objects }) => objects)[0]).toBe(0);
+    const { manager } = env.operator;
+    const objects = [...manager.informers.statuses()].filter(({ kind }) => kind === "web.example.com/v1/Website");
+    expect(objects.map((status) => status.objects)).toEqual([0]);
+    expect(manager.trouble()).toEqual([
+      expect.stringMatching(/^informer web.example.com\/v1\/Website: waiting-for-kind/),
+    ]);
+    expect(await env.client.find(ConfigMap, "a", here)).toBeUndefined();
     await env.client.create(CustomResourceDefinition, websiteDefinition());
     await env.advance("2m");
-    expect(env.operator.manager.trouble()).toEqual([]);
+    expect(manager.trouble()).toEqual([]);
     await createSite(env, "b", "caddy");
+    // One of the same name, that wants the same as the one before: nothing is remembered of that.
+    const { metadata } = await createSite(env, "a");
     await env.idle();
     expect(await shown(env, "b")).toEqual(["caddy", "caddy"]);
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    const child = await env.client.get(ConfigMap, "a", here);
+    expect(child.metadata.ownerReferences).toMatchObject([{ uid: metadata.uid }]);
+  });
+
+  it("makes its children anew when the CRD of their kind is removed and restored", async () => {
+    const { spec } = websiteDefinition();
+    const names = { plural: "parts", singular: "part", kind: "Part", listKind: "PartList" };
+    const definition = { metadata: { name: "parts.web.example.com" }, spec: { ...spec, names } };
+    const Part: Kind<Part> = { ...Website, "~object": undefined, kind: "Part", plural: "parts" };
+    const declared = controller(Website, {
+      owns: [Part],
+      reconcile: async ({ metadata: { name }, spec: { image } }, ctx) => {
+        await ctx.apply(Part, { metadata: { name }, spec: { image } });
+      },
+    });
+    await using env = await create({ kinds: [websiteDefinition(), definition], workloads: [declared] });
+    await createSite(env, "a");
+    await env.idle();
+    expect((await env.client.get(Part, "a", here)).spec.image).toBe("nginx");
+    await env.client.delete(CustomResourceDefinition, "parts.web.example.com");
+    await env.advance("2m");
+    expect(env.operator.manager.trouble().join()).toContain("web.example.com/v1/Part: waiting-for-kind");
+    await env.client.create(CustomResourceDefinition, definition);
+    await env.advance("6m");
+    expect(env.operator.manager.trouble()).toEqual([]);
+    expect((await env.client.get(Part, "a", here)).spec.image).toBe("nginx");
   });
 
   it("parks nothing for good when its permissions are revoked for half an hour and granted again", async () => {
@@ -344,6 +329,39 @@ describe("an operator under faults", () => {
     await env.advance("5m");
     expect(env.operator.requests.slice(sent).filter(isWrite)).toEqual([]);
     expect(await shown(env, "a")).toEqual([undefined, undefined]);
+  });
+
+  it("has another process finish what it was at when it lost its lease, its effect in flight aborted", async () => {
+    const ends: unknown[] = [];
+    const declared = controller(Website, {
+      owns: [ConfigMap],
+      reconcile: async ({ metadata: { name }, spec: { image } }, ctx) => {
+        await ctx.effect("record", async (signal) => {
+          if (ends.length > 0) return;
+          await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))).catch(
+            (error) => {
+              ends.push(error.code);
+              throw error;
+            },
+          );
+        });
+        await ctx.apply(ConfigMap, { metadata: { name }, data: { image } });
+        ctx.status({ phase: image });
+      },
+    });
+    await using env = await create({ workloads: [declared], manager: { name: "app", leaderElection: { namespace } } });
+    const first = env.operator;
+    await createSite(env, "a");
+    await env.advance("5s");
+    const second = await env.start();
+    const cut = first.cut();
+    await env.advance("40s");
+    cut[Symbol.dispose]();
+    await env.advance("1m");
+    expect(ends).toEqual(["LEASE_LOST"]);
+    expect([first.manager.isLeading, second.manager.isLeading]).toEqual([false, true]);
+    expect(await shown(env, "a")).toEqual(["nginx", "nginx"]);
+    expect(first.writes).toEqual([]);
   });
 
   it("whose watcher holds the lease no longer has its step and its request in flight aborted, and sends nothing more", async () => {

@@ -138,6 +138,8 @@ export class OperatorProcess implements AsyncDisposable {
     if (isWatch) return { ...response, body: this.#watch(response.body) };
     if (!isWrite(sent) || response.status >= 300 || --this.#writesToCrash > 0) return response;
     this.#isCrashed = true;
+    // The dead hear nothing: what happens from now on is for another process to handle.
+    for (const watch of [...this.#watches]) watch.cut(outOfReach());
     this.manager.abandon();
     this.#markCrashed();
     return await never(request.signal);
