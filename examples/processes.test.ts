@@ -61,7 +61,7 @@ class Program implements AsyncDisposable {
         this.output += String(chunk);
       });
     }
-    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.ended = new Promise((resolve) => this.process.once("close", resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
