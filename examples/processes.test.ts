@@ -68,7 +68,7 @@ class Program implements AsyncDisposable {
         this.output += String(chunk);
       });
     }
-    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.ended = new Promise((resolve) => this.process.once("close", resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

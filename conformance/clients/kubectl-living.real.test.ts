@@ -63,6 +63,7 @@ describe("kubectl on a control plane with workloads", () => {
     await living.output(`kubectl patch deployment web -p '${patch}'`);
     const { code, stderr } = await living.run("kubectl rollout status deployment/web --timeout=60s");
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: deployment "web" exceeded its progress deadline\n' });
+    await living.output(`kubectl patch deployment web -p '{"spec":{"progressDeadlineSeconds":600}}'`);
     await living.output("kubectl rollout undo deployment/web");
     await living.output("kubectl rollout status deployment/web --timeout=60s");
   });
@@ -80,7 +81,8 @@ describe("kubectl on a control plane with workloads", () => {
   it("drains a node, around a disruption budget", async () => {
     const node = await living.output("kubectl get nodes -o jsonpath='{.items[0].metadata.name}'");
     await living.output("kubectl create poddisruptionbudget web --selector=app=web --min-available=3");
-    const refused = await living.run(`kubectl drain ${node} --ignore-daemonsets --timeout=3s`);
+    await living.output("kubectl wait --for=jsonpath='{.status.observedGeneration}'=1 pdb/web --timeout=60s");
+    const refused = await living.run(`kubectl drain ${node} --ignore-daemonsets --timeout=8s`);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
     await living.output("kubectl delete poddisruptionbudget web");
@@ -132,7 +134,7 @@ describe("kubectl on a control plane with workloads", () => {
   it("shows logs, attaches, and says what is not simulated", async () => {
     expect(await living.output("kubectl logs deployment/web --tail=1")).toContain("web: ");
     await living.output(
-      "kubectl run brief --image=brief:1 --restart=Never --annotations=simulation.setpoint.dev/run-for=4s",
+      "kubectl run brief --image=brief:1 --restart=Never --annotations=simulation.setpoint.dev/run-for=20s",
     );
     await living.output("kubectl wait --for=condition=Ready pod/brief --timeout=60s");
     expect(await living.output("kubectl attach brief")).toContain("ended with exit code 0");

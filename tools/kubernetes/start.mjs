@@ -9,27 +9,16 @@ import { execFileSync, spawn } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { freePort } from "../ports/free-port.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** The folder with the binaries; builds them at first use (about seven minutes on two cores). */
 export function kubernetesBinaries() {
   return execFileSync(join(here, "build"), { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim();
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isReady(port, token) {
@@ -88,7 +77,9 @@ export async function startKubernetes(options = {}) {
   const token = randomBytes(16).toString("hex");
   writeFileSync(join(dir, "tokens.csv"), `${token},admin,admin,system:masters\n`, { mode: 0o600 });
 
-  const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
+  const ports = new Set();
+  while (ports.size < 3) ports.add(await freePort());
+  const [etcdPort, peerPort, port] = ports;
   run("etcd", [
     `--data-dir=${join(dir, "etcd")}`,
     `--listen-client-urls=http://127.0.0.1:${etcdPort}`,

@@ -79,7 +79,7 @@ func define(ctx context.Context, direct client.Client) {
 }
 
 func startManager(ctx context.Context, scheme *runtime.Scheme) (manager.Manager, func()) {
-	lease, renew, retry := 4*time.Second, 3*time.Second, 500*time.Millisecond
+	lease, renew, retry := 15*time.Second, 10*time.Second, 2*time.Second
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
 		Scheme:                        scheme,
 		Metrics:                       server.Options{BindAddress: "0"},

@@ -1,3 +1,4 @@
+import { systemClock } from "setpoint";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import { toldEvents } from "./told-events.js";
@@ -6,10 +7,17 @@ const cronJobs = (s: Session): string => `/apis/batch/v1/namespaces/${s.namespac
 const jobs = (s: Session): string => `/apis/batch/v1/namespaces/${s.namespace}/jobs`;
 const path = (s: Session): string => `${cronJobs(s)}/a`;
 
-/** Long past, so that no minute that begins during a case makes another job: the nights of two days in January. */
-const FIRST_NIGHT = "0 0 1 1 *";
-const SECOND_NIGHT = "0 0 2 1 *";
-const yearsAgo = (years: number): string => `${new Date().getUTCFullYear() - years}-06-01T00:00:00Z`;
+/** Of the whole run, also where another year begins meanwhile. */
+const NOW = new Date(systemClock.now());
+const YEAR = NOW.getUTCFullYear();
+/**
+ * Long past, so that no minute that begins during a case makes another job: the nights of two days in the half year that
+ * has not just begun, in January or in July.
+ */
+const [MONTH, YEAR_OF_MONTH] = NOW.getUTCMonth() < 6 ? [7, YEAR - 1] : [1, YEAR];
+const FIRST_NIGHT = `0 0 1 ${MONTH} *`;
+const SECOND_NIGHT = `0 0 2 ${MONTH} *`;
+const yearsAgo = (years: number): string => `${YEAR - years}-06-01T00:00:00Z`;
 
 const jobSpec = (spec: object = {}) => ({
   template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work" }] } },
@@ -188,7 +196,7 @@ export const cronJobCases = area("cron jobs", {
   },
   "a job of the name that it would use": async (s) => {
     await create(s, { suspend: true });
-    const due = Date.UTC(new Date().getUTCFullYear(), 0, 1) / 60_000;
+    const due = Date.UTC(YEAR_OF_MONTH, MONTH - 1, 1) / 60_000;
     await s.post(jobs(s), { metadata: { name: `a-${due}` }, spec: jobSpec() }, { silent: true });
     await sleptSince(s);
     await change(s, { suspend: false });

@@ -161,7 +161,22 @@ export class ScriptedWorkload implements AsyncDisposable {
     }
     this.#stream[Symbol.dispose]();
     this.#s.note("walk", walk.shown());
-    if (this.#podStream) this.#s.note("pods that came and went", await podSteps(this.#podStream));
+    if (this.#podStream) this.#s.note("pods that came and went", await this.#podSteps(this.#podStream));
+  }
+
+  /** Which pods came and went until now, in this order; ends the stream. */
+  async #podSteps(stream: LineStream): Promise<readonly string[]> {
+    using _ = stream;
+    const last = { metadata: { name: "last" }, spec: { containers: [{ name: "last", image: "last" }] } };
+    await this.#s.post(podsOf(this.#s), last, { silent: true });
+    const steps: string[] = [];
+    for (;;) {
+      const line = await stream.next(this.#s.patienceMs);
+      if (line === undefined) return [...steps, "and no end of it was seen"];
+      const { type, object } = JSON.parse(line) as Body;
+      if (object.metadata.name === last.metadata.name) return steps;
+      if (type === "ADDED" || type === "DELETED") steps.push(`${type} ${object.metadata.name} ${imageOf(object)}`);
+    }
   }
 
   get #path(): string {
@@ -213,17 +228,6 @@ class Walk {
   shown(): unknown {
     return { ...Object.fromEntries(this.#values), fewestAvailable: this.#fewest };
   }
-}
-
-/** Which pods came and went, in this order; ends the stream. */
-async function podSteps(stream: LineStream): Promise<readonly string[]> {
-  using _ = stream;
-  const steps: string[] = [];
-  for (let line = await stream.next(REST_MS); line !== undefined; line = await stream.next(REST_MS)) {
-    const { type, object } = JSON.parse(line) as Body;
-    if (type === "ADDED" || type === "DELETED") steps.push(`${type} ${object.metadata.name} ${imageOf(object)}`);
-  }
-  return steps;
 }
 
 function countsOf(pods: readonly Body[]): PodCounts {

@@ -77,7 +77,7 @@ export const watchCases = area("watch", {
   },
   "from a revision that is too old": async (s) => {
     using watch = await s.watch(`${path(s)}?watch=true&${mine}&resourceVersion=1`);
-    const [event] = await watch.take(1, { timeoutMs: 2000 });
+    const [event] = await watch.take(1, { timeoutMs: 20_000 });
     s.note("type", event?.type);
   },
   "as tables": async (s) => {

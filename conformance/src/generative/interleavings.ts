@@ -53,7 +53,7 @@ async function open(s: Session, dice: Dice, versions: readonly string[]): Promis
 /** Takes events until the last write was seen. */
 async function story(watch: WatchSession): Promise<void> {
   for (let event: Body; event?.object?.metadata?.name !== "last"; ) {
-    [event] = await watch.take(1, { timeoutMs: 5000 });
+    [event] = await watch.take(1, { timeoutMs: 30_000 });
     if (event === undefined) return;
   }
 }

@@ -10,11 +10,13 @@ import {
   type RbacRule,
   rbacManifests,
   rbacRules,
+  systemClock,
   type Transport,
   type TransportResponse,
   untypedKind,
 } from "setpoint";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
+import { SelfSubjectAccessReview } from "setpoint/kinds/authorization.k8s.io/v1";
 import { Namespace, ServiceAccount } from "setpoint/kinds/v1";
 import type { SentRequest } from "setpoint/testing";
 import { parse, stringify } from "yaml";
@@ -90,8 +92,10 @@ export class RestrictedOperator implements AsyncDisposable {
     restricted.users = restricted.contexts.map((each: { context: { user: string } }) => {
       return { name: each.context.user, user: { token: status.token } };
     });
+    const own = file("operator", stringify(restricted));
+    await untilGranted(own, rules);
     const client = await connect({
-      kubeconfig: file("operator", stringify(restricted)),
+      kubeconfig: own,
       wrap: (transport) => watched(transport, wire),
     });
     const manager = new Manager({ name: NAME, client, leaderElection: { namespace: HOME }, graceMs: 1_000 });
@@ -112,6 +116,25 @@ interface Wire {
   readonly refused: string[];
   readonly sent: Sent[];
   readonly fault: Fault;
+}
+
+/** A server learns of roles and bindings a moment after it has stored them, and refuses until then. */
+async function untilGranted(kubeconfig: string, rules: readonly RbacRule[]): Promise<void> {
+  await using client = await connect({ kubeconfig });
+  const isGranted = async (resourceAttributes: object): Promise<boolean> => {
+    const { status } = await client.create(SelfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } });
+    return status?.allowed === true;
+  };
+  for (const { namespace = "", apiGroups, resources, resourceNames = [""], verbs } of rules) {
+    for (const group of apiGroups)
+      for (const each of resources)
+        for (const name of resourceNames)
+          for (const verb of verbs) {
+            const [resource, subresource = ""] = each.split("/");
+            const attributes = { namespace, group, resource, subresource, name, verb };
+            while (!(await isGranted(attributes))) await systemClock.sleep(50);
+          }
+  }
 }
 
 /** Notes what is sent and what the server refuses, and fails what the fault asks for. */

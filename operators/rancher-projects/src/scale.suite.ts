@@ -26,10 +26,16 @@ export async function expectExactPatches(admin: Client): Promise<void> {
   manager.add(rancherProjects({ normalise: true }));
   await manager.start();
   await until(async () => (await assigned(admin)) === NAMESPACES);
+  // A server counts a request after it has answered it.
+  await until(async () => (await namespacePatches(admin)) - before >= NAMESPACES);
   expect((await namespacePatches(admin)) - before).toBe(NAMESPACES);
 
   const runs = () => [...manager.timeline.runs()];
-  const last = runs().at(-1)!.id;
+  let last: number;
+  do {
+    last = runs().at(-1)!.id;
+    await systemClock.sleep(1_000);
+  } while (runs().at(-1)!.id !== last);
   const renamed = { type: "merge", body: { spec: { displayName: "Renamed" } } } as const;
   await admin.patch(Project, "p-7", renamed, { namespace: "local" });
   const keysSince = () => new Set(runs().flatMap(({ id, key }) => (id > last ? [key] : [])));

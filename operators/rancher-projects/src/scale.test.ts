@@ -5,4 +5,4 @@ import { expectExactPatches } from "./scale.suite.js";
 it("settles 2,000 namespaces and 200 projects with 2,000 patches, and a renamed project runs its own namespaces alone", async () => {
   await using plane = await controlPlane();
   await expectExactPatches(plane.client);
-}, 120_000);
+}, 300_000);

@@ -40,20 +40,25 @@ describe("a fork", () => {
     const made = await plane.client.create(ConfigMap, config("a", "1"));
     const taken = plane.snapshot();
     await using fork = await controlPlane({ from: taken });
-    const watched = async (revision: number) => {
+    /** What a watch brings until that has come, or until its end. */
+    const watched = async (revision: number, timeoutSeconds: number, wanted?: string) => {
       const response = await fork.transport.request({
         method: "GET",
-        path: `/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&resourceVersion=${revision}`,
+        path: `/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=${timeoutSeconds}&resourceVersion=${revision}`,
         headers: {},
       });
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of response.body) chunks.push(chunk);
-      return Buffer.concat(chunks).toString("utf8");
+      let text = "";
+      for await (const chunk of response.body) {
+        text += Buffer.from(chunk).toString("utf8");
+        if (wanted !== undefined && text.includes(wanted)) break;
+      }
+      return text;
     };
-    const changed = watched(taken.revision);
+    const changed = watched(taken.revision, 30, '"name":"b"');
     await fork.client.create(ConfigMap, config("b", "2"));
     expect(await changed).toContain('"name":"b"');
-    expect(await watched(Number(made.metadata.resourceVersion) - 1)).toContain('"reason":"Expired"');
+    expect(await watched(fork.revision, 1)).not.toContain('"name":"b"');
+    expect(await watched(Number(made.metadata.resourceVersion) - 1, 1)).toContain('"reason":"Expired"');
   });
 
   it("removes the children of an owner from before it", async () => {

@@ -73,9 +73,16 @@ export async function prepare(api, id, resource) {
   const created = await api.call("POST", collection, { body });
   if (created.status !== 201 && created.body?.reason !== "AlreadyExists")
     throw new Error(`${id}: ${JSON.stringify(created.body)}`);
-  if (WRITTEN_BY_SERVER.has(id)) await new Promise((resolve) => setTimeout(resolve, 1000));
-  const { body: settled } = await api.call("GET", `${collection}/${body.metadata.name}`);
-  return settled.metadata.resourceVersion;
+  const read = async () => (await api.call("GET", `${collection}/${body.metadata.name}`)).body;
+  if (!WRITTEN_BY_SERVER.has(id)) return (await read()).metadata.resourceVersion;
+  for (let before, tries = 0; tries < 150; tries++) {
+    const { metadata, status } = await read();
+    const isEstablished = status?.conditions?.some((each) => each.type === "Established" && each.status === "True");
+    if (isEstablished && metadata.resourceVersion === before) return before;
+    before = metadata.resourceVersion;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`${id}: the server does not come to an end with its status`);
 }
 
 export async function cleanUp(api, id, resource) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect, seededRandom } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { freePort } from "../testing/free-port.js";
+import { freePort } from "../../../../tools/ports/free-port.mjs";
 import { killRound } from "./testing/kill-round.js";
 import { runServer, startServer } from "./testing/server-process.js";
 

@@ -23,26 +23,39 @@ it("syncs the journal between each write and its acknowledgement (needs strace)"
       await using server = await startServer({ folder, prefix });
       await using client = await connect({ kubeconfig: server.kubeconfig });
       await client.list(ConfigMap);
-      // The server fills its log up soon after it started; those writes belong to no request.
-      await systemClock.sleep(1500);
+      await untilQuiet(trace);
       const before = readFileSync(trace, "utf8").length;
       for (let at = 0; at < WRITES; at++) {
         await client.create(ConfigMap, { metadata: { name: `write-${at}`, namespace: "default" } });
       }
-      await systemClock.sleep(100);
-      const steps = stepsOf(readFileSync(trace, "utf8").slice(before));
+      const traced = (): Step[] => stepsOf(readFileSync(trace, "utf8").slice(before));
+      // An answer is here before strace has printed the call that sent it.
+      await expect.poll(() => roundsOf(traced()), { timeout: 30_000 }).toBe(WRITES);
+      const steps = traced();
       expect(steps.filter((step) => step === "answered").length).toBeGreaterThanOrEqual(WRITES);
       expect(unsyncedAnswers(steps)).toBe(0);
-      const rounds = steps
-        .join("\n")
-        .match(/journal written\n(journal written\n)*journal synced\n(journal synced\n)*answered/g);
-      expect(rounds?.length).toBe(WRITES);
+      expect(roundsOf(steps)).toBe(WRITES);
       process.kill(childOf(server.process.pid!), "SIGTERM");
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** The server fills its log up soon after it started, and its controllers write; those writes belong to no request. */
+async function untilQuiet(trace: string): Promise<void> {
+  const journalSteps = (): number => stepsOf(readFileSync(trace, "utf8")).filter((step) => step !== "answered").length;
+  for (let before = -1, now = 0; before !== now || now === 0; ) {
+    await systemClock.sleep(2000);
+    [before, now] = [now, journalSteps()];
+  }
+}
+
+/** How often a write was synced, and then answered. */
+function roundsOf(steps: readonly Step[]): number {
+  const rounds = /journal written\n(journal written\n)*journal synced\n(journal synced\n)*answered/g;
+  return steps.join("\n").match(rounds)?.length ?? 0;
+}
 
 /** An answer is unsynced where the journal was written after its last completed sync. */
 function unsyncedAnswers(steps: readonly Step[]): number {

@@ -5,8 +5,8 @@ import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1
 import { ServiceAccount } from "setpoint/kinds/v1";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
+import { freePort } from "../../../../tools/ports/free-port.mjs";
 import { CommandLine, runMain } from "../testing/command-line.js";
-import { freePort } from "../testing/free-port.js";
 
 const NOWHERE = ["--metrics-bind-address", "0", "--health-probe-bind-address", "0"];
 

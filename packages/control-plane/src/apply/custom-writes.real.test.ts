@@ -144,11 +144,12 @@ describe(`random writes agree with a real server (SETPOINT_SEED=${SEED})`, () =>
         ],
       },
     });
-    await systemClock.sleep(3000);
+    const path = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/things`;
+    while ((await real.call("GET", path)).status !== 200) await systemClock.sleep(100);
     const apiVersion = `${GROUP}/v1`;
     await expectAgreement(real, {
       namespace: NAMESPACE,
-      path: `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/things`,
+      path,
       identity: { apiVersion, kind: "Thing" },
       roots: ["spec", "status"],
       schema: CUSTOM,

@@ -1,6 +1,6 @@
-import { seededRandom } from "setpoint";
+import { seededRandom, systemClock } from "setpoint";
 import { ClusterRole, ClusterRoleBinding } from "setpoint/kinds/rbac.authorization.k8s.io/v1";
-import { ConfigMap, Pod, Secret } from "setpoint/kinds/v1";
+import { ConfigMap, Pod, Secret, ServiceAccount } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../control-plane.js";
 import type { WebSocketConnection } from "../http/websocket/websocket.js";
@@ -26,6 +26,8 @@ beforeAll(async () => {
   });
   const { client } = plane;
   const metadata = { namespace: "default" };
+  // A pod is admitted once its namespace has an account, and controllers begin a moment after the server.
+  while (!(await client.find(ServiceAccount, "default", metadata))) await systemClock.sleep(20);
   await client.create(ConfigMap, { metadata: { ...metadata, name: "settings" }, data: { mode: "fast", size: "3" } });
   await client.create(Secret, { metadata: { ...metadata, name: "login" }, stringData: { password: "hunter2" } });
   const script = "- { command: pg_isready, stdout: ready }\n- { command: psql *, stderr: no such table, exitCode: 3 }";
@@ -60,7 +62,7 @@ beforeAll(async () => {
   for (;;) {
     const { status } = await client.get(Pod, "web", metadata);
     if (status?.phase === "Running") break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await systemClock.sleep(20);
   }
 }, 60_000);
 afterAll(() => plane?.stop());

@@ -104,15 +104,15 @@ describe(`validation agrees with a real server (SETPOINT_SEED=${SEED})`, () => {
     const facts = await loadFacts();
     const objectMeta = facts.messageNamed("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")!;
     await real.make("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd(SCHEMA));
-    await systemClock.sleep(3000);
+    const things = `/apis/${GROUP}/v1/namespaces/default/things`;
+    while ((await real.call("GET", things)).status !== 200) await systemClock.sleep(100);
     const dice = new Dice(SEED);
     let refused = 0;
     let findings = 0;
     for (let step = 0; step < STEPS; step++) {
       const spec = randomSpec(dice);
       const object: JsonObject = { apiVersion: `${GROUP}/v1`, kind: "Thing", metadata: { name: "x" }, spec };
-      const path = `/apis/${GROUP}/v1/namespaces/default/things?dryRun=All&fieldValidation=Ignore`;
-      const answer = await real.call("POST", path, object);
+      const answer = await real.call("POST", `${things}?dryRun=All&fieldValidation=Ignore`, object);
       const where = `SETPOINT_SEED=${SEED} step ${step} ${JSON.stringify(spec)}\nreal ${JSON.stringify(answer.body)}`;
       const read = applyDefaults(SCHEMA, coerceCustomResource(SCHEMA, object, objectMeta).object);
       const errors = validateCustomResource(SCHEMA, read);

@@ -12,6 +12,7 @@ import { shownCertificate } from "./shown-certificate.testing.js";
 import { WebhookServer } from "./webhook-server.js";
 
 const DAY_MS = 86_400_000;
+const soon = { timeout: 15_000 };
 /** Certificates are good for 90 days, and renewed when a third of that is left; TLS checks them against real time. */
 const daysAgo = (days: number): VirtualClock => new VirtualClock(systemClock.now() - days * DAY_MS);
 
@@ -74,15 +75,15 @@ describe("a webhook's certificate", () => {
     failures = 1;
     clock.stepWall(2_440 * DAY_MS);
     await clock.advance(3_600_000);
-    await vi.waitFor(() => expect(failures).toBe(0));
+    await vi.waitFor(() => expect(failures).toBe(0), soon);
     expect([await authorities(), await shownCertificate(server.port)]).toEqual([1, before]);
     await clock.advance(60_000);
-    await vi.waitFor(async () => expect(await authorities()).toBe(2));
+    await vi.waitFor(async () => expect(await authorities()).toBe(2), soon);
     expect(await shownCertificate(server.port)).toBe(before);
     await vi.waitFor(async () => {
       await clock.advance(10_000);
       expect(await shownCertificate(server.port)).not.toBe(before);
-    });
+    }, soon);
     await create(env, "trusted");
   }, 60_000);
 });

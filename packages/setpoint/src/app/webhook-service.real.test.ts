@@ -88,7 +88,12 @@ describe.skipIf(!address)(`webhooks behind a Service, on a real kube-apiserver${
     await routeTo(client, pod);
     expect(await installedAuthorities(client)).toBe(1);
 
-    await vi.waitFor(() => client.create(Order, order("first", 1)), soon);
+    await vi.waitFor(async () => {
+      const { metadata } = await client.create(Order, order("first", 1), { dryRun: true });
+      expect(metadata.annotations).toEqual({ by: "admin" });
+      await expect(client.create(Order, order("many", 11), { dryRun: true })).rejects.toSatisfy(isConflict);
+    }, soon);
+    await client.create(Order, order("first", 1));
     const first = await client.get(Order, "first", here);
     expect(first.metadata.annotations).toEqual({ by: "admin" });
     await expect(client.create(Order, order("many", 11))).rejects.toSatisfy(isConflict);

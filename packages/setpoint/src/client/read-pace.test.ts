@@ -60,7 +60,6 @@ describe("pace of reading", () => {
     pace.hold();
     pace.read(70_000);
     await endOfTurn();
-    await endOfTurn();
     pace.release();
     expect(state.isReading).toBe(false);
     await until(true);

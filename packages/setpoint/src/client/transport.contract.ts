@@ -178,18 +178,22 @@ export function transportContract(
     });
 
     it("delivers what came and then rejects with TRANSPORT_BROKEN where a body is cut off", async () => {
+      const arrived = deferred();
       await using opened = await open(async () => ({
         ...reply(""),
         body: (async function* () {
           yield Buffer.from("half a li");
-          await systemClock.sleep(20);
+          await arrived.promise;
           throw new Error("the server dies");
         })(),
       }));
       const { body } = await opened.transport.request(get("/"));
       const received: Uint8Array[] = [];
       const reading = (async () => {
-        for await (const chunk of body) received.push(chunk);
+        for await (const chunk of body) {
+          received.push(chunk);
+          arrived.resolve(undefined);
+        }
       })();
       await expect(reading).rejects.toMatchObject({ code: "TRANSPORT_BROKEN" });
       expect(Buffer.concat(received).toString()).toBe("half a li");

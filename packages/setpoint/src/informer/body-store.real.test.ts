@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../../../tools/ports/free-port.mjs";
 import { systemClock } from "../clock/system-clock.js";
 import type { BodyStore } from "./body-store.js";
 import { MemcachedBodies } from "./memcached-bodies.js";
@@ -19,15 +19,6 @@ const stores = [
     open: (port: number, writer: string) => new MemcachedBodies({ port, prefix: "test", writer, claimMs: 60_000 }),
   },
 ];
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe.each(stores)("bodies in a real $name", ({ command, open }) => {
   let port = 0;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { startKubernetes } from "../../../../tools/kubernetes/start.mjs";
 import { isInvalid } from "../client/api-error.js";
@@ -108,15 +108,16 @@ type New = NewObject<ObjectOf<typeof Everything>>;
 /** An object with a spec that its type might not allow. */
 const given = (spec: object, name = "a"): New => ({ metadata: { name }, spec }) as unknown as New;
 
+const soon = { timeout: 60_000 };
 const base = { image: "a/b", mode: null, source: { type: "none" } };
 
 describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
   it("is accepted and served, with everything that a schema can say", async () => {
     expect(await installCrd(client, Everything.crd())).toBe("created");
-    expect(await discoverKind(client, "kinds.example.com/v1/Everything")).toMatchObject({
-      plural: Everything.plural,
-      scope: "Cluster",
-    });
+    // A server says that a definition is established before it serves it, and before it tells of it.
+    await vi.waitFor(() => client.list(Everything), soon);
+    const discovered = await vi.waitFor(() => discoverKind(client, "kinds.example.com/v1/Everything"), soon);
+    expect(discovered).toMatchObject({ plural: Everything.plural, scope: "Cluster" });
     const conditions = (await client.get(CustomResourceDefinition, Everything.crd().metadata.name)).status?.conditions;
     expect(conditions?.find(({ type }) => type === "NonStructuralSchema")).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startKubernetes } from "../../../../tools/kubernetes/start.mjs";
 import { isInvalid } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
@@ -50,6 +50,8 @@ describe("random schemas, on a real kube-apiserver", () => {
     const schemas = fc.sample(randomSchema, { numRuns: 40, seed: Number(process.env.SETPOINT_SEED) });
     const Random = kindOf(schemas, "Random");
     await installCrd(client, Random.crd());
+    // A server says that a definition is established before it serves it.
+    await vi.waitFor(() => client.list(Random), { timeout: 60_000 });
     const scenario = fc.nat(schemas.length - 1).chain((at) => fc.tuple(fc.constant(`f${at}`), valueFor(schemas[at]!)));
     let refusedByBoth = 0;
     await fc.assert(

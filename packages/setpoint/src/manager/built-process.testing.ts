@@ -9,6 +9,7 @@ const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 /** A script in a process of its own, on the build: one that can be stopped, continued and killed. */
 export class BuiltProcess implements AsyncDisposable {
   readonly process: ChildProcess;
+  /** The exit code, when all that it printed was read. */
   readonly ended: Promise<number | null>;
   readonly #folder = mkdtempSync(join(tmpdir(), "setpoint-process-"));
   output = "";
@@ -24,7 +25,7 @@ export class BuiltProcess implements AsyncDisposable {
       stream?.on("data", (chunk) => {
         this.output += String(chunk);
       });
-    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.ended = new Promise((resolve) => this.process.once("close", resolve));
   }
 
   /** Throws what it printed where it has ended. */

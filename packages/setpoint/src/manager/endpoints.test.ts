@@ -170,8 +170,11 @@ describe("the endpoints of a manager", () => {
     await using world = await World.create();
     await using manager = await managerIn(world, { profiling: true });
     const get = (path: string): Promise<Response> => fetch(`${manager.metricsUrl}${path}`);
+    await world.clock.settle();
+    const timers = world.clock.pendingTimers;
     const profiling = get("/debug/profile?seconds=1");
-    await expect.poll(async () => (await get("/debug/profile")).status).toBe(409);
+    await expect.poll(() => world.clock.pendingTimers).toBeGreaterThan(timers);
+    expect((await get("/debug/profile")).status).toBe(409);
     await world.clock.advance(1_000);
     const profile = (await (await profiling).json()) as { nodes: unknown[]; startTime: number };
     expect(profile.nodes.length).toBeGreaterThan(0);

@@ -17,8 +17,8 @@ const { controlPlane } = (await import("@setpoint/control-plane" as string)) as 
   controlPlane: (options: { listen: object }) => Promise<ListeningPlane>;
 };
 
-const SECONDS_60 = 60_000;
-const TIMES = { leaseMs: 3_000, renewMs: 2_000, retryMs: 300 };
+const SECONDS_120 = 120_000;
+const TIMES = { leaseMs: 8_000, renewMs: 7_000, retryMs: 300 };
 const namespace = "default";
 
 /** Blocks the event loop for longer than the lease, then writes. */
@@ -30,7 +30,7 @@ const works = controller(ConfigMap, {
   async reconcile({ metadata, data }, ctx) {
     if (metadata.name !== "work" || data?.done) return;
     console.log("begins");
-    for (const until = Date.now() + 5_000; Date.now() < until; );
+    for (const until = Date.now() + 10_000; Date.now() < until; );
     await ctx.patch(ConfigMap, "work", { type: "merge", body: { data: { done: "yes" } } });
   },
 });
@@ -73,7 +73,7 @@ describe("an election in a thread of its own", () => {
       expect([await operator.ended, operator.output]).toEqual([0, expect.any(String)]);
       expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("");
     },
-    SECONDS_60,
+    SECONDS_120,
   );
 
   it(
@@ -95,6 +95,6 @@ describe("an election in a thread of its own", () => {
       expect((await client.get(ConfigMap, "work", { namespace })).data).toBeUndefined();
       expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("other");
     },
-    SECONDS_60,
+    SECONDS_120,
   );
 });

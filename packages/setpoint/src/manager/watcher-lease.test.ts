@@ -13,17 +13,17 @@ const { controlPlane } = (await import("@setpoint/control-plane" as string)) as 
   }) => Promise<AsyncDisposable & { readonly client: Client; readonly kubeconfig: string }>;
 };
 
-const SECONDS_60 = 60_000;
+const SECONDS_120 = 120_000;
 const here = { namespace: "default" };
 const labels = { watched: "yes" };
 
-/** Writes a line for each step that it handles; what is called slow takes a second, and is marked with a request after that. */
+/** Writes a line for each step that it handles; what is called slow waits for a file, and is marked with a request after that. */
 const WATCHER = `
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { connect, run, watcher } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
-const { IDENTITY: identity, STEPS: steps } = process.env;
+const { IDENTITY: identity, STEPS: steps, GATE: gate } = process.env;
 const client = await connect();
 const note = (type, { metadata, data }) => appendFileSync(steps, [identity, type, metadata.name, data.value].join(" ") + "\\n");
 const watched = watcher(ConfigMap, {
@@ -32,13 +32,13 @@ const watched = watcher(ConfigMap, {
   async add(object, ctx) {
     note("add", object);
     if (object.metadata.name !== "slow") return;
-    await setTimeout(1_000);
+    while (!existsSync(gate)) await setTimeout(20);
     const body = { data: { [identity]: "done" } };
     await client.patch(ConfigMap, "slow", { type: "merge", body }, { namespace: "default", signal: ctx.signal });
   },
   update: (_, object) => note("update", object),
 });
-const times = { leaseMs: 3_000, renewMs: 2_000, retryMs: 300 };
+const times = { leaseMs: 8_000, renewMs: 7_000, retryMs: 300 };
 await run(watched, { leaderElection: { namespace: "default", name: "watched", identity, ...times } });
 `;
 
@@ -47,7 +47,7 @@ describe("a watcher that was stopped past its lease and goes on", () => {
     "handles no step any more, nor goes on with one; the next leader handles all of them",
     async () => {
       const folder = mkdtempSync(join(tmpdir(), "setpoint-steps-"));
-      const file = join(folder, "steps");
+      const [file, gate] = [join(folder, "steps"), join(folder, "gate")];
       writeFileSync(file, "");
       const steps = (identity: string): string[] => {
         const lines = readFileSync(file, "utf8").trim().split("\n");
@@ -56,7 +56,7 @@ describe("a watcher that was stopped past its lease and goes on", () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
       const start = (identity: string) =>
-        new BuiltProcess(WATCHER, plane.kubeconfig, { IDENTITY: identity, STEPS: file });
+        new BuiltProcess(WATCHER, plane.kubeconfig, { IDENTITY: identity, STEPS: file, GATE: gate });
       const create = (name: string) =>
         client.create(ConfigMap, { metadata: { ...here, name, labels }, data: { value: "1" } });
       const set = (name: string, value: string) =>
@@ -74,6 +74,7 @@ describe("a watcher that was stopped past its lease and goes on", () => {
       await create("slow");
       await seen(stopped, "stopped", "add slow 1");
       stopped.process.kill("SIGSTOP");
+      writeFileSync(gate, "");
 
       await set("first", "2");
       await create("second");
@@ -100,6 +101,6 @@ describe("a watcher that was stopped past its lease and goes on", () => {
       }
       rmSync(folder, { recursive: true, force: true });
     },
-    SECONDS_60,
+    SECONDS_120,
   );
 });

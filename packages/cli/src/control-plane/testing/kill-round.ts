@@ -9,7 +9,7 @@ import {
 } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { startServer } from "./server-process.js";
-import { contentOf, Writers } from "./writers.js";
+import { contentOf, objectOf, Writers } from "./writers.js";
 
 type Event = WatchEvent<ObjectOf<typeof ConfigMap>>;
 
@@ -55,10 +55,11 @@ export async function killRound(options: KillRoundOptions): Promise<{ readonly a
   await using client = await connect({ kubeconfig: server.kubeconfig });
   const { state, revision } = await stateOf(client);
   for (const [name, known] of writers.known) checkObject(name, state.get(name), known);
-  await checkWatch(client, { seen, startRevision, startState, state, revision, isExpiryAllowed: args.length > 0 });
-  const next = await client.create(ConfigMap, { metadata: { name: `${options.prefix}-next`, namespace: "default" } });
+  const next = await client.create(ConfigMap, objectOf(`${options.prefix}-next`, "next"));
   const newest = Math.max(...seen.map(revisionOf), Number(revision));
   if (Number(next.metadata.resourceVersion) <= newest) throw new Error(`revision ${newest} was given out again`);
+  const known = { seen, startRevision, startState, state, revision, next: next.metadata.name };
+  await checkWatch(client, { ...known, isExpiryAllowed: args.length > 0 });
   await server.stop("SIGTERM");
   return { acknowledged: writers.acknowledged };
 }
@@ -80,21 +81,28 @@ interface WatchCheck {
   readonly startState: ReadonlyMap<string, string>;
   readonly state: ReadonlyMap<string, string>;
   readonly revision: string;
+  /** An object that was made after `revision`, before anything else: with it the watch has told all. */
+  readonly next: string;
   readonly isExpiryAllowed: boolean;
 }
 
 /** Resumes where the watch broke off: both parts together must lead from the first state to the last. */
 async function checkWatch(client: Client, check: WatchCheck): Promise<void> {
-  const { seen, startRevision, startState, state, revision, isExpiryAllowed } = check;
+  const { seen, startRevision, startState, state, revision, next, isExpiryAllowed } = check;
   const resumed: Event[] = [];
   const from = seen.length > 0 ? String(revisionOf(seen.at(-1)!)) : startRevision;
+  let isWhole = false;
   try {
-    const events = client.watch(ConfigMap, { ...SELECTOR, resourceVersion: from, timeoutSeconds: 1 });
-    for await (const event of events) resumed.push(event);
+    for await (const event of client.watch(ConfigMap, { ...SELECTOR, resourceVersion: from, timeoutSeconds: 60 })) {
+      isWhole = event.type === "ADDED" && event.object.metadata.name === next;
+      if (isWhole) break;
+      resumed.push(event);
+    }
   } catch (error) {
     if (isExpiryAllowed && isSetpointError(error, "API_EXPIRED")) return;
     throw error;
   }
+  if (!isWhole) throw new Error(`the watch from ${from} misses ${next}`);
   const replayed = new Map(startState);
   let last = 0;
   for (const event of [...seen, ...resumed]) {

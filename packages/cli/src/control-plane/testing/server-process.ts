@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,7 +36,7 @@ export async function startServer({ folder, prefix = [], args = [] }: ServerProc
     server.process.stdout!.on("data", () => {
       if (server.output().includes("\n")) resolve();
     });
-    server.process.once("exit", (code) => reject(new Error(`ended with ${code}: ${server.errors()}`)));
+    server.process.once("close", (code) => reject(new Error(`ended with ${code}: ${server.errors()}`)));
   });
   return { ...server, kubeconfig };
 }
@@ -45,10 +44,15 @@ export async function startServer({ folder, prefix = [], args = [] }: ServerProc
 /** Runs `setpoint control-plane` to its end. */
 export async function runServer(args: readonly string[]): Promise<{ code: number | string; errors: string }> {
   const server = spawnServer([], args);
-  return { code: await exitOf(server.process), errors: server.errors() };
+  return { code: await server.ended, errors: server.errors() };
 }
 
-function spawnServer(prefix: readonly string[], args: readonly string[]): Omit<ServerProcess, "kubeconfig"> {
+interface Spawned extends Omit<ServerProcess, "kubeconfig"> {
+  /** The exit code, or the signal that ended it, when all that it printed was read. */
+  readonly ended: Promise<number | string>;
+}
+
+function spawnServer(prefix: readonly string[], args: readonly string[]): Spawned {
   if (!existsSync(BUILD)) throw new Error(`${BUILD} is not there: run npm run build`);
   const [command, ...rest] = [...prefix, process.execPath, BIN, "control-plane", ...args] as [string, ...string[]];
   const child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] });
@@ -59,13 +63,16 @@ function spawnServer(prefix: readonly string[], args: readonly string[]): Omit<S
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
+  const ended = new Promise<number | string>((resolve) => {
+    child.once("close", (code, signal) => resolve(code ?? signal!));
+  });
   const stop = (signal: NodeJS.Signals): Promise<number | string> => {
-    const exit = exitOf(child);
     child.kill(signal);
-    return exit;
+    return ended;
   };
   return {
     process: child,
+    ended,
     output: () => output,
     errors: () => errors,
     stop,
@@ -73,9 +80,4 @@ function spawnServer(prefix: readonly string[], args: readonly string[]): Omit<S
       await stop("SIGKILL");
     },
   };
-}
-
-async function exitOf(child: ChildProcess): Promise<number | string> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  return child.exitCode ?? child.signalCode!;
 }

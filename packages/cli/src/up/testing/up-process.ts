@@ -10,6 +10,8 @@ const BUILD = fileURLToPath(new URL("../../../../setpoint/dist/bin.js", import.m
 /** `setpoint up` in a process of its own, as users run it: from the build. */
 export class UpProcess implements AsyncDisposable {
   readonly #process: ChildProcess;
+  /** It has ended, and all that it printed was read. */
+  readonly #closed: Promise<unknown>;
   #output = "";
   #errors = "";
 
@@ -18,6 +20,7 @@ export class UpProcess implements AsyncDisposable {
     if (!existsSync(BUILD)) throw new Error(`${BUILD} is not there: run npm run build`);
     const all = [BIN, "up", "--data-dir", folder, ...args];
     this.#process = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"] });
+    this.#closed = new Promise((resolve) => this.#process.once("close", resolve));
     this.#process.stdout!.on("data", (chunk: Buffer) => {
       this.#output += chunk.toString();
     });
@@ -37,9 +40,9 @@ export class UpProcess implements AsyncDisposable {
   /** Resolves when its screen is there; rejects with what it printed where it ended before. */
   async ready(): Promise<this> {
     while (!this.#output.includes("Ctrl-C stops it.")) {
-      const ended = once(this.#process, "exit").then(() => true);
+      const ended = this.#closed.then(() => true);
       const printed = once(this.#process.stdout!, "data").then(() => false);
-      if (this.#isOver || (await Promise.race([ended, printed]))) throw new Error(`up ended: ${this.#errors}`);
+      if (await Promise.race([ended, printed])) throw new Error(`up ended: ${this.#errors}`);
     }
     return this;
   }
@@ -51,16 +54,12 @@ export class UpProcess implements AsyncDisposable {
   }
 
   async exit(): Promise<number | string> {
-    if (!this.#isOver) await once(this.#process, "exit");
+    await this.#closed;
     return this.#process.exitCode ?? this.#process.signalCode!;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
-  }
-
-  get #isOver(): boolean {
-    return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 }
 

@@ -44,11 +44,16 @@ describe("a watch over a WebSocket", () => {
   it("sends each event as a text of its own, and ends with a close", async () => {
     await create("one");
     await create("two");
-    const answer = await open(`${WATCH}&timeoutSeconds=1`);
+    const answer = await open();
     expect(answer.status).toBe(101);
-    await create("three");
-    expect(await eventsOf(answer)).toEqual(["ADDED one", "ADDED two", "ADDED three"]);
-    await once(answer.socket, "close");
+    await create("zero");
+    const all = ["ADDED one", "ADDED two", "ADDED zero"];
+    expect(await eventsOf(answer, 3)).toEqual(all);
+    answer.socket.destroy();
+    const brief = await open(`${WATCH}&timeoutSeconds=1`);
+    const closed = once(brief.socket, "close");
+    expect(await eventsOf(brief)).toEqual(all);
+    await closed;
   });
 
   it("is ended by the caller, and by a server that stops", async () => {

@@ -34,7 +34,22 @@ export function appSuite(given: () => IntegrationWorld): void {
     async function serve(parts: Partial<AppOptions>): Promise<Manager> {
       const manager = await given().run([app({ name: "coupons", kinds: [Coupons], ...parts })]);
       await eventually(() => expect(manager.isLeading).toBe(true));
+      await untilAsked(manager, parts);
       return manager;
+    }
+
+    /** An API server calls webhooks a moment after it has stored them, and until then those that were there before. */
+    async function untilAsked(manager: Manager, { validate, mutate }: Partial<AppOptions>): Promise<void> {
+      const { client } = given();
+      const probe = { ...here, name: "probe" };
+      const wanted = [...(validate ? ["validate"] : []), ...(mutate ? ["mutate"] : [])];
+      await eventually(async () => {
+        await client.create(Coupon, { metadata: probe, spec: { code: "x", percent: 1 } }, { dryRun: true });
+        await client.create(OldCoupon, { metadata: probe, spec: { code: "x", permille: 10 } }, { dryRun: true });
+        const counted = manager.metrics.exposition();
+        const isCounted = (review: string) => counted.includes(`webhook_requests_total{webhook="/coupons/${review}"`);
+        expect(wanted.filter((review) => !isCounted(review))).toEqual([]);
+      });
     }
 
     it("are asked before an object is stored, with user, namespace, subresource and dry run", async () => {
@@ -57,6 +72,7 @@ export function appSuite(given: () => IntegrationWorld): void {
           }),
         ],
       });
+      asked.length = 0;
       const much = client.create(Coupon, { metadata, spec: { code: "x", percent: 60 } });
       await expect(much).rejects.toMatchObject({ status: 409, reason: "Conflict" });
       const spec = { code: "x", percent: 10 };
@@ -154,6 +170,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       });
       const manager = await given().run([]);
       await manager.add(coupons);
+      await untilAsked(manager, { validate: coupons.validators });
       await client.create(Coupon, { metadata, spec: { code: "x", percent: 10 } });
       await eventually(() => expect(seen).toEqual(["a"]));
       await manager.remove(coupons);
