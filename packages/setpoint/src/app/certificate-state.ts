@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
-import { issueCertificate, type KeyPair, namesHost, validityOf } from "./certificate.js";
+import { certificatesIn, issueCertificate, type KeyPair, namesHost, validityOf } from "./certificate.js";
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
@@ -26,11 +26,18 @@ export interface IssueOptions {
   readonly random: Random;
 }
 
-/** The state with what is due replaced; the same one where nothing is. */
-export function renewed(state: CertificateState | undefined, options: IssueOptions): CertificateState {
+/**
+ * The state with what is due replaced; the same one where nothing is. Without a state all is made anew, beside the
+ * authorities that are trusted already.
+ */
+export function renewed(
+  state: CertificateState | undefined,
+  options: IssueOptions,
+  formerAuthority = "",
+): CertificateState {
   if (!state) {
     const authority = newAuthority(options);
-    return { authority, formerAuthority: "", serving: newServing(authority, options) };
+    return { authority, formerAuthority, serving: newServing(authority, options) };
   }
   const nowMs = options.clock.now();
   if (isDue(state.authority, nowMs)) {
@@ -41,6 +48,21 @@ export function renewed(state: CertificateState | undefined, options: IssueOptio
   const isServable = options.hosts.every((host) => namesHost(certificate, host));
   if (isServable && !isDue(state.serving, nowMs)) return state;
   return { ...state, serving: newServing(state.authority, options) };
+}
+
+/** How many are kept of those that were trusted before: each deletion of a Secret adds one. */
+const MAX_FORMER = 3;
+
+/** The authorities of a text that are still good, the first ones of it, each once; what cannot be read is left out. */
+export function goodAuthorities(pem: string, nowMs: number): string {
+  const good = certificatesIn(pem).filter((certificate) => {
+    try {
+      return validityOf(certificate).toMs > nowMs;
+    } catch {
+      return false;
+    }
+  });
+  return [...new Set(good)].slice(0, MAX_FORMER).join("");
 }
 
 /** The authorities in the form of a `caBundle`. */
