@@ -72,16 +72,22 @@ function stateOf(data: SecretData): CertificateState | undefined {
   const [certificate, ...former] = certificatesIn(text("ca.crt"));
   const authority = { certificate: certificate ?? "", privateKey: text("ca.key") };
   const serving = { certificate: text("tls.crt"), privateKey: text("tls.key") };
-  for (const pair of [authority, serving]) checkKeyPair(pair);
-  return { authority, formerAuthority: former.join(""), serving };
+  const formerServing = data["former.crt"] && { certificate: text("former.crt"), privateKey: text("former.key") };
+  const pairs = [authority, serving, ...(formerServing ? [formerServing] : [])];
+  for (const pair of pairs) checkKeyPair(pair);
+  return { authority, formerAuthority: former.join(""), serving, ...(formerServing ? { formerServing } : {}) };
 }
 
-function dataOf({ authority, formerAuthority, serving }: CertificateState): SecretData {
+function dataOf({ authority, formerAuthority, serving, formerServing }: CertificateState): SecretData {
   const encoded = (text: string): string => Buffer.from(text).toString("base64");
   return {
     "ca.crt": encoded(`${authority.certificate}${formerAuthority}`),
     "ca.key": encoded(authority.privateKey),
     "tls.crt": encoded(serving.certificate),
     "tls.key": encoded(serving.privateKey),
+    ...(formerServing && {
+      "former.crt": encoded(formerServing.certificate),
+      "former.key": encoded(formerServing.privateKey),
+    }),
   };
 }

@@ -123,6 +123,24 @@ describe("the serving certificate", () => {
       expect(bundleOf(first)).toBe(bundleOf(second));
     });
 
+    it("of a new authority comes with the one before, for those that start before it is trusted", async () => {
+      await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+      const first = await open(env);
+      first[Symbol.dispose]();
+      env.clock.stepWall(2_430 * DAY_MS);
+      using renewing = await open(env);
+      env.clock.stepWall(5 * DAY_MS);
+      using starting = await open(env);
+      const before = renewing.current.certificate;
+      expect(starting.current.certificate).not.toBe(before);
+      using next = await open(env);
+      expect([starting, next].map((each) => each.shownAtStart(10_000).certificate)).toEqual([before, before]);
+      await env.advance("10s");
+      using last = await open(env);
+      expect(last.shownAtStart(10_000).certificate).toBe(starting.current.certificate);
+      expect(last.shownAtStart(DAY_MS).certificate).toBe(before);
+    });
+
     it("is read without the line break at its end", async () => {
       await using env = await TestEnvironment.create({ namespaces: ["shop"] });
       using first = await open(env);

@@ -1,6 +1,13 @@
 import type { KeyPair } from "./certificate.js";
 import type { CertificateStore } from "./certificate-secret.js";
-import { type CertificateState, caBundleOf, goodAuthorities, type IssueOptions, renewed } from "./certificate-state.js";
+import {
+  type CertificateState,
+  caBundleOf,
+  goodAuthorities,
+  type IssueOptions,
+  renewed,
+  shownAtStart,
+} from "./certificate-state.js";
 
 /** How often is looked: wall clocks jump, machines sleep and other processes renew, so that one long timer would not do. */
 const CHECK_MS = 3_600_000;
@@ -38,6 +45,11 @@ export class ServingCertificate implements Disposable {
 
   get current(): KeyPair {
     return this.#state.serving;
+  }
+
+  /** What to show at first, where callers need so long to trust a new authority. */
+  shownAtStart(trustMs: number): KeyPair {
+    return shownAtStart(this.#state, this.#options.clock.now(), trustMs);
   }
 
   /** Those that callers should trust. */

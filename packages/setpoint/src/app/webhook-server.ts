@@ -11,6 +11,7 @@ import { SetpointError } from "../errors/error.js";
 import { mutateReview, validateReview } from "./admission-review.js";
 import type { App } from "./app.js";
 import { AppInstaller } from "./app-installer.js";
+import type { KeyPair } from "./certificate.js";
 import { CertificateSecret } from "./certificate-secret.js";
 import { convertReview } from "./conversion-review.js";
 import { isRefusal, RefusedError } from "./refused-error.js";
@@ -32,6 +33,8 @@ const GRACE_MS = 5_000;
 
 /** How long API servers may take to trust an authority that they were told of. */
 const TRUST_MS = 10_000;
+/** How long somebody else may take to tell them, where it is not this process that installs. */
+const TELL_MS = 86_400_000;
 /** After an authority could not be installed. */
 const INSTALL_RETRY_MS = 60_000;
 
@@ -114,7 +117,8 @@ export class WebhookServer implements AsyncDisposable {
     }
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const { createServer } = process.getBuiltinModule("node:https");
-    const tls = { ...this.#secureContext(), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
+    const shown = certificate.shownAtStart(this.#trustMs);
+    const tls = { ...secureContext(shown), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
     this.#server = createServer(tls, (request, response) => this.#onRequest(request, response));
     // Node hands out the socket of a CONNECT, for a tunnel that is never made here: a route answers it as any other.
     this.#server.on("connect", (request: IncomingMessage, socket: Socket) => {
@@ -148,6 +152,7 @@ export class WebhookServer implements AsyncDisposable {
     try {
       await server.#listen();
       await server.#installer?.install(server.#apps);
+      if (certificate.shownAtStart(server.#trustMs) !== certificate.current) void server.#renewed(true);
       return server;
     } catch (error) {
       await server[Symbol.asyncDispose]();
@@ -252,23 +257,24 @@ export class WebhookServer implements AsyncDisposable {
     }
   }
 
-  #secureContext(): { cert: string; key: string } {
-    const { certificate, privateKey } = this.#certificate.current;
-    return { cert: certificate, key: privateKey };
-  }
-
   /** Shows the new certificate; one of a new authority only once callers have been told to trust that. Never rejects. */
   async #renewed(isNewAuthority: boolean): Promise<void> {
     if (isNewAuthority) await this.#announce();
     if (this.#stopping.signal.aborted) return;
-    this.#server.setSecureContext(this.#secureContext());
+    this.#server.setSecureContext(secureContext(this.#certificate.current));
     this.#log.info("renewed the webhooks' certificate", { isNewAuthority });
+  }
+
+  get #trustMs(): number {
+    return this.#installer ? TRUST_MS : TELL_MS;
   }
 
   /** Installs the authorities, however long that takes: until then the certificate before is shown. */
   async #announce(): Promise<void> {
     const { clock = systemClock } = this.#options;
     const { signal } = this.#stopping;
+    if (!this.#installer)
+      this.#log.warn("there is a new authority: whoever installed the webhooks must have them trust it within a day");
     for (let isInstalled = false; !isInstalled && !signal.aborted; ) {
       try {
         await this.#installer?.install(this.#apps);
@@ -277,7 +283,7 @@ export class WebhookServer implements AsyncDisposable {
       } catch (error) {
         this.#log.error("could not install the new authority", { error });
       }
-      await clock.sleep(isInstalled ? TRUST_MS : INSTALL_RETRY_MS, signal).catch(() => {});
+      await clock.sleep(isInstalled ? this.#trustMs : INSTALL_RETRY_MS, signal).catch(() => {});
     }
   }
 
@@ -361,6 +367,10 @@ export class WebhookServer implements AsyncDisposable {
     const level = isRefusal(error) ? "warn" : "error";
     this.#log[level](`${request} failed: ${messageOf(error)}`, { error });
   }
+}
+
+function secureContext({ certificate, privateKey }: KeyPair): { cert: string; key: string } {
+  return { cert: certificate, key: privateKey };
 }
 
 async function trustedAuthorities(client: Client, apps: readonly App[]): Promise<string> {
