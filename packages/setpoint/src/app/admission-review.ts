@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
-import { kindId } from "../kinds/kind.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { AdmissionOperation, AdmissionRequest, AdmissionUser, Mutator, Validator } from "./admission.js";
+import { policyId } from "./admission-policy.js";
 import { jsonPatch } from "./json-patch.js";
 import { statusOf } from "./refused-error.js";
 import { isAnswer, jsonAnswer, reviewRequest, textAnswer, type WebAnswer, type WebRequest } from "./web-message.js";
@@ -10,6 +11,7 @@ import { isAnswer, jsonAnswer, reviewRequest, textAnswer, type WebAnswer, type W
 interface ReviewedRequest {
   readonly uid?: string;
   readonly kind?: { readonly group?: string; readonly version?: string; readonly kind?: string };
+  readonly resource?: { readonly group?: string; readonly version?: string; readonly resource?: string };
   readonly operation?: string;
   readonly name?: string;
   readonly namespace?: string;
@@ -20,9 +22,16 @@ interface ReviewedRequest {
   readonly oldObject?: KubeObject | null;
 }
 
-/** Answers a validating review: allowed, unless a validator of the kind throws. */
-export async function validateReview(validators: readonly Validator[], request: WebRequest): Promise<WebAnswer> {
-  return review(validators, request, async (validator, { operation, object, old }, admission) => {
+/**
+ * Answers a validating review: allowed, unless a validator of the kind throws. Those of one policy alone are asked where
+ * the webhook is theirs, see {@link policyId}.
+ */
+export async function validateReview(
+  validators: readonly Validator[],
+  request: WebRequest,
+  policy?: string,
+): Promise<WebAnswer> {
+  return review(validators, request, policy, async (validator, { operation, object, old }, admission) => {
     const { create, update, delete: remove } = validator.options;
     if (operation === "CREATE") await create?.(object, admission);
     else if (operation === "UPDATE") await update?.(object, old, admission);
@@ -32,14 +41,20 @@ export async function validateReview(validators: readonly Validator[], request: 
 }
 
 /** Answers a mutating review with the difference between the object and what the mutators made of it, one after another. */
-export async function mutateReview(mutators: readonly Mutator[], request: WebRequest): Promise<WebAnswer> {
-  return review(mutators, request, async (mutator, { operation, object, old }, admission) => {
+export async function mutateReview(
+  mutators: readonly Mutator[],
+  request: WebRequest,
+  policy?: string,
+): Promise<WebAnswer> {
+  return review(mutators, request, policy, async (mutator, { operation, object, old }, admission) => {
     const { create, update } = mutator.options;
+    // A copy: one that changes it in place and returns it is to differ from what it was given.
+    const own = structuredClone(object);
     const made =
       operation === "CREATE"
-        ? await create?.(object, admission)
+        ? await create?.(own, admission)
         : operation === "UPDATE"
-          ? await update?.(object, old, admission)
+          ? await update?.(own, old, admission)
           : undefined;
     if (!made) return object;
     const { apiVersion, kind } = object;
@@ -57,19 +72,22 @@ interface Reviewed {
 async function review<Handler extends Validator | Mutator>(
   handlers: readonly Handler[],
   request: WebRequest,
+  policy: string | undefined,
   handle: (handler: Handler, reviewed: Reviewed, admission: AdmissionRequest) => Promise<KubeObject>,
 ): Promise<WebAnswer> {
-  const asked = reviewRequest(request);
+  const asked = reviewRequest(request, "admission.k8s.io/v1");
   if (isAnswer(asked)) return asked;
   const reviewed = asked as ReviewedRequest;
   const kind = { group: "", version: "", kind: "", ...reviewed.kind };
-  // By the kind that the objects were converted to, not by the one that the client used.
-  const id = kindId({ apiVersion: kind.group ? `${kind.group}/${kind.version}` : kind.version, kind: kind.kind });
   const { subResource = "" } = reviewed;
-  const own = handlers.filter(
-    ({ kind, options }) => kindId(kind) === id && (!subResource || options.subresources?.includes(subResource)),
+  const isOf = kindMatcher(reviewed);
+  const all = handlers.filter(
+    ({ kind, options }) => isOf(kind) && (!subResource || options.subresources?.includes(subResource)),
   );
-  if (own.length === 0) return textAnswer(500, `no handler is registered for ${id}${subResource && `/${subResource}`}`);
+  const ofPolicy = all.filter((handler) => policy === undefined || policyId(handler) === policy);
+  // A webhook that another version of this app has installed may know another policy: nothing passes unasked then.
+  const own = ofPolicy.length > 0 ? ofPolicy : all;
+  if (own.length === 0) return textAnswer(500, `no handler is registered for ${nameOf(reviewed)}`);
   const warnings: string[] = [];
   const admission = admissionRequest(reviewed, kind, warnings, request.signal);
   const { operation, uid } = admission;
@@ -87,6 +105,24 @@ async function review<Handler extends Validator | Mutator>(
     const status = { status: "Failure", code, reason, message, ...(details ? { details } : {}) };
     return answer({ uid, ...withWarnings(warnings), allowed: false, status });
   }
+}
+
+/**
+ * Whether a kind is the one that a review is about: by the resource, since the objects of a subresource are of kinds of
+ * their own (`Scale`). Of the versions it is the one that the objects were converted to, not the one that the client used.
+ */
+function kindMatcher({ kind = {}, resource }: ReviewedRequest): (kind: Kind) => boolean {
+  if (resource) {
+    const { group = "", version = "", resource: plural } = resource;
+    return (each) => each.group === group && each.version === version && each.plural === plural;
+  }
+  const { group = "", version = "" } = kind;
+  return (each) => each.group === group && each.version === version && each.kind === kind.kind;
+}
+
+function nameOf({ kind = {}, subResource }: ReviewedRequest): string {
+  const apiVersion = kind.group ? `${kind.group}/${kind.version}` : (kind.version ?? "");
+  return `${kindId({ apiVersion, kind: kind.kind ?? "" })}${subResource ? `/${subResource}` : ""}`;
 }
 
 function withWarnings(warnings: readonly string[]): { warnings?: readonly string[] } {

@@ -1,4 +1,7 @@
+import { shown } from "../controller/outcome.js";
+import type { MatchCondition } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import type { Kind } from "../kinds/kind.js";
+import type { LabelSelector } from "../kinds/label-selector.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
 
@@ -34,7 +37,10 @@ export interface AdmissionRequest {
 }
 
 export interface AdmissionOptions {
-  /** Asked for these subresources too: `status`. The object itself is always meant. */
+  /**
+   * Asked for these subresources too: `status`. The object itself is always meant. Some have objects of a kind of their
+   * own, whatever the handler's types say: that of `scale` is a Scale.
+   */
   readonly subresources?: readonly string[];
   /** What the server does when the handler cannot be reached. `Fail` unless given. */
   readonly failurePolicy?: "Fail" | "Ignore";
@@ -42,6 +48,12 @@ export interface AdmissionOptions {
   readonly sideEffects?: "None" | "NoneOnDryRun";
   /** 1 to 30; 10 unless given. */
   readonly timeoutSeconds?: number;
+  /** Asked for objects in namespaces with these labels alone; a Namespace itself counts as one. */
+  readonly namespaceSelector?: LabelSelector;
+  /** Asked for objects with these labels alone, before or after the change. */
+  readonly objectSelector?: LabelSelector;
+  /** Asked where all of these CEL expressions are true: `{ name: "no-leases", expression: "…" }`. */
+  readonly matchConditions?: readonly MatchCondition[];
 }
 
 type Verdict = Promise<void> | void;
@@ -97,19 +109,34 @@ const HANDLERS = {
   validator: ["create", "update", "delete"],
   mutator: ["create", "update"],
 } as const;
-const SETTINGS: readonly string[] = ["subresources", "failurePolicy", "sideEffects", "timeoutSeconds"];
+const SETTINGS: readonly string[] = [
+  ...["subresources", "failurePolicy", "sideEffects", "timeoutSeconds"],
+  ...["namespaceSelector", "objectSelector", "matchConditions"],
+];
 
 /** What cannot be meant of a handler: a misspelt operation would let objects pass unasked. */
 export function handlerProblems({ type, options }: Validator | Mutator): readonly string[] {
   const given = options as Readonly<Record<string, unknown>>;
-  const choice = (name: string, ...choices: readonly unknown[]): readonly string[] =>
-    given[name] === undefined || choices.includes(given[name])
+  const unless = (name: string, isRight: (value: unknown) => boolean, wanted: string): readonly string[] =>
+    given[name] === undefined || isRight(given[name])
       ? []
-      : [`${name} is ${JSON.stringify(given[name])}, not ${choices.join(" or ")}`];
+      : [`${name} is ${JSON.stringify(given[name]) ?? shown(given[name])}, not ${wanted}`];
+  const choice = (name: string, ...choices: readonly unknown[]): readonly string[] =>
+    unless(name, (value) => choices.includes(value), choices.join(" or "));
+  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+  const isSeconds = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 30;
+  const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === "string");
+  const isConditions = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
   return [
     ...unknownOptions(given, [...HANDLERS[type], ...SETTINGS]),
+    ...HANDLERS[type].flatMap((name) => unless(name, (value) => typeof value === "function", "a function")),
     ...choice("failurePolicy", "Fail", "Ignore"),
     ...choice("sideEffects", "None", "NoneOnDryRun"),
+    ...unless("timeoutSeconds", isSeconds, "1 to 30"),
+    ...unless("subresources", isNames, "a list of names"),
+    ...unless("namespaceSelector", isObject, "a label selector"),
+    ...unless("objectSelector", isObject, "a label selector"),
+    ...unless("matchConditions", isConditions, "a list of conditions"),
   ];
 }
 

@@ -92,6 +92,31 @@ describe("app", () => {
       'failurePolicy is "ignore", not Fail or Ignore',
     ],
     [
+      "a handler that is no function",
+      { validate: [validating(Order, { create: "x" } as never)] },
+      'create is "x", not a function',
+    ],
+    [
+      "a time-out that no server takes",
+      { validate: [validating(Order, { create: nothing, timeoutSeconds: 60 })] },
+      "timeoutSeconds is 60, not 1 to 30",
+    ],
+    [
+      "a selector that is none",
+      { mutate: [mutating(Order, { create: nothing, namespaceSelector: "team=a" } as never)] },
+      'namespaceSelector is "team=a", not a label selector',
+    ],
+    [
+      "a converter of a kind that it installs itself",
+      { convert: [{ group: Order.group, kind: "Order", convert: (order: object) => order }] },
+      "the converter of shop.example.com/Order is of a kind of its own: withVersion",
+    ],
+    [
+      "a cluster-wide route that is taken for one of a namespace",
+      { routes: [versionRoute("shop.example.com/v1", "Cluster", { path: "namespaces/x/y", handle: nothing })] },
+      "nobody could call it",
+    ],
+    [
       "a method in small letters",
       { routes: [kindRoute(Order, { path: "x", method: "post", handle: nothing } as never)] },
       "route post shop.example.com/v1 orders/{name}/x: its method is none of GET, HEAD, POST",

@@ -123,7 +123,7 @@ export function app(options: AppOptions): App {
   const problems = [
     ...nameProblems(made),
     ...workloadProblems(made),
-    ...admissionProblems(made),
+    ...admissionProblems(made, options.convert ?? []),
     ...routeProblems(made),
   ];
   if (problems.length === 0) return made;
@@ -178,13 +178,19 @@ function workloadProblems(app: App): readonly string[] {
   return problems;
 }
 
-function admissionProblems(app: App): readonly string[] {
+function admissionProblems(app: App, own: readonly Converter[]): readonly string[] {
   const problems: string[] = [];
   for (const handler of [...app.validators, ...app.mutators]) {
     const id = `${handler.type} of ${kindId(handler.kind)}`;
     if (!knows(app, handler.kind)) problems.push(`the ${id} is of a kind in neither kinds nor unmanaged`);
     if (operationsOf(handler).length === 0) problems.push(`the ${id} has no function`);
     problems.push(...handlerProblems(handler).map((problem) => `the ${id}: ${problem}`));
+  }
+  for (const { group, kind } of own) {
+    if (app.kinds.some((each) => each.group === group && each.kind === kind))
+      problems.push(
+        `the converter of ${group}/${kind} is of a kind of its own: withVersion(…, { up, down }) converts it`,
+      );
   }
   for (const twice of duplicates(app.converters.map(({ group, kind }) => `${group}/${kind}`))) {
     problems.push(`two converters for ${twice}`);
@@ -205,6 +211,9 @@ function routeProblems({ kinds, routes }: App): readonly string[] {
         (route.plural === undefined || kind.plural === route.plural),
     );
     if (!isOwn) problems.push(`${id}: none of its kinds has that version`);
+    // What comes after /namespaces/NAME/ is looked for in that namespace alone.
+    if (route.scope === "Cluster" && (route.plural ?? route.path.split("/")[0]) === "namespaces")
+      problems.push(`${id}: nobody could call it, since /namespaces/ begins the paths of namespaced routes`);
     const clash = kinds.find(({ plural, scope }) => plural === route.path.split("/")[0] && scope === route.scope);
     if (route.plural === undefined && clash) problems.push(`${id}: hides the objects of ${kindId(clash)}`);
   }

@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
 import { isAlreadyExists, isConflict, isNotFound } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
+import { SetpointError } from "../errors/error.js";
 import { Secret } from "../kinds/builtin/v1.js";
+import { certificatesIn, checkKeyPair } from "./certificate.js";
 import type { CertificateState } from "./certificate-state.js";
 
 /** Where several processes keep the certificate that all of them show. */
@@ -29,7 +31,7 @@ export class CertificateSecret implements CertificateStore {
     const metadata = { namespace: this.#namespace, name: this.#name };
     for (;;) {
       const secret = await this.#client.find(Secret, this.#name, { namespace: this.#namespace });
-      const known = secret && stateOf(secret.data ?? {});
+      const known = secret && this.#stateOf(secret);
       const wanted = change(known);
       if (wanted === known) return wanted;
       try {
@@ -43,26 +45,49 @@ export class CertificateSecret implements CertificateStore {
       }
     }
   }
+
+  #stateOf({ data = {} }: Secret): CertificateState | undefined {
+    try {
+      return stateOf(data);
+    } catch (cause) {
+      const where = `Secret ${this.#namespace}/${this.#name}`;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", `${where} holds no certificate of webhooks: ${why}`, {
+        cause,
+      });
+    }
+  }
 }
 
 type SecretData = Readonly<Record<string, string>>;
 
-/** Undefined where something is missing: then all is made anew. */
+/** Undefined where nothing is there: then all is made anew. Throws for what somebody else has put there, or damaged. */
 function stateOf(data: SecretData): CertificateState | undefined {
-  const text = (name: string): string => Buffer.from(data[name] ?? "", "base64").toString("utf8");
-  const [certificate, ...former] = text("ca.crt").match(/-----BEGIN[\s\S]*?-----END CERTIFICATE-----\n/g) ?? [];
+  if (Object.values(data).every((value) => value === "")) return undefined;
+  const text = (name: string): string => {
+    const value = Buffer.from(data[name] ?? "", "base64").toString("utf8");
+    if (value === "") throw new Error(`${name} is missing`);
+    return value;
+  };
+  const [certificate, ...former] = certificatesIn(text("ca.crt"));
   const authority = { certificate: certificate ?? "", privateKey: text("ca.key") };
   const serving = { certificate: text("tls.crt"), privateKey: text("tls.key") };
-  const isWhole = [...Object.values(authority), ...Object.values(serving)].every((part) => part !== "");
-  return isWhole ? { authority, formerAuthority: former.join(""), serving } : undefined;
+  const formerServing = data["former.crt"] && { certificate: text("former.crt"), privateKey: text("former.key") };
+  const pairs = [authority, serving, ...(formerServing ? [formerServing] : [])];
+  for (const pair of pairs) checkKeyPair(pair);
+  return { authority, formerAuthority: former.join(""), serving, ...(formerServing ? { formerServing } : {}) };
 }
 
-function dataOf({ authority, formerAuthority, serving }: CertificateState): SecretData {
+function dataOf({ authority, formerAuthority, serving, formerServing }: CertificateState): SecretData {
   const encoded = (text: string): string => Buffer.from(text).toString("base64");
   return {
     "ca.crt": encoded(`${authority.certificate}${formerAuthority}`),
     "ca.key": encoded(authority.privateKey),
     "tls.crt": encoded(serving.certificate),
     "tls.key": encoded(serving.privateKey),
+    ...(formerServing && {
+      "former.crt": encoded(formerServing.certificate),
+      "former.key": encoded(formerServing.privateKey),
+    }),
   };
 }

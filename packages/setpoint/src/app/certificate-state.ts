@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
-import { issueCertificate, type KeyPair, namesHost, validityOf } from "./certificate.js";
+import { certificatesIn, issueCertificate, type KeyPair, namesHost, validityOf } from "./certificate.js";
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
@@ -17,6 +17,8 @@ export interface CertificateState {
   /** The certificate of the authority before: still trusted, so that no call fails while servers are told of the new one. */
   readonly formerAuthority: string;
   readonly serving: KeyPair;
+  /** What was shown with the authority before, for those that start before callers have heard of the new one. */
+  readonly formerServing?: KeyPair;
 }
 
 export interface IssueOptions {
@@ -26,21 +28,55 @@ export interface IssueOptions {
   readonly random: Random;
 }
 
-/** The state with what is due replaced; the same one where nothing is. */
-export function renewed(state: CertificateState | undefined, options: IssueOptions): CertificateState {
+/**
+ * The state with what is due replaced; the same one where nothing is. Without a state all is made anew, beside the
+ * authorities that are trusted already.
+ */
+export function renewed(state: CertificateState | undefined, options: IssueOptions, trusted = ""): CertificateState {
   if (!state) {
     const authority = newAuthority(options);
-    return { authority, formerAuthority: "", serving: newServing(authority, options) };
+    return { authority, formerAuthority: trusted, serving: newServing(authority, options) };
   }
   const nowMs = options.clock.now();
   if (isDue(state.authority, nowMs)) {
     const authority = newAuthority(options);
-    return { authority, formerAuthority: state.authority.certificate, serving: newServing(authority, options) };
+    const isGood = isServable(state.serving, options) && validityOf(state.serving.certificate).toMs > nowMs;
+    return {
+      authority,
+      formerAuthority: state.authority.certificate,
+      serving: newServing(authority, options),
+      ...(isGood ? { formerServing: state.serving } : {}),
+    };
   }
-  const { certificate } = state.serving;
-  const isServable = options.hosts.every((host) => namesHost(certificate, host));
-  if (isServable && !isDue(state.serving, nowMs)) return state;
-  return { ...state, serving: newServing(state.authority, options) };
+  if (isServable(state.serving, options) && !isDue(state.serving, nowMs)) return state;
+  const { authority, formerAuthority } = state;
+  return { authority, formerAuthority, serving: newServing(authority, options) };
+}
+
+/** What one that starts should show: that of a new authority only once callers had so long to hear of it. */
+export function shownAtStart(state: CertificateState, nowMs: number, trustMs: number): KeyPair {
+  const { authority, formerServing, serving } = state;
+  const isTrusted = nowMs - (validityOf(authority.certificate).fromMs + BACKDATE_MS) >= trustMs;
+  return formerServing && !isTrusted ? formerServing : serving;
+}
+
+function isServable({ certificate }: KeyPair, { hosts }: IssueOptions): boolean {
+  return hosts.every((host) => namesHost(certificate, host));
+}
+
+/** How many are kept of those that were trusted before: each deletion of a Secret adds one. */
+const MAX_FORMER = 3;
+
+/** The authorities of a text that are still good, the first ones of it, each once; what cannot be read is left out. */
+export function goodAuthorities(pem: string, nowMs: number): string {
+  const good = certificatesIn(pem).filter((certificate) => {
+    try {
+      return validityOf(certificate).toMs > nowMs;
+    } catch {
+      return false;
+    }
+  });
+  return [...new Set(good)].slice(0, MAX_FORMER).join("");
 }
 
 /** The authorities in the form of a `caBundle`. */
@@ -54,8 +90,13 @@ function isDue({ certificate }: KeyPair, nowMs: number): boolean {
 }
 
 function newAuthority(options: IssueOptions): KeyPair {
-  const commonName = `setpoint-webhooks@${Math.floor(options.clock.now() / 1000)}`;
+  // Of two authorities of one name TLS libraries may look at one alone.
+  const commonName = `setpoint-webhooks@${Math.floor(options.clock.now() / 1000)}-${hex(options.random.bytes(4))}`;
   return issueCertificate({ commonName, hosts: [], ...validFor(AUTHORITY_DAYS, options) });
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }
 
 function newServing(authority: KeyPair, options: IssueOptions): KeyPair {

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { connect, createServer } from "node:tls";
 import { describe, expect, it } from "vitest";
@@ -83,5 +84,86 @@ describe("the serving certificate", () => {
     expect(shown().size).toBe(1);
     expect(shown()).not.toContain(first);
     expect((await env.client.get(Secret, "hooks", { namespace: "shop" })).type).toBe("kubernetes.io/tls");
+  });
+
+  describe("in a Secret", () => {
+    const where = { namespace: "shop" };
+    const open = (env: TestEnvironment, trusted?: () => Promise<string>) =>
+      ServingCertificate.open({
+        hosts: ["hooks.shop.svc"],
+        clock: env.clock,
+        random: systemRandom,
+        store: new CertificateSecret(env.client, "shop", "hooks"),
+        onRenewed: () => {},
+        ...(trusted ? { trusted } : {}),
+      });
+
+    it("that is deleted is put back by those that have it", async () => {
+      await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+      using first = await open(env);
+      using second = await open(env);
+      const { certificate } = first.current;
+      await env.client.delete(Secret, "hooks", where);
+      await env.advance("2h");
+      expect([first.current.certificate, second.current.certificate]).toEqual([certificate, certificate]);
+      expect(await env.client.find(Secret, "hooks", where)).toBeDefined();
+    });
+
+    it("that is deleted is made anew by one that starts, beside the authorities that are trusted so far", async () => {
+      await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+      using first = await open(env);
+      const before = bundleOf(first);
+      await env.client.delete(Secret, "hooks", where);
+      const expired = "-----BEGIN CERTIFICATE-----\nbm90IG9uZQ==\n-----END CERTIFICATE-----";
+      using second = await open(env, async () => `${before}${expired}\n${before}`);
+      expect(bundleOf(second).match(/BEGIN/g)).toHaveLength(2);
+      expect(bundleOf(second).endsWith(before)).toBe(true);
+      await env.advance("2h");
+      expect(first.current.certificate).toBe(second.current.certificate);
+      expect(bundleOf(first)).toBe(bundleOf(second));
+    });
+
+    it("of a new authority comes with the one before, for those that start before it is trusted", async () => {
+      await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+      const first = await open(env);
+      first[Symbol.dispose]();
+      env.clock.stepWall(2_430 * DAY_MS);
+      using renewing = await open(env);
+      env.clock.stepWall(5 * DAY_MS);
+      using starting = await open(env);
+      const before = renewing.current.certificate;
+      expect(starting.current.certificate).not.toBe(before);
+      using next = await open(env);
+      expect([starting, next].map((each) => each.shownAtStart(10_000).certificate)).toEqual([before, before]);
+      await env.advance("10s");
+      using last = await open(env);
+      expect(last.shownAtStart(10_000).certificate).toBe(starting.current.certificate);
+      expect(last.shownAtStart(DAY_MS).certificate).toBe(before);
+    });
+
+    it("is read without the line break at its end", async () => {
+      await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+      using first = await open(env);
+      const { data = {} } = await env.client.get(Secret, "hooks", where);
+      const trimmed = Buffer.from(Buffer.from(data["ca.crt"]!, "base64").toString().trimEnd()).toString("base64");
+      await env.client.patch(Secret, "hooks", { type: "merge", body: { data: { "ca.crt": trimmed } } }, where);
+      using second = await open(env);
+      expect(second.caBundle).toBe(first.caBundle);
+    });
+
+    it.each([
+      ["somebody else's, without the authority's key", { "ca.key": null }, "ca.key is missing"],
+      ["damaged", { "tls.crt": Buffer.from("-----BEGIN").toString("base64") }, ""],
+    ])("is left alone where it is %s, and the error names it", async (_, data, why) => {
+      await using env = await TestEnvironment.create({ namespaces: ["shop"] });
+      using _first = await open(env);
+      const changed = await env.client.patch(Secret, "hooks", { type: "merge", body: { data } }, where);
+      await expect(open(env)).rejects.toMatchObject({
+        code: "WEBHOOK_CERTIFICATE_INVALID",
+        message: expect.stringContaining(`Secret shop/hooks holds no certificate of webhooks: ${why}`),
+      });
+      await env.advance("2h");
+      expect((await env.client.get(Secret, "hooks", where)).data).toEqual(changed.data);
+    });
   });
 });

@@ -58,6 +58,19 @@ export function validityOf(certificate: string): { readonly fromMs: number; read
   return { fromMs: Date.parse(validFrom), toMs: Date.parse(validTo) };
 }
 
+/** The certificates of a text in PEM, each with the line break at its end, whatever is between them. */
+export function certificatesIn(pem: string): readonly string[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  return found.map((each) => `${each}\n`);
+}
+
+/** Throws where the certificate or the key cannot be read, or where they do not belong together. */
+export function checkKeyPair({ certificate, privateKey }: KeyPair): void {
+  const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
+  const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
+  if (!isPair) throw new Error("the key is not that of the certificate");
+}
+
 /** Whether a certificate is for a DNS name or an address. */
 export function namesHost(certificate: string, host: string): boolean {
   const { X509Certificate } = process.getBuiltinModule("node:crypto");

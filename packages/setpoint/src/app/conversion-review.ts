@@ -12,7 +12,7 @@ export interface Converter {
 
 /** Answers a ConversionReview: all objects in the version asked for, or a failure at the first that cannot be had. */
 export async function convertReview(converters: readonly Converter[], request: WebRequest): Promise<WebAnswer> {
-  const asked = reviewRequest(request);
+  const asked = reviewRequest(request, "apiextensions.k8s.io/v1");
   if (isAnswer(asked)) return asked;
   const { uid, desiredAPIVersion, objects } = asked as {
     readonly uid?: string;

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { controller, mapped, scoped } from "../controller/controller.js";
 import { ConfigMap, Namespace, Pod, Secret } from "../kinds/builtin/v1.js";
+import { resource } from "../kinds/resource.js";
 import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, Shop } from "./app.testing.js";
@@ -39,6 +41,14 @@ function changed(change: Partial<AppManifest["spec"]>): AppManifest {
   return { ...manifest, spec: { ...manifest.spec, ...change } };
 }
 
+type Version = AppManifest["spec"]["versions"][number];
+type Kind = Version["kinds"][number];
+
+/** The last kind of a version, replaced. */
+const withKind = (version: Version, kind: Kind) => ({
+  versions: [{ ...version, kinds: [...version.kinds.slice(0, -1), kind] }],
+});
+
 describe("the manifest of an app", () => {
   it("is generated from code: kinds, versions, schemas, capabilities, routes and permissions", () => {
     const { spec } = manifestOf(shop);
@@ -66,7 +76,9 @@ describe("the manifest of an app", () => {
     try {
       const file = join(folder, "manifest.yaml");
       writeFileSync(file, await formatManifest(manifestOf(shop)));
-      for (const manifest of [manifestOf(shop), await formatManifest(manifestOf(shop), "json"), { file }]) {
+      const texts = [await formatManifest(manifestOf(shop), "json"), await formatManifest(manifestOf(shop), "yaml")];
+      expect(texts.map((text) => text[0])).toEqual(["{", "a"]);
+      for (const manifest of [manifestOf(shop), ...texts, { file }]) {
         expect(await provideApp({ name: "shop", manifest, create: () => shop }, undefined)).toBe(shop);
       }
     } finally {
@@ -147,6 +159,20 @@ describe("the manifest of an app", () => {
     [{ kind: "AppManifest" }, "spec.versions is not a list"],
     [{ kind: "AppManifest", spec: { versions: [{}] } }, "spec.versions[0].kinds is not a list"],
     [{ kind: "AppManifest", spec: { versions: [] } }, "metadata.name is missing"],
+    [{ kind: "AppManifest", spec: { versions: [null] } }, "spec.versions[0] is not an object"],
+    [{ kind: "AppManifest", spec: { versions: [{ kinds: [null] }] } }, "spec.versions[0].kinds[0] is not an object"],
+    [{ kind: "AppManifest", spec: { versions: [{ kinds: [{ kind: 1 }] }] } }, "kinds[0].kind is not a text"],
+    [{ kind: "AppManifest", metadata: { name: "a" }, spec: { versions: [] } }, "apiVersion is undefined"],
+    [{ ...manifestOf(shop), apiVersion: "setpoint.dev/v2" }, 'apiVersion is "setpoint.dev/v2"'],
+    [changed({ roleBindings: { all: "buyer" } } as never), "spec.roleBindings.all is not a list"],
+    [changed({ roles: { buyer: {} } } as never), "spec.roles.buyer.kinds is not a list"],
+    [changed({ group: undefined } as never), "spec.group is missing"],
+    [
+      changed({
+        versions: [{ name: "v1", served: true, kinds: [], routes: { cluster: [{ method: "GET" }] } }],
+      } as never),
+      "spec.versions[0].routes.cluster[0].path is missing",
+    ],
   ])("is none where it is %j", (given, problem) => {
     const isTold = expect.objectContaining({ code: "MANIFEST_INVALID", message: expect.stringContaining(problem) });
     expect(() => checkManifest(shop, given as AppManifest)).toThrow(isTold);
@@ -166,6 +192,56 @@ describe("the manifest of an app", () => {
     ]) {
       expect(check).toThrow(problem);
     }
+  });
+
+  it.each<[string, (v1: Version, order: Kind) => object, string]>([
+    ["the group", () => ({ group: "other.example.com" }), 'group is "other.example.com" in the manifest, but "shop.'],
+    ["the name", () => ({ appName: "ship" }), 'appName is "ship" in the manifest, but "shop" in code'],
+    ["whether a version is served", (v1) => ({ versions: [{ ...v1, served: false }] }), "v1: served is false in the"],
+    ["a schema", (v1, order) => withKind(v1, { ...order, schema: { type: "object" } }), "v1/Shop: schema is {"],
+    ["the scope", (v1, order) => withKind(v1, { ...order, scope: "Namespaced" }), 'v1/Shop: scope is "Namespaced" in'],
+    ["the conversion", (v1, order) => withKind(v1, { ...order, conversion: true }), "v1/Shop: conversion is true in"],
+    [
+      "the fields to select by",
+      (v1, order) => withKind(v1, { ...order, selectableFields: [".spec.open"] }),
+      'v1/Shop: selectableFields is [".spec.open"] in the manifest, but absent in code',
+    ],
+    [
+      "the routes of a version",
+      (v1) => ({ versions: [{ ...v1, routes: {} }] }),
+      'v1: cluster routes is absent in the manifest, but ["GET stats"] in code',
+    ],
+    [
+      "a permission that the code does not need",
+      () => ({ extraPermissions: { accessKinds: [{ group: "", resource: "pods", actions: ["get"] }] } }),
+      'access to /pods is ["get"] in the manifest, but absent in code',
+    ],
+    ["the permissions that it needs", () => ({ extraPermissions: undefined }), "access to /configmaps is absent in"],
+  ])("must be that of the code in %s", (_, change, problem) => {
+    const [v1] = manifestOf(shop).spec.versions;
+    expect(() => checkManifest(shop, changed(change(v1!, v1!.kinds[1]!)))).toThrow(problem);
+  });
+
+  it("lists each kind of a version once", () => {
+    const [v1] = manifestOf(shop).spec.versions;
+    const kinds = [...v1!.kinds, v1!.kinds[1]!];
+    expect(() => validateManifest(changed({ versions: [{ ...v1!, kinds }] }))).toThrow("Shop is there twice in v1");
+  });
+
+  it("says that a version is served where any of its kinds is", () => {
+    const OldShop = resource("shop.example.com/v1beta1/Shop", {
+      scope: "Cluster",
+      spec: z.object({ open: z.boolean() }),
+    });
+    const served = (...first: readonly boolean[]) =>
+      manifestOf(
+        app({
+          name: "shop",
+          kinds: [Order.withVersion(OldOrder, { served: first[0]! }), Shop.withVersion(OldShop, { served: first[1]! })],
+        }),
+      ).spec.versions.map((version) => version.served);
+    expect(served(false, true)).toEqual([true, true]);
+    expect(served(false, false)).toEqual([true, false]);
   });
 
   it("must not say what the code does not do", () => {

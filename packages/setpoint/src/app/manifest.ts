@@ -5,6 +5,7 @@ import { isSameJson } from "../kinds/same-json.js";
 import type { StructuralSchema } from "../kinds/structural-schema.js";
 import { type AdmissionOperation, type Mutator, operationsOf, type Validator } from "./admission.js";
 import { type App, type AppRole, hasConversion } from "./app.js";
+import { formProblem } from "./manifest-form.js";
 import type { RouteMethod } from "./route.js";
 
 /** What an app is, for those who install it: generated from code by {@link manifestOf}, as JSON or YAML. */
@@ -26,6 +27,7 @@ export interface AppManifest {
 
 export interface ManifestVersion {
   readonly name: string;
+  /** Whether any of its kinds is. */
   readonly served: boolean;
   readonly kinds: readonly ManifestKind[];
   readonly routes?: { readonly namespaced?: readonly ManifestRoute[]; readonly cluster?: readonly ManifestRoute[] };
@@ -59,13 +61,14 @@ export interface ManifestAccess {
 
 /** The manifest of an app. The same declarations always give the same. */
 export function manifestOf(app: App): AppManifest {
-  const versions = new Map<string, ManifestVersion & { kinds: ManifestKind[] }>();
+  const versions = new Map<string, ManifestVersion & { served: boolean; kinds: ManifestKind[] }>();
   for (const kind of app.kinds) {
     const conversion = hasConversion(kind) || app.converters.some((each) => each.kind === kind.kind);
     const own = { declaration: kind.declaration, served: true };
     for (const { declaration, served = true } of [own, ...kind.declaration.versions]) {
       const { version } = declaration;
       const entry = versions.get(version) ?? { name: version, served, kinds: [], ...versionRoutes(app, version) };
+      entry.served ||= served;
       entry.kinds.push(manifestKind(app, declaration, conversion));
       versions.set(version, entry);
     }
@@ -157,16 +160,6 @@ function accessOf({ kinds, unmanaged, workloads, permissions }: App): readonly M
   return [...access.values()];
 }
 
-/** Why nobody could read on in a manifest. */
-export function formProblem(manifest: unknown): string | undefined {
-  const { kind, metadata, spec } = (manifest ?? {}) as Partial<AppManifest>;
-  if (kind !== "AppManifest") return `kind is ${JSON.stringify(kind)}, not "AppManifest"`;
-  if (!Array.isArray(spec?.versions)) return "spec.versions is not a list";
-  const at = spec.versions.findIndex((version) => !Array.isArray((version as { kinds?: unknown } | null)?.kinds));
-  if (at >= 0) return `spec.versions[${at}].kinds is not a list`;
-  return typeof metadata?.name === "string" ? undefined : "metadata.name is missing";
-}
-
 /** Throws `MANIFEST_INVALID`, which lists all that contradicts itself, unless nothing does. */
 export function validateManifest(manifest: AppManifest): void {
   const problem = formProblem(manifest);
@@ -175,7 +168,9 @@ export function validateManifest(manifest: AppManifest): void {
   const problems: string[] = [];
   const first = new Map<string, { readonly version: string; readonly kind: ManifestKind }>();
   for (const version of spec.versions) {
-    for (const kind of version.kinds) {
+    for (const [at, kind] of version.kinds.entries()) {
+      if (version.kinds.findIndex((each) => each.kind === kind.kind) !== at)
+        problems.push(`${kind.kind} is there twice in ${version.name}`);
       const known = first.get(kind.kind);
       if (!known) first.set(kind.kind, { version: version.name, kind });
       for (const field of ["plural", "scope", "conversion"] as const) {

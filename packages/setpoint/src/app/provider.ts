@@ -1,7 +1,8 @@
 import { SetpointError } from "../errors/error.js";
 import type { StandardIssue } from "../kinds/json-schema.js";
 import type { App } from "./app.js";
-import { type AppManifest, checkManifest, formProblem } from "./manifest.js";
+import { type AppManifest, checkManifest } from "./manifest.js";
+import { formProblem } from "./manifest-form.js";
 
 /**
  * Makes an app from a configuration of its own, and says what it should be. `run` takes the configuration from the

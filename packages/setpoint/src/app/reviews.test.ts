@@ -3,11 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonPatchOperation } from "../client/client.js";
 import { type AdmissionRequest, mutating, validating } from "./admission.js";
+import { policyId } from "./admission-policy.js";
 import { mutateReview, validateReview } from "./admission-review.js";
 import { OldOrder, Order, parsed, webRequest } from "./app.testing.js";
 import { convertReview } from "./conversion-review.js";
 import { jsonPatch } from "./json-patch.js";
 import { RefusedError } from "./refused-error.js";
+import type { WebAnswer, WebRequest } from "./web-message.js";
 
 const object = { apiVersion: "shop.example.com/v1", kind: "Order", metadata: { name: "a" }, spec: { item: "tea" } };
 const kind = { group: "shop.example.com", version: "v1", kind: "Order" };
@@ -25,12 +27,65 @@ interface Review {
 }
 
 describe("admission reviews", () => {
-  it("case 39: are posted, as JSON with a request", async () => {
-    const validators = [validating(Order, { create: () => {} })];
-    expect((await validateReview(validators, webRequest("GET", "/validate"))).status).toBe(405);
-    for (const body of ["{", "{}"]) {
-      expect((await validateReview(validators, webRequest("POST", "/validate", body))).status).toBe(400);
+  it.each<[string, (request: WebRequest) => Promise<WebAnswer>]>([
+    ["validate", (request) => validateReview([validating(Order, { create: () => {} })], request)],
+    ["mutate", (request) => mutateReview([mutating(Order, { create: () => undefined })], request)],
+    ["convert", (request) => convertReview([], request)],
+  ])("case 39: are posted, as JSON with a request, to %s", async (_, answer) => {
+    expect((await answer(webRequest("GET", "/"))).status).toBe(405);
+    for (const body of ["{", "{}", "null", "1"]) {
+      expect((await answer(webRequest("POST", "/", body))).status).toBe(400);
     }
+    const older = await answer(webRequest("POST", "/", { apiVersion: "admission.k8s.io/v1beta1", request: {} }));
+    expect(older).toMatchObject({ status: 400, body: expect.stringContaining("admission.k8s.io/v1beta1, which is") });
+  });
+
+  it("of a subresource go by the resource, since its objects are of another kind", async () => {
+    const seen: unknown[] = [];
+    const validator = validating(Order, {
+      subresources: ["scale"],
+      update: (scale, _old, { kind, subresource }) => void seen.push([scale.kind, kind.kind, subresource]),
+    });
+    const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" } };
+    const request = {
+      operation: "UPDATE",
+      kind: { group: "autoscaling", version: "v1", kind: "Scale" },
+      resource: { group: "shop.example.com", version: "v1", resource: "orders" },
+      subResource: "scale",
+      object: scale,
+      oldObject: scale,
+    };
+    expect(parsed<Review>(await validateReview([validator], review(request))).response.allowed).toBe(true);
+    expect(seen).toEqual([["Scale", "Scale", "scale"]]);
+    const other = { ...request, resource: { ...request.resource, resource: "shops" } };
+    expect(await validateReview([validator], review(other))).toMatchObject({ status: 500 });
+  });
+
+  it("take what a mutator changes in place and returns; what it does not return is not taken", async () => {
+    const changing = (isReturned: boolean) =>
+      mutating(Order, {
+        create(order) {
+          (order.spec as { count: number }).count = 2;
+          return isReturned ? order : undefined;
+        },
+      });
+    const patchOf = async (isReturned: boolean) => {
+      const { response } = parsed<Review>(await mutateReview([changing(isReturned)], review({})));
+      return JSON.parse(Buffer.from(response.patch!, "base64").toString()) as unknown;
+    };
+    expect(await patchOf(true)).toEqual([{ op: "add", path: "/spec/count", value: 2 }]);
+    expect(await patchOf(false)).toEqual([]);
+  });
+
+  it("of a webhook with a policy of its own ask the handlers of that policy; all, where none has it", async () => {
+    const seen: string[] = [];
+    const strict = validating(Order, { create: () => void seen.push("strict") });
+    const lax = validating(Order, { failurePolicy: "Ignore", create: () => void seen.push("lax") });
+    for (const policy of [policyId(strict), policyId(lax), "another"]) {
+      await validateReview([strict, lax], review({}), policy);
+      seen.push("|");
+    }
+    expect(seen).toEqual(["strict", "|", "lax", "|", "strict", "lax", "|"]);
   });
 
   it("case 39: of a kind without a handler are an error of the server", async () => {

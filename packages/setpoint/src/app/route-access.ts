@@ -24,21 +24,35 @@ const VERBS: Readonly<Record<string, string>> = {
  */
 export function reviewedRoutes(client: Client): RouteGuard {
   return async (routes, request) => {
-    const found = findRoute(routes, request);
-    if (!found) return undefined;
-    const { signal } = request;
-    const caller = await callerOf(client, request.headers.authorization, signal);
-    if (typeof caller === "string") return errorAnswer(new RefusedError(401, "Unauthorized", caller));
-    const { group, version, plural, path, method } = found.route;
-    const resourceAttributes = {
-      group,
-      version,
-      verb: ownField(VERBS, method) ?? method.toLowerCase(),
-      ...(plural ? { resource: plural, subresource: path } : { resource: path }),
-      ...(found.request.namespace ? { namespace: found.request.namespace } : {}),
-      ...(found.request.name ? { name: found.request.name } : {}),
-    };
-    if (await caller.may({ resourceAttributes })) return undefined;
-    return errorAnswer(new RefusedError(403, "Forbidden", `${caller.name} may not ${method} ${request.path}`));
+    try {
+      const refusal = await refusalOf(client, routes, request);
+      return refusal && errorAnswer(refusal);
+    } catch (error) {
+      // Ours, not the caller's: what this process may not ask says nothing of them.
+      request.onThrown?.(error);
+      return errorAnswer(new Error("who calls, and whether they may, could not be found out"));
+    }
   };
+}
+
+async function refusalOf(
+  client: Client,
+  routes: readonly Route[],
+  request: WebRequest,
+): Promise<RefusedError | undefined> {
+  const found = findRoute(routes, request);
+  if (!found) return undefined;
+  const caller = await callerOf(client, request.headers.authorization, request.signal);
+  if (typeof caller === "string") return new RefusedError(401, "Unauthorized", caller);
+  const { group, version, plural, path, method } = found.route;
+  const resourceAttributes = {
+    group,
+    version,
+    verb: ownField(VERBS, method) ?? method.toLowerCase(),
+    ...(plural ? { resource: plural, subresource: path } : { resource: path }),
+    ...(found.request.namespace ? { namespace: found.request.namespace } : {}),
+    ...(found.request.name ? { name: found.request.name } : {}),
+  };
+  if (await caller.may({ resourceAttributes })) return undefined;
+  return new RefusedError(403, "Forbidden", `${caller.name} may not ${method} ${request.path}`);
 }

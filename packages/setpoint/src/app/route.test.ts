@@ -14,6 +14,7 @@ const routes = [
   versionRoute(of, "Namespaced", { path: "stats/all", method: "TRACE", handle }),
   versionRoute(of, "Cluster", { path: "stats", handle }),
   versionRoute(of, "Cluster", { path: "stats/all", method: "CONNECT", handle }),
+  kindRoute(Shop, { path: "total", method: "HEAD", handle }),
 ];
 const answer = (method: string, path: string) => routeAnswer(routes, webRequest(method, `/apis/${path}`));
 
@@ -27,6 +28,7 @@ describe("custom routes", () => {
     ["TRACE", `${of}/namespaces/n/stats/all`, ["n", "", "stats/all"]],
     ["GET", `${of}/stats`, ["", "", "stats"]],
     ["CONNECT", `${of}/stats/all`, ["", "", "stats/all"]],
+    ["HEAD", `${of}/shops/a/total`, ["", "a", "total"]],
   ])("case 40: %s /apis/%s is dispatched", async (method, path, seen) => {
     const found = await answer(method, path);
     expect(found.status).toBe(200);
@@ -37,6 +39,7 @@ describe("custom routes", () => {
     ["GET", "other.example.com/v1/stats"],
     ["GET", "shop.example.com/v2/stats"],
     ["POST", `${of}/stats`],
+    ["HEAD", `${of}/stats`],
     ["GET", `${of}/orders/a/total`],
     ["GET", `${of}/namespaces/n/shops/a/total`],
     ["GET", `${of}/namespaces/n/orders/a`],

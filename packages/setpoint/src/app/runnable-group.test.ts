@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import { type Runnable, RunnableGroup } from "./runnable-group.js";
@@ -104,5 +105,26 @@ describe("RunnableGroup", () => {
     await expect(group.run(stop.signal)).rejects.toMatchObject({ code: "RUNNABLE_INVALID" });
     stop.abort();
     await running;
+  });
+
+  it("one that is added while the group ends waits for its next run, and leaves nothing on the signal", async () => {
+    const clock = new VirtualClock();
+    const late = member("late");
+    const slow = { name: "slow", run: () => new Promise<void>(() => {}) };
+    const group = new RunnableGroup({ name: "g", members: [slow], exitWait: "5s", clock });
+    const stop = new AbortController();
+    const running = group.run(stop.signal).catch(() => {});
+    stop.abort();
+    await turn();
+    group.add(late);
+    expect(late.log).toEqual([]);
+    await clock.advance(5000);
+    await running;
+    const again = new AbortController();
+    const next = group.run(again.signal);
+    expect(late.log).toEqual(["started"]);
+    late.fail(new Error("oh"));
+    await expect(next).rejects.toThrow("oh");
+    expect(getEventListeners(again.signal, "abort")).toEqual([]);
   });
 });

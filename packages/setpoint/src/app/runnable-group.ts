@@ -40,7 +40,9 @@ export class RunnableGroup {
   readonly #options: RunnableGroupOptions;
   readonly #members = new Map<string, Live>();
   readonly #exitWaitMs: number | undefined;
+  /** While members are started as they come: until the group begins to end. */
   #fail: ((error: unknown) => void) | undefined;
+  #isRunning = false;
 
   constructor(options: RunnableGroupOptions) {
     this.name = options.name;
@@ -71,18 +73,23 @@ export class RunnableGroup {
    * others have ended, or with `RUNNABLE_STUCK`, which names those that have not and has the error as its cause.
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#fail) throw this.#invalid("it runs already");
+    if (this.#isRunning) throw this.#invalid("it runs already");
+    this.#isRunning = true;
+    const over = new AbortController();
     const failure = new Promise<{ readonly error: unknown } | undefined>((resolve) => {
       this.#fail = (error) => resolve({ error });
       if (signal.aborted) resolve(undefined);
-      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+      signal.addEventListener("abort", () => resolve(undefined), { once: true, signal: over.signal });
     });
     for (const live of this.#members.values()) this.#start(live);
     const failed = await failure;
+    over.abort();
+    // Those that are added from now on wait for the next run: nobody would end them.
+    this.#fail = undefined;
     const lives = [...this.#members.values()];
     this.#members.clear();
     const stuck = await this.#end(lives);
-    this.#fail = undefined;
+    this.#isRunning = false;
     if (stuck.length > 0) throw this.#stuck(stuck, failed && { cause: failed.error });
     if (failed) throw failed.error;
   }

@@ -1,6 +1,13 @@
 import type { KeyPair } from "./certificate.js";
 import type { CertificateStore } from "./certificate-secret.js";
-import { type CertificateState, caBundleOf, type IssueOptions, renewed } from "./certificate-state.js";
+import {
+  type CertificateState,
+  caBundleOf,
+  goodAuthorities,
+  type IssueOptions,
+  renewed,
+  shownAtStart,
+} from "./certificate-state.js";
 
 /** How often is looked: wall clocks jump, machines sleep and other processes renew, so that one long timer would not do. */
 const CHECK_MS = 3_600_000;
@@ -8,8 +15,12 @@ const CHECK_MS = 3_600_000;
 export interface ServingCertificateOptions extends IssueOptions {
   /** Shared with other processes. Left out, the certificate is this one's alone. */
   readonly store?: CertificateStore;
+  /** The authorities that callers trust so far, as PEM, where the store should hold none: other processes still show theirs. */
+  readonly trusted?: () => Promise<string>;
   /** Called with each new certificate; the authorities have changed where `isNewAuthority`. */
   readonly onRenewed: (isNewAuthority: boolean) => void;
+  /** Called after each look that found no other authority: for what else is to be looked after as often. */
+  readonly onLooked?: () => void;
   /** The store could not be asked; it is asked again in an hour. */
   readonly onError?: (error: unknown) => void;
 }
@@ -36,6 +47,11 @@ export class ServingCertificate implements Disposable {
     return this.#state.serving;
   }
 
+  /** What to show at first, where callers need so long to trust a new authority. */
+  shownAtStart(trustMs: number): KeyPair {
+    return shownAtStart(this.#state, this.#options.clock.now(), trustMs);
+  }
+
   /** Those that callers should trust. */
   get caBundle(): string {
     return caBundleOf(this.#state);
@@ -55,8 +71,10 @@ export class ServingCertificate implements Disposable {
     }
     if (this.#isDisposed) return;
     this.#timer = this.#schedule();
-    if (this.#state.serving.certificate === before.serving.certificate) return;
-    this.#options.onRenewed(caBundleOf(this.#state) !== caBundleOf(before));
+    const isNew = this.#state.serving.certificate !== before.serving.certificate;
+    const isNewAuthority = isNew && caBundleOf(this.#state) !== caBundleOf(before);
+    if (isNew) this.#options.onRenewed(isNewAuthority);
+    if (!isNewAuthority) this.#options.onLooked?.();
   }
 
   #schedule(): Disposable {
@@ -64,9 +82,12 @@ export class ServingCertificate implements Disposable {
   }
 }
 
+/** What was stored; what this process has, where that is gone; all of it new, where nobody has any. */
 async function newest(
   state: CertificateState | undefined,
   options: ServingCertificateOptions,
 ): Promise<CertificateState> {
-  return options.store ? options.store.update((stored) => renewed(stored, options)) : renewed(state, options);
+  const { store, trusted, clock } = options;
+  const former = state || !trusted ? "" : goodAuthorities(await trusted(), clock.now());
+  return store ? store.update((stored) => renewed(stored ?? state, options, former)) : renewed(state, options);
 }

@@ -34,8 +34,8 @@ export function errorAnswer(error: unknown): WebAnswer {
   return jsonAnswer(status.code, status);
 }
 
-/** The request of a review, or the answer to a body that is none. */
-export function reviewRequest(request: WebRequest): Readonly<Record<string, unknown>> | WebAnswer {
+/** The request of a review, or the answer to a body that is none of that version. */
+export function reviewRequest(request: WebRequest, apiVersion: string): Readonly<Record<string, unknown>> | WebAnswer {
   if (request.method !== "POST") return textAnswer(405, "method not allowed: reviews are posted");
   let review: unknown;
   try {
@@ -43,7 +43,12 @@ export function reviewRequest(request: WebRequest): Readonly<Record<string, unkn
   } catch {
     return textAnswer(400, "the body is not JSON");
   }
-  const asked = (review as { request?: unknown } | null)?.request;
+  const { request: asked, apiVersion: sent = apiVersion } = (review ?? {}) as {
+    request?: unknown;
+    apiVersion?: unknown;
+  };
+  if (sent !== apiVersion)
+    return textAnswer(400, `the review is of ${String(sent)}, which is answered in ${apiVersion} alone`);
   if (typeof asked !== "object" || asked === null) return textAnswer(400, "the body is no review: it has no request");
   return asked as Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,5 @@
 import { SetpointError } from "../errors/error.js";
+import { processOwner } from "./webhook-owner.js";
 
 /** Where the API server finds the webhooks. */
 export interface WebhookPlace {
@@ -26,6 +27,15 @@ export interface WebhookAddress {
   readonly hosts: readonly string[];
   /** Gone with this process: its configurations go as well. */
   readonly isLocal: boolean;
+  /** Nobody but this machine reaches it: there is no tunnel, Service or sidecar that passes on what others send. */
+  readonly isPrivate: boolean;
+  /**
+   * Who has installed what leads here, for a mark on it: the Service, the URL, or the process on its machine. One that
+   * comes after another at the same place is the same owner.
+   */
+  readonly owner: string;
+  /** The path that callers put before each of ours, unless a proxy took it off: `/hooks`, or nothing. */
+  readonly prefix: string;
   target(path: string, port: number): WebhookTarget;
 }
 
@@ -42,18 +52,25 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
       host: "",
       hosts: [dns, `${dns}.cluster.local`],
       isLocal: false,
+      isPrivate: false,
+      owner: `service ${namespace}/${name}`,
+      prefix: "",
       target: (path) => ({ service: { namespace, name, port, path } }),
     };
   }
   if (url) {
-    const { protocol, hostname, href } = new URL(url);
+    const { protocol, hostname, origin, pathname } = new URL(url);
     if (protocol !== "https:") throw unreachable(`API servers call webhooks by https, not by ${url}`);
     const host = hostname.replace(/^\[|\]$/g, "");
+    const prefix = pathname.replace(/\/$/, "");
     return {
       host: isLoopback(host) ? host : "",
       hosts: [host],
       isLocal: true,
-      target: (path) => ({ url: `${href.replace(/\/$/, "")}${path}` }),
+      isPrivate: false,
+      owner: `url ${origin}${prefix}`,
+      prefix,
+      target: (path) => ({ url: `${origin}${prefix}${path}` }),
     };
   }
   if (!isLocalServer(server)) {
@@ -66,6 +83,9 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
     host: "127.0.0.1",
     hosts: ["127.0.0.1", "localhost"],
     isLocal: true,
+    isPrivate: true,
+    owner: processOwner(),
+    prefix: "",
     target: (path, port) => ({ url: `https://127.0.0.1:${port}${path}` }),
   };
 }

@@ -1,113 +1,211 @@
-import { isNotFound } from "../client/api-error.js";
+import { Buffer } from "node:buffer";
+import { isConflict, isForbidden, isNotFound } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import { SetpointError } from "../errors/error.js";
 import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
+import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { installCrd } from "../kinds/install-crd.js";
-import { type Kind, kindId } from "../kinds/kind.js";
+import type { Kind } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
-import { type AdmissionOptions, type Mutator, operationsOf, type Validator } from "./admission.js";
+import { ownField } from "../kinds/own-field.js";
+import { type Mutator, operationsOf, type Validator } from "./admission.js";
+import { askedTogether, policyId, policyOf } from "./admission-policy.js";
 import { type App, hasConversion } from "./app.js";
 import type { WebhookTarget } from "./webhook-address.js";
+import { INSTALLED_BY, isOwn } from "./webhook-owner.js";
 
 export interface InstallOptions {
   /** How a path of the webhook server is named to the API server. */
   readonly target: (path: string) => WebhookTarget;
-  readonly caBundle: string;
+  /** Whom the API server is to trust, base64 of PEM; left out, whom it trusts anyway. */
+  readonly caBundle?: string;
+  /** Who installs: see {@link INSTALLED_BY}. */
+  readonly owner: string;
   readonly clock: Clock;
+  /** Told of a kind that this account may not install, and whose objects can be had without: somebody else installs it. */
+  readonly onForbidden: (kind: Kind, error: unknown) => void;
 }
 
-/** The path of an app's webhook: each app has its own, so that several share a server. */
-export function webhookPath(app: App, review: "validate" | "mutate" | "convert"): string {
-  return `/${app.name}/${review}`;
+/** The path of an app's webhook: each app has its own, so that several share a server; and so has each policy. */
+export function webhookPath(app: App, review: "validate" | "mutate" | "convert", policy = ""): string {
+  return `/${app.name}/${review}${policy && `/${policy}`}`;
+}
+
+/** Tells the API server of an app: the definitions of its kinds, with their conversion, and its webhooks. */
+export async function installApp(client: Client, app: App, options: InstallOptions): Promise<void> {
+  await installConversion(client, app, options);
+  await installWebhooks(client, app, options);
+}
+
+/** Tells the API server of an app's kinds, and where those that need it are converted. See {@link installKinds}. */
+export function installConversion(client: Client, app: App, options: InstallOptions): Promise<void> {
+  return installKinds(client, app, { ...options, conversionWebhook: clientConfigOf(app, "convert", options) });
+}
+
+export interface InstallKindsOptions extends Pick<InstallOptions, "clock" | "onForbidden"> {
+  readonly conversionWebhook?: WebhookTarget & { readonly caBundle?: string };
 }
 
 /**
- * Tells the API server of an app: the definitions of its kinds, with their conversion, and its webhooks, server-side
- * applied. A webhook configuration that the app no longer needs is deleted.
+ * Tells the API server of an app's kinds. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`, and
+ * where a kind that is converted here may not be installed.
  */
-export async function installApp(client: Client, app: App, options: InstallOptions): Promise<void> {
-  const { target, caBundle, clock } = options;
-  await installKinds(client, app, { clock, conversionWebhook: { ...target(webhookPath(app, "convert")), caBundle } });
-  for (const [kind, review, handlers] of configurationsOf(app)) {
-    if (handlers.length === 0) {
-      await uninstall(client, kind, app);
-      continue;
-    }
-    const clientConfig = { ...target(webhookPath(app, review)), caBundle };
-    await client.apply(
-      kind,
-      {
-        apiVersion: kind.apiVersion,
-        kind: kind.kind,
-        metadata: { name: app.name },
-        webhooks: askedTogether(handlers).map((group, at) => webhook(app, group, at, clientConfig)),
-      },
-      { fieldManager: `setpoint-${app.name}`, force: true },
-    );
-  }
-}
-
-/** Tells the API server of an app's kinds. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`. */
-export async function installKinds(
-  client: Client,
-  app: App,
-  {
-    clock,
-    conversionWebhook,
-  }: { readonly clock: Clock; readonly conversionWebhook?: WebhookTarget & { readonly caBundle: string } },
-): Promise<void> {
+export async function installKinds(client: Client, app: App, options: InstallKindsOptions): Promise<void> {
+  const { clock, conversionWebhook, onForbidden } = options;
   for (const kind of app.kinds) {
-    const crd = kind.crd(conversionWebhook && hasConversion(kind) ? { conversionWebhook } : {});
-    await installCrd(client, crd, { clock });
+    const isConverted = hasConversion(kind);
+    try {
+      await installCrd(client, kind.crd(conversionWebhook && isConverted ? { conversionWebhook } : {}), { clock });
+    } catch (error) {
+      if (isConverted || !isForbidden(error)) throw error;
+      onForbidden(kind, error);
+    }
   }
 }
 
-/** Takes an app's webhooks away, so that no write waits for a server that is gone. Its kinds stay. */
-export async function uninstallWebhooks(client: Client, app: App): Promise<void> {
-  for (const [kind, , handlers] of configurationsOf(app)) {
-    if (handlers.length > 0) await uninstall(client, kind, app);
-  }
-}
-
-type Configuration = Kind<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>;
-
-function configurationsOf(
-  app: App,
-): readonly (readonly [Configuration, "validate" | "mutate", readonly (Validator | Mutator)[]])[] {
-  return [
-    [ValidatingWebhookConfiguration, "validate", app.validators],
-    [MutatingWebhookConfiguration, "mutate", app.mutators],
-  ];
-}
-
-async function uninstall(client: Client, kind: Configuration, app: App): Promise<void> {
+/**
+ * Server-side applies an app's webhooks; a configuration of its own that it no longer needs is deleted. All or none: where
+ * one cannot be installed, those that this call made go again. Rejects with `WEBHOOK_TAKEN` for one that somebody else
+ * has installed.
+ */
+export async function installWebhooks(client: Client, app: App, options: InstallOptions): Promise<void> {
+  const made: Configuration[] = [];
   try {
-    await client.delete(kind, app.name);
+    for (const configuration of configurationsOf(app)) {
+      if (configuration.handlers.length === 0) await tidy(client, app, configuration, options);
+      else if (await install(client, app, configuration, options)) made.push(configuration);
+    }
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    for (const configuration of made) await uninstall(client, app, configuration, options).catch(() => {});
+    throw error;
   }
+}
+
+/**
+ * Takes an app's webhooks away, so that no write waits for a server that is gone. Its kinds stay, and so do webhooks that
+ * somebody else has installed, or that lead elsewhere by now.
+ */
+export async function uninstallWebhooks(client: Client, app: App, options: InstallOptions): Promise<void> {
+  for (const configuration of configurationsOf(app)) {
+    if (configuration.handlers.length > 0) await uninstall(client, app, configuration, options, true);
+  }
+}
+
+/** The authorities that API servers were told to trust for an app, as PEM; empty where none, or where one may not look. */
+export async function installedAuthorities(client: Client, app: App): Promise<string> {
+  try {
+    const found = await Promise.all(configurationsOf(app).map(({ kind }) => client.find(kind, app.name)));
+    const definitions = await Promise.all(
+      app.kinds
+        .filter(hasConversion)
+        .map(({ plural, group }) => client.find(CustomResourceDefinition, `${plural}.${group}`)),
+    );
+    const configs = [
+      ...found.flatMap((each) => each?.webhooks ?? []).map(({ clientConfig }) => clientConfig),
+      ...definitions.map((each) => each?.spec.conversion?.webhook?.clientConfig),
+    ];
+    return configs.map((config) => Buffer.from(config?.caBundle ?? "", "base64").toString("utf8")).join("\n");
+  } catch (error) {
+    if (isForbidden(error)) return "";
+    throw error;
+  }
+}
+
+interface Configuration {
+  readonly kind: Kind<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>;
+  readonly review: "validate" | "mutate";
+  readonly handlers: readonly Handler[];
 }
 
 type Handler = Validator | Mutator;
 
-function policyOf({ options }: Handler): JsonObject & Required<Omit<AdmissionOptions, "subresources">> {
-  const { failurePolicy = "Fail", sideEffects = "None", timeoutSeconds = 10 } = options;
-  return { failurePolicy, sideEffects, timeoutSeconds };
+function configurationsOf(app: App): readonly Configuration[] {
+  return [
+    { kind: ValidatingWebhookConfiguration, review: "validate", handlers: app.validators },
+    { kind: MutatingWebhookConfiguration, review: "mutate", handlers: app.mutators },
+  ];
 }
 
-/** The handlers of one kind that are asked in the same way: one call does for all of them. */
-function askedTogether(handlers: readonly Handler[]): readonly (readonly [Handler, ...Handler[]])[] {
-  const groups = new Map<string, [Handler, ...Handler[]]>();
-  for (const handler of handlers) {
-    const id = JSON.stringify([kindId(handler.kind), policyOf(handler)]);
-    const group = groups.get(id);
-    if (group) group.push(handler);
-    else groups.set(id, [handler]);
+/** Gives whether it was not there. */
+async function install(
+  client: Client,
+  app: App,
+  { kind, review, handlers }: Configuration,
+  options: InstallOptions,
+): Promise<boolean> {
+  const known = await client.find(kind, app.name);
+  const mark = known && ownField(known.metadata.annotations, INSTALLED_BY);
+  if (known && !isOwn(mark, options.owner)) {
+    throw new SetpointError(
+      "WEBHOOK_TAKEN",
+      `app ${app.name}: the ${kind.kind} ${app.name} is ${mark ? `of ${mark}` : `of somebody else: it has no ${INSTALLED_BY}`}, ` +
+        `not of ${options.owner}`,
+    );
   }
-  return [...groups.values()];
+  await client.apply(
+    kind,
+    {
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      metadata: { name: app.name, annotations: { [INSTALLED_BY]: options.owner } },
+      webhooks: askedTogether(handlers).map((group, at) =>
+        webhook(app, group, at, clientConfigOf(app, review, options, policyId(group[0]))),
+      ),
+    },
+    { fieldManager: `setpoint-${app.name}`, force: true },
+  );
+  return known === undefined;
+}
+
+/** An account that may not look has never installed one. */
+async function tidy(client: Client, app: App, configuration: Configuration, options: InstallOptions): Promise<void> {
+  try {
+    await uninstall(client, app, configuration, options);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+  }
+}
+
+async function uninstall(
+  client: Client,
+  app: App,
+  { kind }: Configuration,
+  { owner, target }: InstallOptions,
+  onlyIfHere = false,
+): Promise<void> {
+  for (;;) {
+    const known = await client.find(kind, app.name);
+    if (!known || !isOwn(ownField(known.metadata.annotations, INSTALLED_BY), owner)) return;
+    if (onlyIfHere && !known.webhooks?.some(({ clientConfig }) => leadsTo(target("/"), clientConfig))) return;
+    try {
+      const { uid, resourceVersion } = known.metadata;
+      await client.delete(kind, app.name, { preconditions: { uid, resourceVersion } });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      // Somebody changed it since we looked: look again.
+      if (!isConflict(error)) throw error;
+    }
+  }
+}
+
+function leadsTo({ url, service }: WebhookTarget, installed: WebhookTarget | object): boolean {
+  const there = installed as WebhookTarget;
+  if (url !== undefined) return there.url?.startsWith(url) ?? false;
+  return there.service?.namespace === service?.namespace && there.service?.name === service?.name;
+}
+
+function clientConfigOf(
+  app: App,
+  review: "validate" | "mutate" | "convert",
+  { target, caBundle }: InstallOptions,
+  policy = "",
+): WebhookTarget & { readonly caBundle?: string } {
+  return { ...target(webhookPath(app, review, policy)), ...(caBundle === undefined ? {} : { caBundle }) };
 }
 
 function webhook(app: App, handlers: readonly [Handler, ...Handler[]], at: number, clientConfig: object): JsonObject {

@@ -68,7 +68,7 @@ describe("WebhookServer", () => {
   it("answers a route of every method over the wire", async () => {
     await using env = await TestEnvironment.create();
     const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"] as const;
-    const routes = methods.map((method) =>
+    const routes = [...methods, "HEAD" as const].map((method) =>
       versionRoute("shop.example.com/v1", "Cluster", {
         path: "echo",
         method,
@@ -87,6 +87,8 @@ describe("WebhookServer", () => {
       ]);
     }
     expect(await sent(server, "CONNECT /apis/shop.example.com/v1/nothing HTTP/1.1")).toMatch(/^HTTP\/1.1 404 /);
+    // Of a HEAD the body is kept back.
+    expect(await ask("HEAD")).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)+\r\n$/);
   });
 
   it("logs what a handler throws by mistake, not what it refuses", async () => {

@@ -347,6 +347,14 @@ export const errorRegistry = defineErrors({
     summary: "An app's admission or route refused a request.",
     cure: "The message is the app's own.",
   },
+  WEBHOOK_TAKEN: {
+    summary: "Another process, or somebody else, has installed webhooks under the name of this app.",
+    cure: "Stop the one that the message names, or give the app another name. Where it is gone, delete the configuration.",
+  },
+  WEBHOOK_CERTIFICATE_INVALID: {
+    summary: "The Secret of the webhooks' certificate holds something else, or is damaged.",
+    cure: "Delete the Secret, and it is made anew. Where it is somebody else's, give the Service another name.",
+  },
   WEBHOOK_UNREACHABLE: {
     summary: "The API server could not reach the webhooks that this process would serve.",
     cure: "Run in the cluster behind a Service, use a local control plane, or give a URL that the cluster can reach.",

@@ -157,4 +157,21 @@ describe("replacing a CustomResourceDefinition", () => {
       "v1: status",
     ]);
   });
+
+  it("that a webhook converts by one that nothing does is incompatible, unless its versions are the same", () => {
+    const Old = resource("web.example.com/v1beta1/Website", { spec: z.object({ image: z.string(), count: z.int() }) });
+    const New = resource("web.example.com/v1/Website", { spec: base });
+    const converted = New.withVersion(Old, {
+      up: ({ spec }) => ({ spec: { image: spec.image, replicas: spec.count } }),
+      down: ({ spec }) => ({ spec: { image: spec.image, count: spec.replicas } }),
+    }).crd({ conversionWebhook: { url: "https://converter.example.com" } });
+    const paths = (before: CrdManifest, after: CrdManifest) =>
+      compareCrds(installed(before), after).map(({ severity, path }) => `${severity} ${path}`);
+    expect(paths(converted, New.withVersion(Old).crd())).toEqual(["incompatible conversion"]);
+    expect(paths(converted, converted)).toEqual([]);
+    const Same = resource("web.example.com/v1beta1/Website", { spec: base });
+    const same = New.withVersion(Same, { up: ({ spec }) => ({ spec }), down: ({ spec }) => ({ spec }) });
+    const url = { conversionWebhook: { url: "https://converter.example.com" } };
+    expect(paths(same.crd(url), New.withVersion(Same).crd())).toEqual([]);
+  });
 });

@@ -46,7 +46,7 @@ export function compareCrds(
     );
   }
   for (const version of before.versions) changes.push(...versionChanges(version, after));
-  return [...changes, ...storageChanges(before, after)];
+  return [...changes, ...conversionChanges(before, after), ...storageChanges(before, after)];
 }
 
 const versionNamed = (spec: CustomResourceDefinitionSpec, name: string) =>
@@ -82,6 +82,19 @@ function versionChanges(
   }
   const schemas = [before.schema?.openAPIV3Schema ?? {}, after.schema?.openAPIV3Schema ?? {}] as const;
   return [...changes, ...compareSchemas(...schemas).map(({ path, message }) => change(path, message))];
+}
+
+/** What a webhook has converted would be taken as it is, and lose whatever the other version does not know. */
+function conversionChanges(
+  before: CustomResourceDefinitionSpec,
+  after: CustomResourceDefinitionSpec,
+): readonly CrdChange[] {
+  if (before.conversion?.strategy !== "Webhook" || after.conversion?.strategy === "Webhook") return [];
+  const [first, ...others] = after.versions;
+  const other = others.find(({ schema }) => !isSameJson(schema, first?.schema));
+  if (!first || !other) return [];
+  const message = `a webhook converts objects; without it they are taken as they are, although ${first.name} and ${other.name} differ`;
+  return [{ severity: "incompatible", path: "conversion", message }];
 }
 
 /** Without a webhook an object moves between versions as it is: what the new storage version lacks is lost. */

@@ -37,7 +37,10 @@ export interface VersionOptions<Old extends KubeObject, New extends KubeObject> 
   readonly served?: boolean;
   /** Servers warn its users with this text. */
   readonly deprecated?: string;
-  /** From this version to the stored one; the metadata stays as it is. Without both the objects are taken as they are. */
+  /**
+   * From this version to the stored one; the metadata stays as it is, and so does the status, unless the function returns
+   * one. Without both the objects are taken as they are.
+   */
   readonly up?: (object: Old) => Body<New>;
   readonly down?: (object: New) => Body<Old>;
 }

@@ -252,6 +252,26 @@ describe("several versions", () => {
     );
   });
 
+  it("keep the status of an object, unless a function returns another or none", () => {
+    const toOld = "web.example.com/v1beta1";
+    const status = { ready: 2 };
+    const up = (old: { spec: { image: string; count: number } }) => ({
+      spec: { image: old.spec.image, replicas: old.spec.count },
+    });
+    const down = (site: { spec: { image: string; replicas: number } }) => ({
+      spec: { image: site.spec.image, count: site.spec.replicas },
+    });
+    const Silent = Website.withVersion(Old, { up, down });
+    const converted = Silent.convert({ ...stored, status } as KubeObject, toOld);
+    expect(converted).toMatchObject({ spec: { image: "nginx", count: 2 }, status });
+    expect(Silent.convert(converted, "web.example.com/v1")).toEqual({ ...stored, status });
+    expect(Silent.convert(stored, toOld)).not.toHaveProperty("status");
+    const Another = Website.withVersion(Old, { up, down: (site) => ({ ...down(site), status: { ready: 9 } }) });
+    expect(Another.convert({ ...stored, status } as KubeObject, toOld)).toMatchObject({ status: { ready: 9 } });
+    const None = Website.withVersion(Old, { up, down: (site) => ({ ...down(site), status: undefined }) });
+    expect(None.convert({ ...stored, status } as KubeObject, toOld)).toMatchObject({ status: undefined });
+  });
+
   it("must be of one kind, each once, and convert both ways", () => {
     const Other = resource("web.example.com/v1beta1/Other", { spec: z.object({}) });
     expect(() => Website.withVersion(Other)).toThrow(/its kind is Other/);

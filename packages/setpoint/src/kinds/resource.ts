@@ -155,8 +155,11 @@ function makeResource(declaration: ResourceDeclaration, parts: Parts): Resource 
       throw new SetpointError("CONVERSION_MISSING", `${kind}: no version ${versionOf} beside ${apiVersion}`);
     }
     const { apiVersion: _from, kind: _kind, metadata, ...body } = object;
-    const converted = older[direction]?.(object) ?? body;
-    return { apiVersion: target, kind, metadata, ...converted };
+    const converted: object = older[direction]?.(object) ?? body;
+    const { status } = body as { readonly status?: unknown };
+    // A function that says nothing of the status keeps it: it would be lost with the next write in the other version.
+    const kept = status === undefined || "status" in converted ? {} : { status };
+    return { apiVersion: target, kind, metadata, ...converted, ...kept } as KubeObject;
   }
 }
 

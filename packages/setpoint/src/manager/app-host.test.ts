@@ -18,7 +18,7 @@ import { watcher } from "../controller/watcher.js";
 import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
-import { ConfigMap } from "../kinds/builtin/v1.js";
+import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { run } from "./run.js";
@@ -141,6 +141,90 @@ describe("an app in a manager", () => {
     await stopping;
     expect(seen).toEqual(["begun a", "admitted a"]);
     expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+  });
+
+  it("is served by one server with those that are added at the same time", async () => {
+    await using env = await TestEnvironment.create();
+    const shops = app({ name: "shops", kinds: [Shop], validate: [validating(Shop, { create: () => {} })] });
+    await using manager = managerOf(env);
+    await manager.start();
+    await Promise.all([manager.add(orders), manager.add(shops)]);
+    const urls = (await env.client.list(ValidatingWebhookConfiguration)).items.map(
+      ({ webhooks }) => new URL(webhooks?.[0]?.clientConfig.url ?? "").port,
+    );
+    expect(urls).toEqual([String(manager.webhookPort), String(manager.webhookPort)]);
+    await manager.stop();
+    expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+  });
+
+  it("leaves nothing behind where the manager is stopped while it is added, and is refused after that", async () => {
+    await using env = await TestEnvironment.create();
+    const seen: string[] = [];
+    const shops = app({
+      name: "shops",
+      kinds: [Shop],
+      validate: [validating(Shop, { create: () => {} })],
+      reconcilers: [controller(Shop, { reconcile: ({ metadata }) => void seen.push(metadata.name) })],
+    });
+    await using manager = managerOf(env);
+    await manager.start();
+    const adding = manager.add(shops).catch((error: unknown) => error);
+    await manager.stop();
+    expect(await adding).toBeInstanceOf(Error);
+    expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+    await expect(manager.add(app({ name: "late", kinds: [Shop] }))).rejects.toThrow("the manager has stopped");
+    await env.advance("1s");
+    expect(seen).toEqual([]);
+  });
+
+  it("that is removed answers webhooks until its last run has ended, and can be added again", async () => {
+    await using env = await TestEnvironment.create();
+    const seen: string[] = [];
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const shops = app({
+      name: "shops",
+      kinds: [Order, Shop],
+      validate: [validating(Shop, { create: ({ metadata }) => void seen.push(`admitted ${metadata.name}`) })],
+      reconcilers: [
+        controller(Order, {
+          async reconcile({ metadata: { name } }) {
+            await released;
+            await env.client.create(Shop, { metadata: { name }, spec: { open: true } });
+          },
+        }),
+      ],
+    });
+    await using manager = managerOf(env);
+    await manager.add(shops);
+    await manager.start();
+    await env.client.create(Order, { metadata: { ...here, name: "a" }, spec: { item: "tea", count: 1 } });
+    await env.idle();
+    const removing = manager.remove(shops);
+    await env.idle();
+    release();
+    await removing;
+    expect(seen).toEqual(["admitted a"]);
+    await env.client.create(Shop, { metadata: { name: "b" }, spec: { open: true } });
+    await manager.add(shops);
+    await env.client.create(Shop, { metadata: { name: "c" }, spec: { open: true } });
+    expect(seen).toEqual(["admitted a", "admitted c"]);
+  });
+
+  it("case 12: is as good as removed where it was never added, as is any other part", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Order, Shop] });
+    const seen: string[] = [];
+    await using manager = managerOf(env);
+    await manager.add(watcher(Order, { add: ({ metadata }) => seen.push(metadata.name) }));
+    await manager.start();
+    const strangers = [orders, controller(Shop, { reconcile: () => undefined }), watcher(Shop, { add: () => {} })];
+    for (const part of strangers) await manager.remove(part);
+    await manager.removeRunnable("nobody");
+    await env.client.create(Order, { metadata: { ...here, name: "a" }, spec: { item: "tea", count: 1 } });
+    await env.advance("1s");
+    expect([seen, manager.trouble()]).toEqual([["a"], []]);
   });
 
   it("lets go of the objects of a kind that it has given up", async () => {
@@ -324,6 +408,30 @@ it("says what to do for an account that may not install webhooks", async () => {
   await manager.add(app({ name: "shop", kinds: [Shop], validate: [validating(Shop, { create: () => undefined })] }));
   await expect(manager.start()).rejects.toMatchObject({ code: "API_FORBIDDEN" });
   expect(lines).toEqual([expect.stringContaining("grant what `setpoint rbac` prints")]);
+});
+
+it("masks what the errors of its handlers quote of Secrets", async () => {
+  await using env = await TestEnvironment.create({ kinds: [Order] });
+  await env.client.create(Secret, { metadata: { ...here, name: "db" }, stringData: { password: "correct-horse" } });
+  const reading = controller(Order, {
+    uses: [Secret],
+    async reconcile(_, ctx) {
+      await ctx.find(Secret, "db");
+    },
+  });
+  const moody = validating(Order, {
+    update() {
+      throw new Error("cannot log in with correct-horse");
+    },
+  });
+  await using manager = managerOf(env);
+  await manager.add(app({ name: "shop", kinds: [Order], reconcilers: [reading], validate: [moody] }));
+  await manager.start();
+  await env.client.create(Order, { metadata: { ...here, name: "a" }, spec: { item: "tea", count: 1 } });
+  await env.advance("1s");
+  const body = { spec: { count: 2 } };
+  const refused = env.client.patch(Order, "a", { type: "merge", body }, here);
+  await expect(refused).rejects.toThrow("cannot log in with ***");
 });
 
 describe("preflight", () => {

@@ -5,6 +5,7 @@ import { isForbidden } from "../client/api-error.js";
 import { systemClock } from "../clock/system-clock.js";
 import { type FinalizerEditOptions, sweepFinalizers } from "../controller/finalizer.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 
 /** Where the webhooks of apps are reached, and who installs what apps need. */
 export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client">>;
@@ -19,6 +20,9 @@ export class AppHost implements AsyncDisposable {
   readonly #apps = new Set<App>();
   #server: WebhookServer | undefined;
   #hasStarted = false;
+  #hasEnded = false;
+  /** One after another: the first that is served makes the server that the next one is added to. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: Omit<WebhookServerOptions, "apps">) {
     this.#options = options;
@@ -44,7 +48,7 @@ export class AppHost implements AsyncDisposable {
     await this.#host(this.apps);
   }
 
-  /** Installed and served at once where the host has started. Throws where the name is taken. */
+  /** Installed and served at once where the host has started. Throws where the name is taken, or the host has ended. */
   async add(app: App): Promise<void> {
     if (this.apps.some(({ name }) => name === app.name)) throw new TypeError(`there is an app ${app.name} already`);
     this.#apps.add(app);
@@ -57,10 +61,13 @@ export class AppHost implements AsyncDisposable {
     }
   }
 
-  /** Its webhooks are uninstalled; its kinds stay, and their objects. */
+  /**
+   * Its webhooks are uninstalled; its kinds stay, and their objects, which are converted on. Rejects, and goes on serving
+   * it, where they could not be uninstalled.
+   */
   async remove(app: App): Promise<void> {
+    await this.#inTurn(async () => this.#server?.remove(app));
     this.#apps.delete(app);
-    await this.#server?.remove(app);
   }
 
   /** Takes the finalizers of kinds that the app has given up off their objects. */
@@ -77,10 +84,23 @@ export class AppHost implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#hasEnded = true;
+    await this.#turn;
     await this.#server?.[Symbol.asyncDispose]();
   }
 
-  async #host(apps: readonly App[]): Promise<void> {
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  #host(apps: readonly App[]): Promise<void> {
+    return this.#inTurn(() => this.#hostNow(apps));
+  }
+
+  async #hostNow(apps: readonly App[]): Promise<void> {
+    if (this.#hasEnded) throw new TypeError("the manager has stopped: it serves no more apps");
     for (const app of apps) if (!isServed(app)) await this.#installKinds(app);
     const served = apps.filter(isServed);
     if (served.length === 0) return;
@@ -99,11 +119,8 @@ export class AppHost implements AsyncDisposable {
     if (!install) return;
     // Loaded when first needed: most processes install nothing.
     const { installKinds } = await import("../app/webhook-configuration.js");
-    try {
-      await installKinds(client, app, { clock });
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      this.#log.warn("may not install the kinds of an app", { app: app.name, error });
-    }
+    const onForbidden = (kind: Kind, error: unknown): void =>
+      this.#log.warn(`may not install the kind ${kindId(kind)}`, { app: app.name, error });
+    await installKinds(client, app, { clock, onForbidden });
   }
 }

@@ -125,7 +125,8 @@ export class Manager implements AsyncDisposable {
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     this.#events = new EventWriter({ ...common, component: name, fence: this.#fence() });
-    this.#apps = new AppHost({ ...common, ...webhookMetrics(this.metrics), ...options.webhooks });
+    const onThrown = (error: unknown): void => void this.#mask.error(error);
+    this.#apps = new AppHost({ ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks });
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
@@ -207,11 +208,12 @@ export class Manager implements AsyncDisposable {
   async remove(part: Part): Promise<void> {
     this.#stopCollecting(part);
     if (part.type === "app") {
-      await this.#apps.remove(part);
       await Promise.all([
         ...part.workloads.map((workload) => this.remove(workload)),
         ...part.runnables.map(({ name }) => this.removeRunnable(`${part.name}/${name}`)),
       ]);
+      // Not before: what the last runs write may have to pass its own webhooks.
+      await this.#apps.remove(part);
       return;
     }
     const live = this.#workloads.get(idOf(part));
@@ -331,6 +333,7 @@ export class Manager implements AsyncDisposable {
     if (taken) throw new TypeError(`app ${app.name}: the manager has a ${taken} already`);
     await this.#hosted?.catch(() => {});
     await this.#apps.add(app);
+    this.#stopping.signal.throwIfAborted();
     this.#collect(app, app.metrics);
     for (const workload of app.workloads) void this.add(workload);
     for (const runnable of app.runnables) {

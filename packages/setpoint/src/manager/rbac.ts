@@ -67,25 +67,34 @@ function workloadRules(workload: Workload): RbacRule[] {
   return inScope({ kind }, options.namespaces, finalizer ? [...READ, "patch"] : READ);
 }
 
-/** The definitions of its kinds, and its webhooks, each by its name; a name cannot be asked for at creation. */
+/**
+ * The definitions of its kinds, and its webhooks, each by its name; a name cannot be asked for at creation. Webhooks that
+ * an app of this name had before are looked for and deleted, also where it has none now.
+ */
 function installRules(app: App): readonly RbacRule[] {
-  const rules = (group: string, resource: string, resourceNames: readonly string[], verbs: readonly string[]) => {
+  const named = (
+    group: string,
+    resource: string,
+    names: readonly string[],
+    verbs: readonly string[],
+    isMade = true,
+  ) => {
     const rule = { apiGroups: [group], resources: [resource] };
-    return resourceNames.length === 0
-      ? []
-      : [
-          { ...rule, verbs: ["create"] },
-          { ...rule, resourceNames, verbs },
-        ];
+    return [...(isMade ? [{ ...rule, verbs: ["create"] }] : []), { ...rule, resourceNames: names, verbs }];
+  };
+  const webhooks = (resource: string, isNeeded: boolean): readonly RbacRule[] => {
+    const verbs = isNeeded ? ["get", "patch", "delete"] : ["get", "delete"];
+    return named("admissionregistration.k8s.io", resource, [app.name], verbs, isNeeded);
   };
   const definitions = app.kinds.map(({ plural, group }) => `${plural}.${group}`);
-  const webhooks = (resource: string, isNeeded: boolean): readonly RbacRule[] =>
-    rules("admissionregistration.k8s.io", resource, isNeeded ? [app.name] : [], ["patch", "delete"]);
-  return [
-    ...rules("apiextensions.k8s.io", "customresourcedefinitions", definitions, ["get", "update"]),
-    ...webhooks("validatingwebhookconfigurations", app.validators.length > 0),
-    ...webhooks("mutatingwebhookconfigurations", app.mutators.length > 0),
-  ];
+  const rules: RbacRule[] = [];
+  if (definitions.length > 0)
+    rules.push(...named("apiextensions.k8s.io", "customresourcedefinitions", definitions, ["get", "update"]));
+  if (isServed(app)) {
+    rules.push(...webhooks("validatingwebhookconfigurations", app.validators.length > 0));
+    rules.push(...webhooks("mutatingwebhookconfigurations", app.mutators.length > 0));
+  }
+  return rules;
 }
 
 function certificateRules({ namespace, name }: NonNullable<RbacOptions["service"]>): readonly RbacRule[] {

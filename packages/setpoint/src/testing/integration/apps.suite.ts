@@ -7,9 +7,17 @@ import { bookkeeping } from "../../app/bookkeeping.js";
 import { RefusedError } from "../../app/refused-error.js";
 import { kindRoute, versionRoute } from "../../app/route.js";
 import { controller } from "../../controller/controller.js";
-import { ValidatingWebhookConfiguration } from "../../kinds/builtin/admissionregistration.k8s.io/v1.js";
+import {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "../../kinds/builtin/admissionregistration.k8s.io/v1.js";
+import { ClusterRole, ClusterRoleBinding } from "../../kinds/builtin/rbac.authorization.k8s.io/v1.js";
+import { ServiceAccount } from "../../kinds/builtin/v1.js";
+import type { Kind } from "../../kinds/kind.js";
 import { resource } from "../../kinds/resource.js";
 import type { Manager } from "../../manager/manager.js";
+import { preflight } from "../../manager/preflight.js";
+import { rbacManifests, rbacRules } from "../../manager/rbac.js";
 import { eventually, here, type IntegrationWorld } from "./integration-world.testing.js";
 
 const Coupon = resource("shop.integration.example/v1/Coupon", {
@@ -24,6 +32,7 @@ const Coupons = Coupon.withVersion(OldCoupon, {
   up: ({ spec, status }) => ({ spec: { code: spec.code, percent: spec.permille / 10 }, ...(status && { status }) }),
   down: ({ spec, status }) => ({ spec: { code: spec.code, permille: spec.percent * 10 }, ...(status && { status }) }),
 });
+const Voucher = resource("shop.integration.example/v1/Voucher", { spec: z.object({ worth: z.int() }) });
 const metadata = { ...here, name: "a" };
 
 export function appSuite(given: () => IntegrationWorld): void {
@@ -175,6 +184,31 @@ export function appSuite(given: () => IntegrationWorld): void {
       await eventually(() => expect(seen).toEqual(["a"]));
       await manager.remove(coupons);
       expect((await client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+    });
+
+    it.each<[string, Partial<AppOptions>]>([
+      ["a validator alone", { kinds: [Voucher], validate: [validating(Voucher, { create: () => {} })] }],
+      ["a mutator alone", { kinds: [Voucher], mutate: [mutating(Voucher, { create: () => undefined })] }],
+      ["a route alone", { kinds: [Voucher], routes: [kindRoute(Voucher, { path: "worth", handle: () => undefined })] }],
+      ["conversion alone", {}],
+    ])("start, are added, removed and ended with the permissions that are derived, having %s", async (_, parts) => {
+      const world = given();
+      const coupons = app({ name: "coupons", kinds: [Coupons], ...parts });
+      const account = "apps";
+      const kinds: Readonly<Record<string, Kind>> = { ServiceAccount, ClusterRole, ClusterRoleBinding };
+      const manifests = rbacManifests(rbacRules([coupons]), { name: account, ...here });
+      for (const manifest of manifests)
+        await world.client.apply(kinds[manifest.kind as string]!, manifest, { force: true });
+      const client = await world.connectAs(account);
+      await eventually(async () => expect(await preflight([coupons], { client })).toEqual([]));
+      const manager = await world.run([coupons], { client });
+      await eventually(() => expect([manager.isLeading, manager.webhookPort]).toEqual([true, expect.any(Number)]));
+      await manager.remove(coupons);
+      await manager.add(coupons);
+      await manager.stop();
+      expect((await world.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
+      expect((await world.client.list(MutatingWebhookConfiguration)).items).toEqual([]);
+      await world.client.delete(ClusterRoleBinding, account);
     });
 
     it("take the finalizer of a kind that they gave up off its objects", async () => {

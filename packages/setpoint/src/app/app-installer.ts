@@ -1,0 +1,88 @@
+import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import type { Logger } from "../controller/logger.js";
+import { messageOf } from "../controller/outcome.js";
+import { kindId } from "../kinds/kind.js";
+import type { App } from "./app.js";
+import type { WebhookAddress } from "./webhook-address.js";
+import {
+  type InstallOptions,
+  installApp,
+  installConversion,
+  installWebhooks,
+  uninstallWebhooks,
+} from "./webhook-configuration.js";
+
+export interface AppInstallerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly address: WebhookAddress;
+  readonly port: () => number;
+  /** Whom the API server is to trust; undefined for whom it trusts anyway. */
+  readonly caBundle: () => string | undefined;
+  /** Those whose webhooks are looked after. */
+  readonly apps: () => Iterable<App>;
+}
+
+/** Tells the API server of apps, one after another: two that install at once would undo each other's work. */
+export class AppInstaller {
+  readonly #options: AppInstallerOptions;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: AppInstallerOptions) {
+    this.#options = options;
+  }
+
+  install(apps: Iterable<App>): Promise<void> {
+    return this.#inTurn(async (client, options) => {
+      for (const app of apps) await installApp(client, app, options);
+    });
+  }
+
+  /** Of apps that are served no more, but for the conversion of their kinds. */
+  installConversion(apps: Iterable<App>): Promise<void> {
+    return this.#inTurn(async (client, options) => {
+      for (const app of apps) await installConversion(client, app, options);
+    });
+  }
+
+  uninstall(app: App): Promise<void> {
+    return this.#inTurn((client, options) => uninstallWebhooks(client, app, options));
+  }
+
+  /** Resolves when nothing is being installed. */
+  async settled(): Promise<void> {
+    await this.#turn.catch(() => {});
+  }
+
+  /** Puts back the webhooks that others have changed or deleted. Never rejects. */
+  async putBack(): Promise<void> {
+    const { apps, log } = this.#options;
+    try {
+      await this.#inTurn(async (client, options) => {
+        for (const app of apps()) await installWebhooks(client, app, options);
+      });
+    } catch (error) {
+      log.error(`could not look after the webhooks: ${messageOf(error)}`, { error });
+    }
+  }
+
+  #inTurn(work: (client: Client, options: InstallOptions) => Promise<void>): Promise<void> {
+    const { client, clock, log, address, port, caBundle } = this.#options;
+    const turn = this.#turn
+      .catch(() => {})
+      .then(() => {
+        const authorities = caBundle();
+        return work(client, {
+          target: (path) => address.target(path, port()),
+          ...(authorities === undefined ? {} : { caBundle: authorities }),
+          owner: address.owner,
+          clock,
+          onForbidden: (kind, error) => log.warn(`may not install the kind ${kindId(kind)}`, { error }),
+        });
+      });
+    this.#turn = turn;
+    return turn;
+  }
+}

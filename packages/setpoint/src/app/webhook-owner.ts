@@ -1,0 +1,27 @@
+/** The annotation of a webhook configuration that says who installed it. */
+export const INSTALLED_BY = "setpoint.dev/installed-by";
+
+/** This process, as the owner of webhooks that lead to it alone. */
+export function processOwner(): string {
+  return `process ${process.pid} on ${process.getBuiltinModule("node:os").hostname()}`;
+}
+
+/**
+ * Whether what carries this mark may be replaced and deleted by an owner: its own, or that of a process of this machine
+ * which is gone and could not uninstall it. What carries none was installed by somebody else.
+ */
+export function isOwn(mark: string | undefined, owner: string): boolean {
+  if (mark === undefined || mark === owner) return mark === owner;
+  const [former, here] = [mark, owner].map((each) => /^process (\d+) on (.*)$/s.exec(each));
+  return former != null && here != null && former[2] === here[2] && !isAlive(Number(former[1]));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process is alive, although it cannot be signalled.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
