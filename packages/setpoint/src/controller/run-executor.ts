@@ -261,13 +261,14 @@ export class RunExecutor {
           run.write("status", primary.id, run.key, request),
         );
         if (!written) return;
-        const { answer, paths } = written;
+        const { base, answer, paths } = written;
         const { resourceVersion } = answer.metadata;
         const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
         run.writes.push(record);
         run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
-        // Compared with what was known here, not with what a conflict made the writer read: that was somebody else.
-        ownWrites.note(primary.id, run.key, run.key, latest, answer, onlyAt("status"));
+        // An answer on top of what somebody else wrote, which was not known here, is no echo: it brings their change.
+        const isOwn = base.metadata.resourceVersion === latest.metadata.resourceVersion ? onlyAt("status") : () => false;
+        ownWrites.note(primary.id, run.key, run.key, latest, answer, isOwn);
         primary.observe(answer);
       });
       return outcome;

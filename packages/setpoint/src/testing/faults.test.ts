@@ -156,9 +156,13 @@ describe("an operator under faults", () => {
       },
     };
     let reason = "First";
+    const seen: string[] = [];
     const declared = controller(Website, {
       triggers: [onDemand],
-      reconcile: (_, ctx) => ctx.condition({ type: "Ready", status: "True", reason }),
+      reconcile: ({ status }, ctx) => {
+        seen.push(`${ctx.causes.map(({ type }) => type)} ${status?.conditions?.map(({ type }) => type)}`);
+        ctx.condition({ type: "Ready", status: "True", reason });
+      },
     });
     await using env = await create({ workloads: [declared] });
     await createSite(env, "a");
@@ -175,6 +179,9 @@ describe("an operator under faults", () => {
       "Ready Second",
       "Theirs First",
     ]);
+    // What others have set is news, although the answer to the own write has brought it.
+    await env.advance("10s");
+    expect(seen.at(-1)).toBe("updated Ready,Theirs");
   });
 
   it("works on when its CRD is removed and restored", async () => {
