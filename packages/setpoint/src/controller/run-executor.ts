@@ -252,7 +252,7 @@ export class RunExecutor {
       const latest = primary.peek(run.object.metadata.namespace ?? "")?.get(run.key) ?? request.object;
       if (latest.metadata.uid !== request.object.metadata.uid) return outcome;
       const condition = conditionOf(outcome, request.isLastAttempt, latest);
-      if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, latest));
+      if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, request.object));
       if (draft.isEmpty) return outcome;
       fence.check();
       using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TransportResponse } from "../client/transport.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { failure, Website, World } from "./world.testing.js";
@@ -185,6 +186,34 @@ describe("the status of a run", () => {
     await setImage("two");
     await world.clock.advance(5_000);
     expect((await world.website("a"))?.status?.phase).toBe("two");
+  });
+
+  it("says in `Reconciled` which generation was reconciled, not which one there is by then", async () => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: async ({ metadata }, ctx) => {
+          await ctx.get(ConfigMap, "settings");
+          if (metadata.generation !== 1) throw new Error("this one fails");
+          await gate;
+        },
+      }),
+    );
+    const shown = async () => (await world.website("a"))?.status?.conditions;
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(await shown()).toMatchObject([{ type: "Reconciled", status: "False", observedGeneration: 1 }]);
+    await world.client.create(ConfigMap, { metadata: { name: "settings", namespace: "team" } });
+    await world.clock.settle();
+    await setImage("two");
+    await world.clock.settle();
+    open();
+    await world.clock.settle();
+    expect(await shown()).toMatchObject([{ type: "Reconciled", status: "True", observedGeneration: 1 }]);
   });
 
   it("is told in the log where it could not be written for a failed run", async () => {
