@@ -1,3 +1,4 @@
+import { isForbidden, isInvalid } from "../client/api-error.js";
 import { timeoutSignal } from "../clock/timeout-signal.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import type { ErrorCode } from "../errors/registry.js";
@@ -275,8 +276,11 @@ export class RunExecutor {
     } catch (error) {
       const failed = environment.mask.error(error);
       if (outcome.type !== "retry" && outcome.type !== "terminal") return retry(failed);
-      if (!fence.lost?.aborted) this.#logOf(run).warn(`status of ${run.key} not written: ${messageOf(failed)}`);
-      return outcome;
+      if (fence.lost?.aborted) return outcome;
+      this.#logOf(run).warn(`status of ${run.key} not written: ${messageOf(failed)}`);
+      // What is not shown now never would be: no event wakes what is terminal. Only a refusal will not change by itself.
+      const isRefused = isInvalid(failed) || isForbidden(failed);
+      return outcome.type === "terminal" && !isRefused ? retry(outcome.error) : outcome;
     }
   }
 

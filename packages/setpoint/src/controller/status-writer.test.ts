@@ -188,6 +188,26 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.phase).toBe("two");
   });
 
+  it("shows a terminal error although it could not be written at first", async () => {
+    let refused = 0;
+    const errors: unknown[] = [];
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") && refused++ < 2 ? failure(500, "InternalError") : undefined;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.terminal(new Error("the image does not exist")),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(600_000);
+    const { conditions } = (await world.website("a"))?.status ?? {};
+    expect(conditions).toMatchObject([{ reason: "TerminalError", message: "the image does not exist" }]);
+    expect(errors.map((error) => (error as Error).message)).toEqual(Array(3).fill("the image does not exist"));
+    expect(world.runs().at(-1)?.outcome).toBe("terminal");
+  });
+
   it("says in `Reconciled` which generation was reconciled, not which one there is by then", async () => {
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => {
