@@ -2,7 +2,6 @@ import { isForbidden, isInvalid } from "../client/api-error.js";
 import { timeoutSignal } from "../clock/timeout-signal.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import type { ErrorCode } from "../errors/registry.js";
-import { type Condition, findCondition } from "../kinds/condition.js";
 import { keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { AppliedMemory } from "./applied-memory.js";
@@ -32,15 +31,13 @@ import {
   waitFor,
 } from "./outcome.js";
 import { type OwnWrites, onlyAt } from "./own-writes.js";
+import { ReconciledCondition } from "./reconciled-condition.js";
 import { Run } from "./run.js";
 import { runContext, withGeneration } from "./run-context.js";
 import type { SecretMask } from "./secret-mask.js";
 import { StatusDraft } from "./status-draft.js";
 import { StatusWriter } from "./status-writer.js";
 import type { SpanOrigin } from "./traces.js";
-
-/** The condition in which the runtime shows waits, terminal errors and parked keys. */
-export const RECONCILED_CONDITION = "Reconciled";
 
 /** What another try cannot mend: the declaration, or the object, has to change. */
 const MISTAKES: readonly ErrorCode[] = ["CHILD_NOT_OWNED", "KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"];
@@ -90,6 +87,7 @@ export interface RunResult {
 export class RunExecutor {
   readonly #parts: ExecutorParts;
   readonly #status: StatusWriter;
+  readonly #reconciled = new ReconciledCondition();
   /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
@@ -125,6 +123,11 @@ export class RunExecutor {
     } finally {
       this.#deadlines.end(aborting);
     }
+  }
+
+  /** The object of the key is gone: nothing is remembered of it. */
+  forget(key: string): void {
+    this.#reconciled.forget(key);
   }
 
   [Symbol.dispose](): void {
@@ -246,32 +249,23 @@ export class RunExecutor {
 
   /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */
   async #writeStatus(run: Run, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
-    const { environment, primary, ownWrites } = this.#parts;
-    const { clock, fence = openFence } = environment;
+    const { environment, primary } = this.#parts;
+    const { fence = openFence } = environment;
+    const { object, isLastAttempt } = request;
+    const { uid } = object.metadata;
     try {
       // The finalizer may have been added meanwhile: the status belongs to the newest state known.
-      const latest = primary.peek(run.object.metadata.namespace ?? "")?.get(run.key) ?? request.object;
-      if (latest.metadata.uid !== request.object.metadata.uid) return outcome;
-      const condition = conditionOf(outcome, request.isLastAttempt, latest);
-      if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, request.object));
-      if (draft.isEmpty) return outcome;
-      fence.check();
-      using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
-      await ownWrites.during(primary.id, run.key, async () => {
-        const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
-          run.write("status", primary.id, run.key, request),
-        );
-        if (!written) return;
-        const { base, answer, paths } = written;
-        const { resourceVersion } = answer.metadata;
-        const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
-        run.writes.push(record);
-        run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
-        // An answer on top of what somebody else wrote, which was not known here, is no echo: it brings their change.
-        const isOwn = base.metadata.resourceVersion === latest.metadata.resourceVersion ? onlyAt("status") : () => false;
-        ownWrites.note(primary.id, run.key, run.key, latest, answer, isOwn);
-        primary.observe(answer);
-      });
+      const latest = primary.peek(object.metadata.namespace ?? "")?.get(run.key) ?? object;
+      if (latest.metadata.uid !== uid) return outcome;
+      if (this.#status.showsConditions) this.#reconciled.meet(run.key, object);
+      const said = this.#status.showsConditions ? this.#reconciled.of(outcome, isLastAttempt, latest) : undefined;
+      if (said) {
+        // What was reconciled is the object that the run got, whatever it has become since.
+        draft.report(withGeneration(said, object), (shown) => this.#reconciled.mayReplace(run.key, shown));
+        this.#reconciled.writing(run.key, said);
+      }
+      const isWritten = !draft.isEmpty && (await this.#writeDraft(run, latest, draft));
+      if (said && isWritten) this.#reconciled.wrote(run.key, said);
       return outcome;
     } catch (error) {
       const failed = environment.mask.error(error);
@@ -282,6 +276,30 @@ export class RunExecutor {
       const isRefused = isInvalid(failed) || isForbidden(failed);
       return outcome.type === "terminal" && !isRefused ? retry(outcome.error) : outcome;
     }
+  }
+
+  /** False where there was nothing to write. */
+  async #writeDraft(run: Run, latest: KubeObject, draft: StatusDraft): Promise<boolean> {
+    const { environment, primary, ownWrites } = this.#parts;
+    const { clock, fence = openFence } = environment;
+    fence.check();
+    using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
+    return ownWrites.during(primary.id, run.key, async () => {
+      const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
+        run.write("status", primary.id, run.key, request),
+      );
+      if (!written) return false;
+      const { base, answer, paths } = written;
+      const { resourceVersion } = answer.metadata;
+      const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
+      run.writes.push(record);
+      run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
+      // An answer on top of what somebody else wrote, which was not known here, is no echo: it brings their change.
+      const isOwn = base.metadata.resourceVersion === latest.metadata.resourceVersion ? onlyAt("status") : () => false;
+      ownWrites.note(primary.id, run.key, run.key, latest, answer, isOwn);
+      primary.observe(answer);
+      return true;
+    });
   }
 
   #logOf({ controller, key, id }: Run): Logger {
@@ -339,28 +357,4 @@ function outcomeOf(thrown: unknown): Outcome {
   if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
   if (isSetpointError(thrown, "CHILD_TERMINATING")) return waitFor("ChildTerminating", { message: thrown.message });
   return MISTAKES.some((code) => isSetpointError(thrown, code)) ? terminal(thrown) : retry(thrown);
-}
-
-type OwnCondition = Pick<Condition, "type" | "status" | "reason" | "message">;
-
-function conditionOf(outcome: Outcome, isLastAttempt: boolean, object: KubeObject): OwnCondition | undefined {
-  const negative = (reason: string, message: string): OwnCondition => ({
-    type: RECONCILED_CONDITION,
-    status: "False",
-    reason,
-    message,
-  });
-  switch (outcome.type) {
-    case "waitFor":
-      return negative(outcome.reason, outcome.message);
-    case "terminal":
-      return negative("TerminalError", messageOf(outcome.error));
-    case "retry":
-      return isLastAttempt ? negative("RetriesExhausted", messageOf(outcome.error)) : undefined;
-    default: {
-      const { conditions } = (object as { status?: { conditions?: readonly Condition[] } }).status ?? {};
-      const isShown = findCondition(conditions, RECONCILED_CONDITION) !== undefined;
-      return isShown ? { type: RECONCILED_CONDITION, status: "True", reason: "Succeeded", message: "" } : undefined;
-    }
-  }
 }
