@@ -14,7 +14,8 @@ import type { DependencyIndex } from "./dependency-index.js";
 import type { MaskedEnvironment } from "./environment.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { openFence } from "./fence.js";
-import { editFinalizers, hasFinalizer } from "./finalizer.js";
+import { isEqual } from "./field-paths.js";
+import { editFinalizers, type FinalizerEdit, hasFinalizer, isLeaving } from "./finalizer.js";
 import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
 import { type Logger, silentLogger } from "./logger.js";
@@ -38,6 +39,9 @@ import type { SecretMask } from "./secret-mask.js";
 import { StatusDraft } from "./status-draft.js";
 import { StatusWriter } from "./status-writer.js";
 import type { SpanOrigin } from "./traces.js";
+
+/** How a run ends whose object is gone, or is being deleted and nothing to this controller: it has no status to write. */
+const LEFT = "left";
 
 /** What another try cannot mend: the declaration, or the object, has to change. */
 const MISTAKES: readonly ErrorCode[] = ["CHILD_NOT_OWNED", "KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"];
@@ -155,23 +159,17 @@ export class RunExecutor {
       span?.end("hung", message);
       return { run, outcome: retry(error), isAborted, hung: work };
     }
-    let outcome = maskedOutcome(await work, mask);
+    const ended = await work;
+    const isLeft = ended === LEFT;
+    let outcome = isLeft ? done() : maskedOutcome(ended, mask);
     run.end(outcome.type !== "retry");
-    const isLeft = object.metadata.deletionTimestamp && outcome.type === "done" && !this.#isDeletedByOthers(object);
     if (!isLeft && run.endedByEffect === undefined) outcome = await this.#writeStatus(run, request, draft, outcome);
     span?.end(outcome.type, "error" in outcome ? messageOf(outcome.error) : undefined);
     return { run, outcome, isAborted };
   }
 
-  /** Being deleted, held by others alone, and looked after to its end. */
-  #isDeletedByOthers(object: KubeObject): boolean {
-    const { finalize, finalizer, deleting } = this.#parts.controller;
-    if (!object.metadata.deletionTimestamp || !deleting) return false;
-    return !finalize || !hasFinalizer(object, finalizer);
-  }
-
   /** The run itself. Never rejects. */
-  async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome> {
+  async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller } = this.#parts;
     try {
       const { object } = request;
@@ -194,14 +192,16 @@ export class RunExecutor {
     );
   }
 
-  async #finalize(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome> {
+  /** Deletion: what `finalize` undoes, then `deleting` for as long as others hold the object. */
+  async #finalize(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller, primary } = this.#parts;
     const { object } = request;
     const { uid } = object.metadata;
-    if (this.#isDeletedByOthers(object)) {
-      return asOutcome(await controller.deleting!(object, this.#context(run, request, draft)));
+    const deleting = async (held: KubeObject): Promise<Outcome> =>
+      asOutcome(await controller.deleting?.(held, this.#context(run, request, draft)));
+    if (!controller.finalize || !hasFinalizer(object, controller.finalizer)) {
+      return controller.deleting ? deleting(object) : LEFT;
     }
-    if (!controller.finalize || !hasFinalizer(object, controller.finalizer)) return done();
     if (!this.#finalized.has(uid)) {
       const outcome = asOutcome(await controller.finalize(object, this.#context(run, request, draft)));
       if (outcome.type !== "done") return outcome;
@@ -209,17 +209,12 @@ export class RunExecutor {
     }
     const released = await this.#editFinalizers(run, object, { remove: controller.finalizer });
     this.#finalized.delete(uid);
-    if (!released || (released.metadata.finalizers ?? []).length === 0) {
-      await primary.observeDelete(keyOf(object), uid, run.signal);
-    }
-    return done();
+    if (released && !isLeaving(released)) return deleting(released);
+    await primary.observeDelete(keyOf(object), uid, run.signal);
+    return LEFT;
   }
 
-  async #editFinalizers(
-    run: Run,
-    object: KubeObject,
-    edit: { readonly add?: string; readonly remove?: string },
-  ): Promise<KubeObject | undefined> {
+  async #editFinalizers(run: Run, object: KubeObject, edit: FinalizerEdit): Promise<KubeObject | undefined> {
     const { controller, environment, primary, ownWrites } = this.#parts;
     const { fence = openFence } = environment;
     if (edit.add === undefined && edit.remove === undefined) return object;
@@ -228,12 +223,12 @@ export class RunExecutor {
       const answer = await run.write("finalizer", primary.id, run.key, (signal) =>
         editFinalizers(primary.cluster.client, controller.kind, object, edit, { signal, fence }),
       );
-      if (answer && answer !== object) this.#noteFinalizers(run, object, answer);
+      if (answer && answer !== object) this.#noteFinalizers(run, object, edit, answer);
       return answer;
     });
   }
 
-  #noteFinalizers(run: Run, object: KubeObject, answer: KubeObject): void {
+  #noteFinalizers(run: Run, object: KubeObject, edit: FinalizerEdit, answer: KubeObject): void {
     const { primary, ownWrites } = this.#parts;
     run.writes.push({
       verb: "finalizer",
@@ -242,9 +237,13 @@ export class RunExecutor {
       paths: ["metadata.finalizers"],
       resourceVersion: answer.metadata.resourceVersion,
     });
-    ownWrites.note(primary.id, run.key, run.key, object, answer, onlyAt("metadata", "finalizers"));
-    const isLeaving = answer.metadata.deletionTimestamp && (answer.metadata.finalizers ?? []).length === 0;
-    if (!isLeaving) primary.observe(answer);
+    if (isLeaving(answer)) return; // what follows is its delete, no echo
+    const others = ({ metadata }: KubeObject): readonly string[] =>
+      (metadata.finalizers ?? []).filter((finalizer) => finalizer !== edit.add && finalizer !== edit.remove);
+    ownWrites.note(primary.id, run.key, run.key, object, answer, (before, after) => {
+      return isEqual(others(before), others(after)) && onlyAt("metadata", "finalizers")(before, after);
+    });
+    primary.observe(answer);
   }
 
   /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */

@@ -184,6 +184,26 @@ describe("an operator under faults", () => {
     expect(seen.at(-1)).toBe("updated Ready,Theirs");
   });
 
+  it("runs for a finalizer that somebody else has put on before its own, its cache stale by seconds", async () => {
+    const seen: string[] = [];
+    const declared = controller(Website, {
+      reconcile: (_, ctx) => void seen.push(ctx.action),
+      finalize: () => {},
+    });
+    await using env = await create({ workloads: [declared] });
+    using _lag = env.operator.delayWatches("5s");
+    await createSite(env, "a");
+    await env.advance("3s");
+    const body = { metadata: { finalizers: ["example.com/theirs"] } };
+    await env.client.patch(Website, "a", { type: "merge", body }, here);
+    await env.advance("20s");
+    const { finalizers } = (await env.client.get(Website, "a", here)).metadata;
+    expect([seen, finalizers]).toEqual([
+      ["created", "updated"],
+      ["example.com/theirs", "setpoint.dev/websites"],
+    ]);
+  });
+
   it("works on when its CRD is removed and restored", async () => {
     await using env = await create();
     await createSite(env, "a");
