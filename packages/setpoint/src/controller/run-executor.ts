@@ -283,7 +283,8 @@ export class RunExecutor {
     const { clock, fence = openFence } = environment;
     fence.check();
     using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
-    return ownWrites.during(primary.id, run.key, async () => {
+    // Awaited here: the deadline ends with this function.
+    return await ownWrites.during(primary.id, run.key, async () => {
       const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
         run.write("status", primary.id, run.key, request),
       );

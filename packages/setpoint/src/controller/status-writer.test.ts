@@ -188,6 +188,25 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.phase).toBe("two");
   });
 
+  it("is a failed run where it is not answered in time", async () => {
+    const errors: unknown[] = [];
+    world.hangs = ({ method, path }) => method === "PATCH" && path.includes("/status");
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.status({ ready: 1 }),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(29_000);
+    expect(errors).toEqual([]);
+    world.hangs = undefined;
+    await world.clock.advance(5_000);
+    expect(errors).toHaveLength(1);
+    expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+
   it("shows a terminal error although it could not be written at first", async () => {
     let refused = 0;
     const errors: unknown[] = [];
