@@ -182,7 +182,7 @@ export class RunExecutor {
     }
   }
 
-  /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone. */
+  /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone, or about to go. */
   async #hold(run: Run, object: KubeObject): Promise<KubeObject | undefined> {
     const { controller } = this.#parts;
     return this.#editFinalizers(
