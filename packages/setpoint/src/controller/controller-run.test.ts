@@ -106,6 +106,40 @@ describe("a controller", () => {
     expect(status?.conditions).toMatchObject([{ type: "Reconciled", status: "True", reason: "Succeeded" }]);
   });
 
+  it("looks again at what waits where nothing wakes it", async () => {
+    let isThere = false;
+    await world.run(
+      controller(Website, {
+        reconcile: (site, ctx) => {
+          if (isThere) return ctx.done();
+          return ctx.waitFor("Record", site.metadata.name === "a" ? {} : { recheck: "20s" });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.settle();
+    isThere = true;
+    await world.clock.advance(19_000);
+    expect(world.runs()).toHaveLength(2);
+    await world.clock.advance(2_000);
+    const recheck = { causes: [{ type: "recheck", reason: "Record" }], outcome: "done" };
+    expect(world.runs().slice(2)).toMatchObject([{ key: "team/b", ...recheck }]);
+    await world.clock.advance(300_000);
+    expect(world.runs().slice(3)).toMatchObject([{ key: "team/a", ...recheck }]);
+  });
+
+  it("tells a run which fields have changed since the last one", async () => {
+    const changes: (readonly string[])[] = [];
+    await world.run(controller(Website, { reconcile: (_, ctx) => void changes.push(ctx.changedPaths()) }));
+    const site = await world.createWebsite("a", { image: "one" });
+    await world.clock.settle();
+    await world.client.update(Website, { ...site, spec: { image: "two", replicas: 2 } });
+    await world.clock.settle();
+    expect(changes[0]).toEqual([]);
+    expect(changes[1]).toEqual(expect.arrayContaining(["spec.image", "spec.replicas", "metadata.generation"]));
+  });
+
   it("case 3: runs again after requeueAfter, without counting an attempt", async () => {
     const attempts: number[] = [];
     await world.run(

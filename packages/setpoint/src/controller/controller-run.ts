@@ -425,6 +425,7 @@ export class ControllerRun implements AsyncDisposable {
     this.#queue.cancel(key);
     this.#hotLoops.forget(key);
     this.#memory.forget(key);
+    this.#executor.forget(key);
     await this.#collectOrphans(key);
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Pod } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
-import { World } from "./world.testing.js";
+import { Website, World } from "./world.testing.js";
 
 const pod = (name: string) => ({
   metadata: { name, namespace: "team" },
@@ -28,6 +28,70 @@ describe("deleting", () => {
     await world.client.delete(Pod, "a", { namespace: "team" });
     await world.clock.advance(2_000);
     expect(seen).toEqual(["reconcile a", "deleting ", "deleting last words"]);
+    expect(await world.client.find(Pod, "a", { namespace: "team" })).toBeUndefined();
+  });
+
+  it.each([
+    ["follows finalize in its run while others hold the object, with one status of both", true],
+    ["may be left out: the status of finalize is written while others hold the object", false],
+  ])("%s", async (_, isDeclared) => {
+    await using world = await World.create();
+    const seen: string[] = [];
+    const theirs = "example.com/theirs";
+    const sites = controller(Website, {
+      when: { changed: ["spec"] },
+      reconcile: () => {},
+      finalize: (_site, ctx) => {
+        seen.push("finalize");
+        ctx.status({ phase: "Finalized" });
+      },
+      ...(isDeclared
+        ? {
+            deleting: ({ metadata }, ctx) => {
+              seen.push(`deleting ${metadata.finalizers}`);
+              ctx.status({ ready: 0 });
+              return ctx.requeueAfter("1m");
+            },
+          }
+        : {}),
+    });
+    await world.client.create(Website, {
+      metadata: { name: "a", namespace: "team", finalizers: [theirs] },
+      spec: { image: "nginx" },
+    });
+    await world.run(sites);
+    await world.client.delete(Website, "a", { namespace: "team" });
+    await world.clock.advance(70_000);
+    expect(seen).toEqual(["finalize", ...(isDeclared ? [`deleting ${theirs}`, `deleting ${theirs}`] : [])]);
+    expect((await world.website("a"))?.status).toEqual({ phase: "Finalized", ...(isDeclared ? { ready: 0 } : {}) });
+    await world.client.patch(
+      Website,
+      "a",
+      { type: "merge", body: { metadata: { finalizers: null } } },
+      { namespace: "team" },
+    );
+    await world.clock.advance(1_000);
+    expect(await world.website("a")).toBeUndefined();
+  });
+
+  it("follows finalize in the grace period that is left", async () => {
+    await using world = await World.create();
+    const seen: string[] = [];
+    const pods = controller(Pod, {
+      uses: [Pod],
+      reconcile: () => {},
+      finalize: () => void seen.push("finalize"),
+      deleting: ({ metadata }, ctx) => {
+        seen.push(`deleting ${metadata.finalizers}`);
+        return ctx.delete(Pod, metadata.name, { gracePeriodSeconds: 0 });
+      },
+    });
+    await world.run(pods);
+    await world.client.create(Pod, pod("a"));
+    await world.clock.advance(0);
+    await world.client.delete(Pod, "a", { namespace: "team" });
+    await world.clock.advance(1_000);
+    expect(seen).toEqual(["finalize", "deleting undefined"]);
     expect(await world.client.find(Pod, "a", { namespace: "team" })).toBeUndefined();
   });
 

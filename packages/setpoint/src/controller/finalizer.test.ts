@@ -20,10 +20,26 @@ describe("finalizerPatch", () => {
     ]);
   });
 
-  it("appends to those of others, whatever they do meanwhile", () => {
+  it("appends to those of others only where they are as they were seen, so that it never stands there twice", () => {
     expect(finalizerPatch(withFinalizers("theirs"), { add: "x/y" })).toEqual([
       { op: "test", path: "/metadata/uid", value: "1" },
+      { op: "test", path: "/metadata/finalizers", value: ["theirs"] },
       { op: "add", path: "/metadata/finalizers/-", value: "x/y" },
+    ]);
+  });
+
+  it("removes one that stands there twice altogether", () => {
+    expect(finalizerPatch(withFinalizers("x/y", "theirs", "x/y"), { remove: "x/y" })).toEqual([
+      { op: "test", path: "/metadata/uid", value: "1" },
+      { op: "test", path: "/metadata/finalizers/2", value: "x/y" },
+      { op: "remove", path: "/metadata/finalizers/2" },
+      { op: "test", path: "/metadata/finalizers/0", value: "x/y" },
+      { op: "remove", path: "/metadata/finalizers/0" },
+    ]);
+    expect(finalizerPatch(withFinalizers("wip", "wip"), { remove: "wip", add: "x/y" })?.slice(-3)).toEqual([
+      { op: "remove", path: "/metadata/finalizers/1" },
+      { op: "test", path: "/metadata/finalizers/0", value: "wip" },
+      { op: "replace", path: "/metadata/finalizers/0", value: "x/y" },
     ]);
   });
 
@@ -240,6 +256,44 @@ describe("a controller with finalize", () => {
     await remove();
     await world.clock.settle();
     expect((await world.website("a"))?.metadata.finalizers).toEqual(["example.com/theirs"]);
+  });
+
+  const createHeld = (...finalizers: string[]): Promise<Website> =>
+    world.client.create(Website, { metadata: { name: "a", namespace: "team", finalizers }, spec: { image: "x" } });
+
+  it("lets go of an object that holds its finalizer twice", async () => {
+    await createHeld("example.com/theirs", OURS, OURS);
+    await world.run(websites());
+    await world.clock.settle();
+    await remove();
+    await world.clock.settle();
+    expect((await world.website("a"))?.metadata.finalizers).toEqual(["example.com/theirs"]);
+    expect(seen.slice(1)).toEqual(["finalize deleted"]);
+  });
+
+  it("puts its finalizer on once, also where it does not know that it has", async () => {
+    const stale = await createHeld("example.com/theirs");
+    for (let times = 0; times < 2; times++) await editFinalizers(world.client, Website, stale, { add: OURS });
+    expect((await world.website("a"))?.metadata.finalizers).toEqual(["example.com/theirs", OURS]);
+  });
+
+  it("neither fails nor reconciles where the deletion comes before its finalizer", async () => {
+    const errors: unknown[] = [];
+    await createHeld("example.com/theirs");
+    let isDeleted = false;
+    world.hangs = ({ method }) => {
+      if (method === "PATCH" && !isDeleted) void remove().then(() => (isDeleted = true));
+      return false;
+    };
+    const run = await world.run(
+      controller(Website, {
+        reconcile: () => void seen.push("reconcile"),
+        finalize: () => void seen.push("finalize"),
+        onError: (error) => errors.push(error),
+      }),
+    );
+    await world.clock.advance(60_000);
+    expect([isDeleted, seen, errors, run.status().delayed]).toEqual([true, [], [], 0]);
   });
 
   it("is swept off all objects when nobody holds it any more", async () => {

@@ -29,6 +29,12 @@ export function hasFinalizer(object: Pick<KubeObject, "metadata">, finalizer: st
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
+/** Whether the server lets an object go that is in this state: nobody holds it, and no grace period is left. */
+export function isLeaving({ metadata }: Pick<KubeObject, "metadata">): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
+  return deletionTimestamp !== undefined && !deletionGracePeriodSeconds && !finalizers?.length;
+}
+
 /** A change of an object's finalizers: at most one of each is enough for all that controllers do. */
 export interface FinalizerEdit {
   readonly add?: string;
@@ -37,22 +43,34 @@ export interface FinalizerEdit {
 
 /**
  * The patch that makes the edit on exactly this state, or undefined where nothing is to be done. Every operation tests
- * what it relies on, so that it fails rather than undo what somebody else has done meanwhile.
+ * what it relies on, so that it fails rather than undo what somebody else has done meanwhile, or add a finalizer a
+ * second time. Servers keep one that is there twice: all of them are taken off.
  */
 export function finalizerPatch(
   object: Pick<KubeObject, "metadata">,
   edit: FinalizerEdit,
 ): readonly JsonPatchOperation[] | undefined {
   const { uid, resourceVersion, finalizers = [] } = object.metadata;
-  const removedAt = edit.remove === undefined ? -1 : finalizers.indexOf(edit.remove);
   const isAdding = edit.add !== undefined && !finalizers.includes(edit.add);
-  if (removedAt < 0 && !isAdding) return undefined;
+  const removed = finalizers.flatMap((finalizer, at) => (finalizer === edit.remove ? [at] : []));
+  if (removed.length === 0 && !isAdding) return undefined;
   const sameObject: JsonPatchOperation = { op: "test", path: "/metadata/uid", value: uid };
-  const at = `/metadata/finalizers/${removedAt}`;
-  const isStillThere: JsonPatchOperation = { op: "test", path: at, value: edit.remove };
-  if (removedAt >= 0 && isAdding) return [sameObject, isStillThere, { op: "replace", path: at, value: edit.add }];
-  if (removedAt >= 0) return [sameObject, isStillThere, { op: "remove", path: at }];
-  if (finalizers.length > 0) return [sameObject, { op: "add", path: "/metadata/finalizers/-", value: edit.add }];
+  if (removed.length > 0) {
+    // From behind, so that those which are still to go stand where they were.
+    const operations = removed.toReversed().flatMap((position): JsonPatchOperation[] => {
+      const path = `/metadata/finalizers/${position}`;
+      const isReplaced = isAdding && position === removed[0];
+      return [
+        { op: "test", path, value: edit.remove },
+        isReplaced ? { op: "replace", path, value: edit.add } : { op: "remove", path },
+      ];
+    });
+    return [sameObject, ...operations];
+  }
+  if (finalizers.length > 0) {
+    const sameList: JsonPatchOperation = { op: "test", path: "/metadata/finalizers", value: finalizers };
+    return [sameObject, sameList, { op: "add", path: "/metadata/finalizers/-", value: edit.add }];
+  }
   // An empty list cannot be tested for: it may be absent. So nothing at all may have changed.
   return [
     { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
@@ -68,7 +86,8 @@ export interface FinalizerEditOptions {
 
 /**
  * Makes the edit on the server, on fresh metadata where the object has changed. Gives the object as it then is, the
- * object given where nothing was to be done, and undefined where it is gone or another one has its name.
+ * object given where nothing was to be done, and undefined where it is gone, another one has its name, or a finalizer
+ * cannot be added any more because it is being deleted: then nothing is edited.
  */
 export async function editFinalizers<T extends KubeObject>(
   client: Client,
@@ -82,6 +101,8 @@ export async function editFinalizers<T extends KubeObject>(
   for (let attempt = 1; ; attempt++) {
     const operations = finalizerPatch(current, edit);
     if (!operations) return current;
+    if (current.metadata.deletionTimestamp && edit.add !== undefined && !hasFinalizer(current, edit.add))
+      return undefined;
     fence.check();
     try {
       return await client.patch(kind, name, { type: "json", operations }, { namespace, signal });

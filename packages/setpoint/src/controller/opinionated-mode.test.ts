@@ -194,6 +194,25 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
+    it("case 24: reports no failure where the object is deleted while it is added", async () => {
+      const errors: unknown[] = [];
+      await world.watch(
+        watcher(Website, {
+          finalizer: HELD,
+          onError: (error) => errors.push(error),
+          add: async () => {
+            calls.push("add");
+            await world.client.delete(Website, "a", here);
+          },
+          delete: () => calls.push("delete"),
+        }),
+      );
+      await world.createWebsite("a");
+      await world.clock.advance(60_000);
+      expect([calls, errors]).toEqual([["add", "delete"], []]);
+      expect(await world.website("a")).toBeUndefined();
+    });
+
     it("case 34: is not told again of a delete when the object is gone", async () => {
       await world.watch(audit());
       await world.createWebsite("a");

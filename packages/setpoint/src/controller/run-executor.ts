@@ -1,7 +1,7 @@
+import { isForbidden, isInvalid } from "../client/api-error.js";
 import { timeoutSignal } from "../clock/timeout-signal.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import type { ErrorCode } from "../errors/registry.js";
-import { type Condition, findCondition } from "../kinds/condition.js";
 import { keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { AppliedMemory } from "./applied-memory.js";
@@ -14,7 +14,8 @@ import type { DependencyIndex } from "./dependency-index.js";
 import type { MaskedEnvironment } from "./environment.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { openFence } from "./fence.js";
-import { editFinalizers, hasFinalizer } from "./finalizer.js";
+import { isEqual } from "./field-paths.js";
+import { editFinalizers, type FinalizerEdit, hasFinalizer, isLeaving } from "./finalizer.js";
 import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
 import { type Logger, silentLogger } from "./logger.js";
@@ -31,6 +32,7 @@ import {
   waitFor,
 } from "./outcome.js";
 import { type OwnWrites, onlyAt } from "./own-writes.js";
+import { ReconciledCondition } from "./reconciled-condition.js";
 import { Run } from "./run.js";
 import { runContext, withGeneration } from "./run-context.js";
 import type { SecretMask } from "./secret-mask.js";
@@ -38,8 +40,8 @@ import { StatusDraft } from "./status-draft.js";
 import { StatusWriter } from "./status-writer.js";
 import type { SpanOrigin } from "./traces.js";
 
-/** The condition in which the runtime shows waits, terminal errors and parked keys. */
-export const RECONCILED_CONDITION = "Reconciled";
+/** How a run ends whose object is gone, or is being deleted and nothing to this controller: it has no status to write. */
+const LEFT = "left";
 
 /** What another try cannot mend: the declaration, or the object, has to change. */
 const MISTAKES: readonly ErrorCode[] = [
@@ -91,6 +93,7 @@ export interface RunResult {
 export class RunExecutor {
   readonly #parts: ExecutorParts;
   readonly #status: StatusWriter;
+  readonly #reconciled = new ReconciledCondition();
   /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
@@ -128,6 +131,11 @@ export class RunExecutor {
     }
   }
 
+  /** The object of the key is gone: nothing is remembered of it. */
+  forget(key: string): void {
+    this.#reconciled.forget(key);
+  }
+
   [Symbol.dispose](): void {
     this.#loop[Symbol.dispose]();
     this.#deadlines[Symbol.dispose]();
@@ -153,23 +161,17 @@ export class RunExecutor {
       span?.end("hung", message);
       return { run, outcome: retry(error), isAborted, hung: work };
     }
-    let outcome = maskedOutcome(await work, mask);
+    const ended = await work;
+    const isLeft = ended === LEFT;
+    let outcome = isLeft ? done() : maskedOutcome(ended, mask);
     run.end(outcome.type !== "retry");
-    const isLeft = object.metadata.deletionTimestamp && outcome.type === "done" && !this.#isDeletedByOthers(object);
     if (!isLeft && run.endedByEffect === undefined) outcome = await this.#writeStatus(run, request, draft, outcome);
     span?.end(outcome.type, "error" in outcome ? messageOf(outcome.error) : undefined);
     return { run, outcome, isAborted };
   }
 
-  /** Being deleted, held by others alone, and looked after to its end. */
-  #isDeletedByOthers(object: KubeObject): boolean {
-    const { finalize, finalizer, deleting } = this.#parts.controller;
-    if (!object.metadata.deletionTimestamp || !deleting) return false;
-    return !finalize || !hasFinalizer(object, finalizer);
-  }
-
   /** The run itself. Never rejects. */
-  async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome> {
+  async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller } = this.#parts;
     try {
       const { object } = request;
@@ -182,7 +184,7 @@ export class RunExecutor {
     }
   }
 
-  /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone. */
+  /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone, or about to go. */
   async #hold(run: Run, object: KubeObject): Promise<KubeObject | undefined> {
     const { controller } = this.#parts;
     return this.#editFinalizers(
@@ -192,14 +194,16 @@ export class RunExecutor {
     );
   }
 
-  async #finalize(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome> {
+  /** Deletion: what `finalize` undoes, then `deleting` for as long as others hold the object. */
+  async #finalize(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller, primary } = this.#parts;
     const { object } = request;
     const { uid } = object.metadata;
-    if (this.#isDeletedByOthers(object)) {
-      return asOutcome(await controller.deleting!(object, this.#context(run, request, draft)));
+    const deleting = async (held: KubeObject): Promise<Outcome> =>
+      asOutcome(await controller.deleting?.(held, this.#context(run, request, draft)));
+    if (!controller.finalize || !hasFinalizer(object, controller.finalizer)) {
+      return controller.deleting ? deleting(object) : LEFT;
     }
-    if (!controller.finalize || !hasFinalizer(object, controller.finalizer)) return done();
     if (!this.#finalized.has(uid)) {
       const outcome = asOutcome(await controller.finalize(object, this.#context(run, request, draft)));
       if (outcome.type !== "done") return outcome;
@@ -207,17 +211,12 @@ export class RunExecutor {
     }
     const released = await this.#editFinalizers(run, object, { remove: controller.finalizer });
     this.#finalized.delete(uid);
-    if (!released || (released.metadata.finalizers ?? []).length === 0) {
-      await primary.observeDelete(keyOf(object), uid, run.signal);
-    }
-    return done();
+    if (released && !isLeaving(released)) return deleting(released);
+    await primary.observeDelete(keyOf(object), uid, run.signal);
+    return LEFT;
   }
 
-  async #editFinalizers(
-    run: Run,
-    object: KubeObject,
-    edit: { readonly add?: string; readonly remove?: string },
-  ): Promise<KubeObject | undefined> {
+  async #editFinalizers(run: Run, object: KubeObject, edit: FinalizerEdit): Promise<KubeObject | undefined> {
     const { controller, environment, primary, ownWrites } = this.#parts;
     const { fence = openFence } = environment;
     if (edit.add === undefined && edit.remove === undefined) return object;
@@ -226,12 +225,12 @@ export class RunExecutor {
       const answer = await run.write("finalizer", primary.id, run.key, (signal) =>
         editFinalizers(primary.cluster.client, controller.kind, object, edit, { signal, fence }),
       );
-      if (answer && answer !== object) this.#noteFinalizers(run, object, answer);
+      if (answer && answer !== object) this.#noteFinalizers(run, object, edit, answer);
       return answer;
     });
   }
 
-  #noteFinalizers(run: Run, object: KubeObject, answer: KubeObject): void {
+  #noteFinalizers(run: Run, object: KubeObject, edit: FinalizerEdit, answer: KubeObject): void {
     const { primary, ownWrites } = this.#parts;
     run.writes.push({
       verb: "finalizer",
@@ -240,45 +239,69 @@ export class RunExecutor {
       paths: ["metadata.finalizers"],
       resourceVersion: answer.metadata.resourceVersion,
     });
-    ownWrites.note(primary.id, run.key, run.key, object, answer, onlyAt("metadata", "finalizers"));
-    const isLeaving = answer.metadata.deletionTimestamp && (answer.metadata.finalizers ?? []).length === 0;
-    if (!isLeaving) primary.observe(answer);
+    if (isLeaving(answer)) return; // what follows is its delete, no echo
+    const others = ({ metadata }: KubeObject): readonly string[] =>
+      (metadata.finalizers ?? []).filter((finalizer) => finalizer !== edit.add && finalizer !== edit.remove);
+    ownWrites.note(primary.id, run.key, run.key, object, answer, (before, after) => {
+      return isEqual(others(before), others(after)) && onlyAt("metadata", "finalizers")(before, after);
+    });
+    primary.observe(answer);
   }
 
   /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */
   async #writeStatus(run: Run, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
-    const { environment, primary, ownWrites } = this.#parts;
-    const { clock, fence = openFence } = environment;
+    const { environment, primary } = this.#parts;
+    const { fence = openFence } = environment;
+    const { object, isLastAttempt } = request;
+    const { uid } = object.metadata;
     try {
       // The finalizer may have been added meanwhile: the status belongs to the newest state known.
-      const latest = primary.peek(run.object.metadata.namespace ?? "")?.get(run.key) ?? request.object;
-      if (latest.metadata.uid !== request.object.metadata.uid) return outcome;
-      const condition = conditionOf(outcome, request.isLastAttempt, latest);
-      if (condition && this.#status.showsConditions) draft.report(withGeneration(condition, latest));
-      if (draft.isEmpty) return outcome;
-      fence.check();
-      using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
-      await ownWrites.during(primary.id, run.key, async () => {
-        const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
-          run.write("status", primary.id, run.key, request),
-        );
-        if (!written) return;
-        const { answer, paths } = written;
-        const { resourceVersion } = answer.metadata;
-        const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
-        run.writes.push(record);
-        run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
-        // Compared with what was known here, not with what a conflict made the writer read: that was somebody else.
-        ownWrites.note(primary.id, run.key, run.key, latest, answer, onlyAt("status"));
-        primary.observe(answer);
-      });
+      const latest = primary.peek(object.metadata.namespace ?? "")?.get(run.key) ?? object;
+      if (latest.metadata.uid !== uid) return outcome;
+      if (this.#status.showsConditions) this.#reconciled.meet(run.key, object);
+      const said = this.#status.showsConditions ? this.#reconciled.of(outcome, isLastAttempt, latest) : undefined;
+      if (said) {
+        // What was reconciled is the object that the run got, whatever it has become since.
+        draft.report(withGeneration(said, object), (shown) => this.#reconciled.mayReplace(run.key, shown));
+        this.#reconciled.writing(run.key, said);
+      }
+      const isWritten = !draft.isEmpty && (await this.#writeDraft(run, latest, draft));
+      if (said && isWritten) this.#reconciled.wrote(run.key, said);
       return outcome;
     } catch (error) {
       const failed = environment.mask.error(error);
       if (outcome.type !== "retry" && outcome.type !== "terminal") return retry(failed);
-      if (!fence.lost?.aborted) this.#logOf(run).warn(`status of ${run.key} not written: ${messageOf(failed)}`);
-      return outcome;
+      if (fence.lost?.aborted) return outcome;
+      this.#logOf(run).warn(`status of ${run.key} not written: ${messageOf(failed)}`);
+      // What is not shown now never would be: no event wakes what is terminal. Only a refusal will not change by itself.
+      const isRefused = isInvalid(failed) || isForbidden(failed);
+      return outcome.type === "terminal" && !isRefused ? retry(outcome.error) : outcome;
     }
+  }
+
+  /** False where there was nothing to write. */
+  async #writeDraft(run: Run, latest: KubeObject, draft: StatusDraft): Promise<boolean> {
+    const { environment, primary, ownWrites } = this.#parts;
+    const { clock, fence = openFence } = environment;
+    fence.check();
+    using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
+    // Awaited here: the deadline ends with this function.
+    return await ownWrites.during(primary.id, run.key, async () => {
+      const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
+        run.write("status", primary.id, run.key, request),
+      );
+      if (!written) return false;
+      const { base, answer, paths } = written;
+      const { resourceVersion } = answer.metadata;
+      const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
+      run.writes.push(record);
+      run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
+      // An answer on top of what somebody else wrote, which was not known here, is no echo: it brings their change.
+      const isOwn = base.metadata.resourceVersion === latest.metadata.resourceVersion ? onlyAt("status") : () => false;
+      ownWrites.note(primary.id, run.key, run.key, latest, answer, isOwn);
+      primary.observe(answer);
+      return true;
+    });
   }
 
   #logOf({ controller, key, id }: Run): Logger {
@@ -336,28 +359,4 @@ function outcomeOf(thrown: unknown): Outcome {
   if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
   if (isSetpointError(thrown, "CHILD_TERMINATING")) return waitFor("ChildTerminating", { message: thrown.message });
   return MISTAKES.some((code) => isSetpointError(thrown, code)) ? terminal(thrown) : retry(thrown);
-}
-
-type OwnCondition = Pick<Condition, "type" | "status" | "reason" | "message">;
-
-function conditionOf(outcome: Outcome, isLastAttempt: boolean, object: KubeObject): OwnCondition | undefined {
-  const negative = (reason: string, message: string): OwnCondition => ({
-    type: RECONCILED_CONDITION,
-    status: "False",
-    reason,
-    message,
-  });
-  switch (outcome.type) {
-    case "waitFor":
-      return negative(outcome.reason, outcome.message);
-    case "terminal":
-      return negative("TerminalError", messageOf(outcome.error));
-    case "retry":
-      return isLastAttempt ? negative("RetriesExhausted", messageOf(outcome.error)) : undefined;
-    default: {
-      const { conditions } = (object as { status?: { conditions?: readonly Condition[] } }).status ?? {};
-      const isShown = findCondition(conditions, RECONCILED_CONDITION) !== undefined;
-      return isShown ? { type: RECONCILED_CONDITION, status: "True", reason: "Succeeded", message: "" } : undefined;
-    }
-  }
 }

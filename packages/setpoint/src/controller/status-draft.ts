@@ -1,10 +1,13 @@
-import { type Condition, type NewCondition, setCondition } from "../kinds/condition.js";
+import { type Condition, findCondition, type NewCondition, setCondition } from "../kinds/condition.js";
 import type { KubeObject } from "../kinds/object.js";
 import { mergePatch } from "./field-paths.js";
 
 type Edit =
   | { readonly type: "merge"; readonly status: unknown }
-  | { readonly type: "condition"; readonly condition: NewCondition };
+  | { readonly type: "condition"; readonly condition: NewCondition; readonly mayReplace?: MayReplace };
+
+/** Whether a condition may take the place of what is shown. */
+type MayReplace = (shown: Condition | undefined) => boolean;
 
 /** What a run says of the status, kept as edits, so that they can be made again on a newer state. */
 export class StatusDraft {
@@ -19,10 +22,13 @@ export class StatusDraft {
     this.#edits.push({ type: "condition", condition });
   }
 
-  /** Sets a condition of the runtime: of kinds that cannot show one, nothing is lost by leaving it out. */
-  report(condition: NewCondition): void {
+  /**
+   * Sets a condition of the runtime, on states whose own one it may replace: of kinds that cannot show one, nothing is
+   * lost by leaving it out.
+   */
+  report(condition: NewCondition, mayReplace: MayReplace): void {
     if (this.isEmpty) this.#isOptional = true;
-    this.condition(condition);
+    this.#edits.push({ type: "condition", condition, mayReplace });
   }
 
   /** True where nothing but the runtime has something to say. */
@@ -42,6 +48,7 @@ export class StatusDraft {
         status = mergePatch(status, edit.status);
       } else {
         const current = (status as { conditions?: readonly Condition[] } | undefined)?.conditions;
+        if (edit.mayReplace && !edit.mayReplace(findCondition(current, edit.condition.type))) continue;
         const conditions = setCondition(current, edit.condition, nowMs);
         if (conditions !== current) status = { ...(status as object | undefined), conditions };
       }

@@ -1,14 +1,34 @@
+import { Buffer } from "node:buffer";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { TransportResponse } from "../client/transport.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller } from "./controller.js";
 import { type Logger, silentLogger } from "./logger.js";
 import { failure, Website, World } from "./world.testing.js";
 
+/** An error answer of something that is no API server. */
+function errorPage(status: number, text: string): TransportResponse {
+  const body = (async function* () {
+    yield Buffer.from(text);
+  })();
+  return { status, headers: { "content-type": "text/plain" }, body };
+}
+
+function withSubresources(
+  definition: CustomResourceDefinition,
+  subresources: { readonly status: Readonly<Record<string, never>> } | undefined,
+): CustomResourceDefinition {
+  const versions = definition.spec.versions.map(({ subresources: _, ...version }) =>
+    subresources ? { ...version, subresources } : version,
+  );
+  return { ...definition, spec: { ...definition.spec, versions } };
+}
+
 it("writes the statuses of a kind without a status subresource, also where several runs find that out at once", async () => {
   await using world = await World.create();
   const definition = await world.client.get(CustomResourceDefinition, "websites.web.example.com");
-  const versions = definition.spec.versions.map(({ subresources: _, ...version }) => version);
-  await world.client.update(CustomResourceDefinition, { ...definition, spec: { ...definition.spec, versions } });
+  await world.client.update(CustomResourceDefinition, withSubresources(definition, undefined));
   await world.clock.advance(5_000);
   const failed: unknown[] = [];
   for (const name of ["a", "b", "c"]) await world.createWebsite(name);
@@ -29,6 +49,10 @@ describe("the status of a run", () => {
     world = await World.create();
   });
   afterEach(() => world[Symbol.asyncDispose]());
+
+  const setImage = (image: string) =>
+    world.client.patch(Website, "a", { type: "merge", body: { spec: { image } } }, { namespace: "team" });
+  const definition = () => world.client.get(CustomResourceDefinition, "websites.web.example.com");
 
   it("is written once at its end, and does not run again because of it", async () => {
     await world.run(
@@ -105,6 +129,130 @@ describe("the status of a run", () => {
     world.fault = undefined;
     await world.clock.advance(5_000);
     expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+
+  it.each([
+    ["something in between that knows no such path", () => errorPage(404, "404 page not found")],
+    ["a server that denies the object, which is there", () => failure(404, "NotFound")],
+  ])("is written in spite of one 404 of %s", async (_, answer) => {
+    let missed = 0;
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") && missed++ === 0 ? answer() : undefined;
+    await world.run(controller(Website, { reconcile: ({ spec }, ctx) => ctx.status({ phase: spec.image }) }));
+    await world.createWebsite("a", { image: "one" });
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.phase).toBe("one");
+    await setImage("two");
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.phase).toBe("two");
+  });
+
+  it("shows a wait in spite of one 404 of something in between", async () => {
+    let missed = 0;
+    world.fault = ({ method }) => (method === "PATCH" && missed++ === 0 ? errorPage(404, "no page") : undefined);
+    await world.run(controller(Website, { reconcile: (_, ctx) => ctx.waitFor("Database") }));
+    await world.createWebsite("a");
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "Database" }]);
+  });
+
+  it("is a failed run while the kind is not served, and is written when it is again", async () => {
+    const errors: unknown[] = [];
+    world.fault = ({ path }) => (path.includes("/websites/a") ? errorPage(404, "404 page not found") : undefined);
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.status({ ready: 1 }),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(errors).toMatchObject([{ code: "API_NOT_SERVED" }]);
+    world.fault = undefined;
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+
+  it("goes to the status subresource once its kind has one", async () => {
+    await world.client.update(CustomResourceDefinition, withSubresources(await definition(), undefined));
+    await world.clock.advance(5_000);
+    await world.run(controller(Website, { reconcile: ({ spec }, ctx) => ctx.status({ phase: spec.image }) }));
+    await world.createWebsite("a", { image: "one" });
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.phase).toBe("one");
+    await world.client.update(CustomResourceDefinition, withSubresources(await definition(), { status: {} }));
+    await world.clock.advance(60_000);
+    await setImage("two");
+    await world.clock.advance(5_000);
+    expect((await world.website("a"))?.status?.phase).toBe("two");
+  });
+
+  it("is a failed run where it is not answered in time", async () => {
+    const errors: unknown[] = [];
+    world.hangs = ({ method, path }) => method === "PATCH" && path.includes("/status");
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.status({ ready: 1 }),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(29_000);
+    expect(errors).toEqual([]);
+    world.hangs = undefined;
+    await world.clock.advance(5_000);
+    expect(errors).toHaveLength(1);
+    expect((await world.website("a"))?.status?.ready).toBe(1);
+  });
+
+  it("shows a terminal error although it could not be written at first", async () => {
+    let refused = 0;
+    const errors: unknown[] = [];
+    world.fault = ({ method, path }) =>
+      method === "PATCH" && path.includes("/status") && refused++ < 2 ? failure(500, "InternalError") : undefined;
+    await world.run(
+      controller(Website, {
+        retry: { initial: "1s", jitter: 0 },
+        onError: (error) => errors.push(error),
+        reconcile: (_, ctx) => ctx.terminal(new Error("the image does not exist")),
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.advance(600_000);
+    const { conditions } = (await world.website("a"))?.status ?? {};
+    expect(conditions).toMatchObject([{ reason: "TerminalError", message: "the image does not exist" }]);
+    expect(errors.map((error) => (error as Error).message)).toEqual(Array(3).fill("the image does not exist"));
+    expect(world.runs().at(-1)?.outcome).toBe("terminal");
+  });
+
+  it("says in `Reconciled` which generation was reconciled, not which one there is by then", async () => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    await world.run(
+      controller(Website, {
+        uses: [ConfigMap],
+        reconcile: async ({ metadata }, ctx) => {
+          await ctx.get(ConfigMap, "settings");
+          if (metadata.generation !== 1) throw new Error("this one fails");
+          await gate;
+        },
+      }),
+    );
+    const shown = async () => (await world.website("a"))?.status?.conditions;
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(await shown()).toMatchObject([{ type: "Reconciled", status: "False", observedGeneration: 1 }]);
+    await world.client.create(ConfigMap, { metadata: { name: "settings", namespace: "team" } });
+    await world.clock.settle();
+    await setImage("two");
+    await world.clock.settle();
+    open();
+    await world.clock.settle();
+    expect(await shown()).toMatchObject([{ type: "Reconciled", status: "True", observedGeneration: 1 }]);
   });
 
   it("is told in the log where it could not be written for a failed run", async () => {

@@ -8,8 +8,12 @@ import type { StatusDraft } from "./status-draft.js";
 
 /** How often a status is merged anew into a newer state. */
 const MAX_TRIES = 4;
+/** How often a subresource must be missing, of an object that is there, until that is believed: a proxy may err once. */
+const MAX_MISSED = 2;
 
 export interface StatusWrite {
+  /** The state that the status was merged into: where others were quicker, one that is newer than what was given. */
+  readonly base: KubeObject;
   readonly answer: KubeObject;
   readonly paths: readonly string[];
 }
@@ -20,7 +24,10 @@ export class StatusWriter {
   readonly #kind: Kind;
   readonly #clock: Clock;
   readonly #fieldManager: string;
-  /** Kinds without a status subresource take it with the rest of the object. Found out by trying. */
+  /**
+   * Kinds without a status subresource take it with the rest of the object. Found out by trying, and forgotten when a
+   * server keeps nothing of a status that comes so.
+   */
   #subresource: "status" | undefined = "status";
   #showsConditions = true;
 
@@ -47,8 +54,9 @@ export class StatusWriter {
     send: (request: () => Promise<KubeObject>) => Promise<KubeObject>,
   ): Promise<StatusWrite | undefined> {
     let before = object;
+    let missed = 0;
     for (let attempt = 1; ; attempt++) {
-      const current = (before as { status?: unknown }).status;
+      const current = statusOf(before);
       const next = draft.applyTo(before, this.#clock.now());
       if (isEqual(current ?? {}, next ?? {})) return undefined;
       const paths = changedPaths({ status: current ?? {} }, { status: next });
@@ -58,25 +66,31 @@ export class StatusWriter {
         const patch = diffToMergePatch(current ?? {}, next) as JsonObject;
         const state = before;
         const answer = await send(() => this.#patch(state, patch, subresource, signal));
-        this.#learnFrom(next, answer);
-        return { answer, paths };
+        const isIgnored = !subresource && isEqual(current ?? {}, statusOf(answer) ?? {});
+        if (isIgnored) this.#subresource = "status";
+        else this.#learnFrom(next, answer);
+        if (!isIgnored || missed > 0) return { base: state, answer, paths };
+        before = answer;
+        continue;
       } catch (error) {
         // A status with required fields that the reconciler has not set yet cannot show a condition of the runtime.
         if (isInvalid(error) && draft.isOptional) return undefined;
-        if (subresource && (await this.#isUnserved(error, object, signal))) {
-          if (draft.isOptional) {
-            this.#showsConditions = false;
-            return undefined;
-          }
-          this.#subresource = undefined;
-          continue;
-        }
-        if (isNotFound(error)) return undefined;
-        if (!isConflict(error) || attempt >= MAX_TRIES) throw error;
+        if (!subresource && isNotFound(error)) return undefined;
+        // For custom resources without the subresource, servers say that the object is not there.
+        const isMissed = subresource !== undefined && (isNotFound(error) || isNotServed(error));
+        if ((!isMissed && !isConflict(error)) || attempt >= MAX_TRIES) throw error;
+        if (isMissed) missed++;
       }
+      // Throws where the kind itself is not served: that says nothing about its subresource.
       const fresh = await this.#fresh(object, signal);
       if (!fresh) return undefined;
       before = fresh;
+      if (missed < MAX_MISSED) continue;
+      if (draft.isOptional) {
+        this.#showsConditions = false;
+        return undefined;
+      }
+      this.#subresource = undefined;
     }
   }
 
@@ -87,16 +101,11 @@ export class StatusWriter {
     return found?.metadata.uid === uid ? found : undefined;
   }
 
-  /** For custom resources without the subresource, servers say that the object is not there: it has to be looked for. */
-  async #isUnserved(error: unknown, object: KubeObject, signal: AbortSignal): Promise<boolean> {
-    return isNotServed(error) || (isNotFound(error) && (await this.#fresh(object, signal)) !== undefined);
-  }
-
   /** A schema without conditions prunes them: asking for them in every run would be a write in every run. */
   #learnFrom(wanted: unknown, answer: KubeObject): void {
     const conditionsOf = (status: unknown): unknown => (status as { conditions?: unknown } | undefined)?.conditions;
     if (conditionsOf(wanted) === undefined) return;
-    if (conditionsOf((answer as { status?: unknown }).status) === undefined) this.#showsConditions = false;
+    if (conditionsOf(statusOf(answer)) === undefined) this.#showsConditions = false;
   }
 
   #patch(
@@ -115,4 +124,8 @@ export class StatusWriter {
       { namespace, signal, fieldManager: this.#fieldManager, ...(subresource ? { subresource } : {}) },
     );
   }
+}
+
+function statusOf(object: KubeObject): unknown {
+  return (object as { readonly status?: unknown }).status;
 }

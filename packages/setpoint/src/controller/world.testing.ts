@@ -66,6 +66,8 @@ export class World implements AsyncDisposable {
   fault: Fault | undefined;
   /** Of requests that are never answered; they end with their signal. */
   hangs: ((request: SentRequest) => boolean) | undefined;
+  /** Of requests that the server gets, and whose answers are lost on the way. */
+  loses: ((request: SentRequest) => boolean) | undefined;
   readonly #plane: EmbeddedControlPlane;
   readonly #runs: (ControllerRun | WatcherRun)[] = [];
   readonly #informers: Informers[] = [];
@@ -166,7 +168,9 @@ export class World implements AsyncDisposable {
     if (this.hangs?.(sent)) return untilAborted(new Promise<never>(() => {}), request.signal);
     const fault = this.fault?.(sent);
     if (fault instanceof Error) throw fault;
-    return fault ?? this.#plane.transport.request(request);
+    const answer = fault ?? (await this.#plane.transport.request(request));
+    if (!this.loses?.(sent)) return answer;
+    throw new Error("the connection was cut");
   }
 }
 

@@ -106,9 +106,13 @@ describe("an operator under faults", () => {
       },
     };
     let reason = "First";
+    const seen: string[] = [];
     const declared = controller(Website, {
       triggers: [onDemand],
-      reconcile: (_, ctx) => ctx.condition({ type: "Ready", status: "True", reason }),
+      reconcile: ({ status }, ctx) => {
+        seen.push(`${ctx.causes.map(({ type }) => type)} ${status?.conditions?.map(({ type }) => type)}`);
+        ctx.condition({ type: "Ready", status: "True", reason });
+      },
     });
     await using env = await create({ workloads: [declared] });
     await createSite(env, "a");
@@ -124,6 +128,29 @@ describe("an operator under faults", () => {
     expect((await conditions()).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
       "Ready Second",
       "Theirs First",
+    ]);
+    // What others have set is news, although the answer to the own write has brought it.
+    await env.advance("10s");
+    expect(seen.at(-1)).toBe("updated Ready,Theirs");
+  });
+
+  it("runs for a finalizer that somebody else has put on before its own, its cache stale by seconds", async () => {
+    const seen: string[] = [];
+    const declared = controller(Website, {
+      reconcile: (_, ctx) => void seen.push(ctx.action),
+      finalize: () => {},
+    });
+    await using env = await create({ workloads: [declared] });
+    using _lag = env.operator.delayWatches("5s");
+    await createSite(env, "a");
+    await env.advance("3s");
+    const body = { metadata: { finalizers: ["example.com/theirs"] } };
+    await env.client.patch(Website, "a", { type: "merge", body }, here);
+    await env.advance("20s");
+    const { finalizers } = (await env.client.get(Website, "a", here)).metadata;
+    expect([seen, finalizers]).toEqual([
+      ["created", "updated"],
+      ["example.com/theirs", "setpoint.dev/websites"],
     ]);
   });
 
