@@ -18,11 +18,11 @@ const { controlPlane } = (await import("@setpoint/control-plane" as string)) as 
 };
 
 const SECONDS_60 = 60_000;
-const TIMES = { leaseMs: 3_000, renewMs: 2_000, retryMs: 300 };
+const TIMES = { leaseMs: 4_000, renewMs: 3_000, retryMs: 300 };
 const namespace = "default";
 
 /** Blocks the event loop for longer than the lease, then writes. */
-const OPERATOR = `
+const operatorWith = (times: typeof TIMES): string => `
 import { controller, run } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 const works = controller(ConfigMap, {
@@ -34,8 +34,9 @@ const works = controller(ConfigMap, {
     await ctx.patch(ConfigMap, "work", { type: "merge", body: { data: { done: "yes" } } });
   },
 });
-await run(works, { leaderElection: ${JSON.stringify({ namespace, name: "busy", ...TIMES })} });
+await run(works, { leaderElection: ${JSON.stringify({ namespace, name: "busy", ...times })} });
 `;
+const OPERATOR = operatorWith(TIMES);
 
 async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await systemClock.sleep(50);
@@ -72,6 +73,28 @@ describe("an election in a thread of its own", () => {
       operator.process.kill("SIGTERM");
       expect([await operator.ended, operator.output]).toEqual([0, expect.any(String)]);
       expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("");
+    },
+    SECONDS_60,
+  );
+
+  it(
+    "writes nothing once its lease was taken from it long before its end, though its loop does not know yet",
+    async () => {
+      await using plane = await controlPlane({ listen: {} });
+      const { client } = plane;
+      const times = { leaseMs: 60_000, renewMs: 40_000, retryMs: 300 };
+      await using operator = new BuiltProcess(operatorWith(times), plane.kubeconfig);
+      await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
+      await until(() => operator.output.includes("begins"));
+      // In the midst of its blocking: no message reaches it before it writes.
+      await client.delete(Lease, "busy", { namespace });
+      const common = { client, clock: systemClock, random: systemRandom, ...times };
+      await using other = new LeaderElector({ ...common, namespace, name: "busy", identity: "other" });
+      await other.acquire(new AbortController().signal);
+      expect(await operator.ended).toBe(1);
+      expect(operator.output).toContain("LEASE_LOST");
+      expect((await client.get(ConfigMap, "work", { namespace })).data).toBeUndefined();
+      expect((await client.get(Lease, "busy", { namespace })).spec?.holderIdentity).toBe("other");
     },
     SECONDS_60,
   );

@@ -146,14 +146,14 @@ export const SETTINGS = {
     "leader-election-lease-duration",
     "SETPOINT_LEADER_ELECTION_LEASE",
     duration,
-    "how long a Lease holds without renewal",
+    "how long a Lease holds for others without renewal",
     "DURATION",
   ),
   "leaderElection.renew": setting(
     "leader-election-renew-deadline",
     "SETPOINT_LEADER_ELECTION_RENEW",
     duration,
-    "how long a leader tries to renew",
+    "how long a leader leads without renewal",
     "DURATION",
   ),
   "leaderElection.retry": setting(

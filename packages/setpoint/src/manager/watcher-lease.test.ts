@@ -38,7 +38,7 @@ const watched = watcher(ConfigMap, {
   },
   update: (_, object) => note("update", object),
 });
-const times = { leaseMs: 3_000, renewMs: 2_000, retryMs: 300 };
+const times = { leaseMs: 4_000, renewMs: 3_000, retryMs: 300 };
 await run(watched, { leaderElection: { namespace: "default", name: "watched", identity, ...times } });
 `;
 
