@@ -27,7 +27,7 @@ export function reviewedRoutes(client: Client): RouteGuard {
     const found = findRoute(routes, request);
     if (!found) return undefined;
     const { signal } = request;
-    const caller = await callerOf(client, request.headers.authorization, signal);
+    const caller = await callerOf(client, request.headers.authorization, { signal });
     if (typeof caller === "string") return errorAnswer(new RefusedError(401, "Unauthorized", caller));
     const { group, version, plural, path, method } = found.route;
     const resourceAttributes = {
