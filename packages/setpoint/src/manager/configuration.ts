@@ -67,6 +67,7 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
       ...picked("health", "health"),
       ...picked("metrics", "metrics"),
       ...picked("metricsAccess", "metricsAccess"),
+      ...picked("metricsAudiences", "metricsAudiences"),
       ...picked("profiling", "profiling"),
       ...picked("graceMs", "grace"),
       ...picked("preflight", "preflight"),

@@ -19,6 +19,11 @@ const text: Reader<string> = (value) => {
   return value;
 };
 
+const texts: Reader<readonly string[]> = (value) => {
+  const given = Array.isArray(value) ? (value as readonly unknown[]) : text(value).split(",");
+  return given.map((each) => text(typeof each === "string" ? each.trim() : each));
+};
+
 const toggle: Reader<boolean> = (value) => {
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
@@ -106,6 +111,13 @@ export const SETTINGS = {
     oneOf("loopback", "rbac"),
     "who sees metrics: loopback, or whoever the cluster's rbac allows",
     "WHO",
+  ),
+  metricsAudiences: setting(
+    "metrics-audiences",
+    "SETPOINT_METRICS_AUDIENCES",
+    texts,
+    "for whom the tokens that callers show must have been made; the API server's own where left out",
+    "NAMES",
   ),
   profiling: setting(
     "profiling",
