@@ -150,5 +150,8 @@ async function tokenHeaders(client: Client, account: string | undefined): Promis
 }
 
 async function* records(body: AsyncIterable<Uint8Array>): AsyncIterable<RunRecord> {
-  for await (const line of lines(body)) yield JSON.parse(line.toString("utf8")) as RunRecord;
+  for await (const line of lines(body)) {
+    const record = JSON.parse(line.toString("utf8")) as RunRecord | { readonly dropped: number };
+    if (!("dropped" in record)) yield record;
+  }
 }

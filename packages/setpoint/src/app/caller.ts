@@ -11,17 +11,26 @@ export interface Caller {
   may(what: Pick<AccessSpec, "resourceAttributes" | "nonResourceAttributes">): Promise<boolean>;
 }
 
+export interface CallerOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** For whom the token must have been made: any of these, or the API server where there are none. */
+  readonly audiences?: readonly string[];
+}
+
 /** Who holds the token of an `authorization` header; the reason in words where nobody does. */
 export async function callerOf(
   client: Client,
   authorization: string | readonly string[] | undefined,
-  signal?: AbortSignal,
+  { signal, audiences = [] }: CallerOptions = {},
 ): Promise<Caller | string> {
   const token = /^Bearer (.+)$/i.exec(String(authorization ?? ""))?.[1];
   if (token === undefined) return "a bearer token is needed";
   const options = signal ? { signal } : {};
-  const { status } = await client.create(TokenReview, { metadata: {}, spec: { token } }, options);
-  if (!status?.authenticated) return "the token is not valid here";
+  const asked = { token, ...(audiences.length > 0 ? { audiences } : {}) };
+  const { status } = await client.create(TokenReview, { metadata: {}, spec: asked }, options);
+  // One that knows nothing of audiences gives none, and has checked none.
+  const isMeant = audiences.length === 0 || status?.audiences?.some((audience) => audiences.includes(audience));
+  if (!status?.authenticated || !isMeant) return "the token is not valid here";
   const { username = "", groups = [], uid = "", extra } = status.user ?? {};
   return {
     name: username,

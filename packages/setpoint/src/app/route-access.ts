@@ -42,7 +42,7 @@ async function refusalOf(
 ): Promise<RefusedError | undefined> {
   const found = findRoute(routes, request);
   if (!found) return undefined;
-  const caller = await callerOf(client, request.headers.authorization, request.signal);
+  const caller = await callerOf(client, request.headers.authorization, { signal: request.signal });
   if (typeof caller === "string") return new RefusedError(401, "Unauthorized", caller);
   const { group, version, plural, path, method } = found.route;
   const resourceAttributes = {

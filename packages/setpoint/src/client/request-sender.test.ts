@@ -1,6 +1,9 @@
 import { Buffer } from "node:buffer";
 import { describe, expect, it } from "vitest";
+import type { Clock, Timer } from "../clock/clock.js";
+import { sleepWith } from "../clock/sleep.js";
 import { ConfigMap, Pod } from "../kinds/builtin/v1.js";
+import { createClient } from "./api-client.js";
 import type { ApiError } from "./api-error.js";
 import {
   answer,
@@ -11,7 +14,7 @@ import {
   scriptedClient,
   settled,
 } from "./testing/scripted-client.js";
-import type { TransportResponse } from "./transport.js";
+import type { Transport, TransportResponse } from "./transport.js";
 import { transportError } from "./transport-error.js";
 
 describe("retries", () => {
@@ -169,4 +172,45 @@ describe("credentials", () => {
     const error = (await settled(getObject(client))) as ApiError;
     expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain("secret");
   });
+});
+
+it("a retry is not sent by a process that stood still until its signal was due to be aborted", async () => {
+  // As after SIGSTOP and SIGCONT: all timers are late, and fire one right after the other.
+  const timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
+  let nowMs = 0;
+  const clock: Clock = {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    timer(delayMs, callback) {
+      const entry = { dueMs: nowMs + delayMs, callback };
+      timers.push(entry);
+      const dispose = (): void => void (timers.includes(entry) && timers.splice(timers.indexOf(entry), 1));
+      const timer: Timer = { unref: () => timer, [Symbol.dispose]: dispose };
+      return timer;
+    },
+    sleep: (delayMs, signal) => sleepWith(clock, delayMs, signal),
+  };
+  let sent = 0;
+  const transport: Transport = {
+    async request() {
+      sent++;
+      return failing(429, "TooManyRequests", { "retry-after": "1" });
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const client = createClient({ transport, server: "https://example.com", clock });
+  const lost = new AbortController();
+  const asking = settled(client.get(ConfigMap, "a", { namespace: "b", signal: lost.signal }));
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.timer(5_000, () => lost.abort());
+  nowMs = 60_000;
+  for (;;) {
+    const [next] = timers.filter(({ dueMs }) => dueMs <= nowMs).sort((left, right) => left.dueMs - right.dueMs);
+    if (!next) break;
+    timers.splice(timers.indexOf(next), 1);
+    next.callback();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await asking).toMatchObject({ code: "ABORTED" });
+  expect(sent).toBe(1);
 });

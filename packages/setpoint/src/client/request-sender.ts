@@ -73,7 +73,10 @@ export class RequestSender {
         waitMs = policy?.afterFailure(attempt, retryable, error);
         if (waitMs === undefined) throw error;
       }
-      if (waitMs > 0) await this.#pause(waitMs, request.signal);
+      if (waitMs <= 0) continue;
+      await this.#pause(waitMs, request.signal);
+      // A process that was stopped meanwhile may have lost its lease: the timer that tells is due by now, and comes first.
+      await this.#pause(0, request.signal);
     }
   }
 

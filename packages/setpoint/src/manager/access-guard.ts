@@ -1,5 +1,7 @@
 import { callerOf } from "../app/caller.js";
 import type { Client } from "../client/client.js";
+import type { Clock } from "../clock/clock.js";
+import { timeoutSignal } from "../clock/timeout-signal.js";
 import type { Guard } from "./endpoint-server.js";
 
 /** An address, or the one name that means this machine for everybody: no DNS has a say in them. */
@@ -15,17 +17,52 @@ export const loopbackOnly: Guard = async ({ isLoopback, headers: { host } }) => 
   return { status: 403, body: "this endpoint answers to localhost and addresses alone, not to other names\n" };
 };
 
+/** Callers whose reviews are under way at once: they share the connection and the priority of the operator's own requests. */
+const MAX_REVIEWS = 8;
+/** How long the API server may take for the reviews of one caller. */
+const REVIEW_MS = 10_000;
+/** How long a token that is not valid is refused without asking again, and how many are known. */
+const REFUSED_MS = 10_000;
+const MAX_REFUSED = 1_000;
+
+export interface ReviewOptions {
+  readonly clock: Clock;
+  /** For whom a token must have been made: any of these, or the API server where there are none. */
+  readonly audiences?: readonly string[];
+}
+
 /**
  * For a cluster: the caller's bearer token is reviewed by the API server, and its holder must be allowed to `get` the
- * path (a ClusterRole with `nonResourceURLs`), as kube-rbac-proxy would ask. Nothing is remembered: a right that was
- * taken away is gone at once.
+ * path (a ClusterRole with `nonResourceURLs`), as kube-rbac-proxy would ask. No right is remembered: one that was taken away
+ * is gone at once. That a token is not valid is, for some seconds, and only a few are reviewed at once: whoever reaches the
+ * port must not be able to flood the API server through it. Rejects, and lets nobody in, where that cannot be asked.
  */
-export function reviewedAccess(client: Client): Guard {
-  return async ({ path, headers }) => {
+export function reviewedAccess(client: Client, { clock, audiences = [] }: ReviewOptions): Guard {
+  /** By token, as a hash: why it is refused, and until when. */
+  const refused = new Map<string, { readonly body: string; readonly untilMs: number }>();
+  let underWay = 0;
+  return async ({ path, headers, signal }) => {
     // An API server that proxies to a pod keeps `authorization` to itself.
-    const caller = await callerOf(client, headers["x-setpoint-authorization"] ?? headers.authorization);
-    if (typeof caller === "string") return { status: 401, body: `${caller}\n` };
-    const isAllowed = await caller.may({ nonResourceAttributes: { path, verb: "get" } });
-    return isAllowed ? undefined : { status: 403, body: `${caller.name} may not get ${path}\n` };
+    const authorization = String(headers["x-setpoint-authorization"] ?? headers.authorization ?? "");
+    const id = process.getBuiltinModule("node:crypto").createHash("sha256").update(authorization).digest("base64");
+    const known = refused.get(id);
+    if (known && known.untilMs > clock.monotonic()) return { status: 401, body: known.body };
+    if (underWay >= MAX_REVIEWS) return { status: 503, body: "too many callers at once: try again\n" };
+    underWay++;
+    using deadline = timeoutSignal(clock, REVIEW_MS, signal);
+    try {
+      const caller = await callerOf(client, authorization, { signal: deadline.signal, audiences });
+      if (typeof caller === "string") {
+        const body = `${caller}\n`;
+        refused.delete(id);
+        refused.set(id, { body, untilMs: clock.monotonic() + REFUSED_MS });
+        if (refused.size > MAX_REFUSED) refused.delete(refused.keys().next().value!);
+        return { status: 401, body };
+      }
+      const isAllowed = await caller.may({ nonResourceAttributes: { path, verb: "get" } });
+      return isAllowed ? undefined : { status: 403, body: `${caller.name} may not get ${path}\n` };
+    } finally {
+      underWay--;
+    }
   };
 }

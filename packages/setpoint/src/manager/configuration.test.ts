@@ -59,6 +59,19 @@ describe("the configuration of a manager", () => {
     expect(off.manager.metrics).toBeUndefined();
   });
 
+  it("takes the file that code names over that of a flag", async () => {
+    const [code, flag] = [file("code.yaml", "name: code"), file("flag.yaml", "name: flag")];
+    expect((await readConfiguration({ file: code, args: ["--config", flag] })).manager.name).toBe("code");
+  });
+
+  it("takes several audiences, by commas or as a list", async () => {
+    const lists = [
+      await readConfiguration({ args: ["--metrics-audiences", "metrics, scraper"] }),
+      await readConfiguration({ file: file("list.yaml", "metricsAudiences: [metrics, scraper]") }),
+    ];
+    for (const { manager } of lists) expect(manager).toEqual({ metricsAudiences: ["metrics", "scraper"] });
+  });
+
   it.each<[string, Parameters<typeof readConfiguration>[0], string]>([
     ["a flag", { args: ["--graceful-shutdown-timeout", "soon"] }, '--graceful-shutdown-timeout: "soon": a length'],
     ["a flag that there is not", { args: ["--naem=a"] }, "--naem: there is no such flag; there are --config, --name"],

@@ -40,7 +40,7 @@ const FIELDS = Object.keys(SETTINGS) as readonly Field[];
 export async function readConfiguration(sources: ConfigurationSources = {}): Promise<Configuration> {
   const { env = {} } = sources;
   const flags = fromFlags(sources.args ?? []);
-  const path = flags.config ?? sources.file ?? env.SETPOINT_CONFIG;
+  const path = sources.file ?? flags.config ?? env.SETPOINT_CONFIG;
   const file = path ? await fromFile(path) : { settings: {}, apps: {} };
   return { ...configured({ ...file.settings, ...fromEnvironment(env), ...flags.settings }), apps: file.apps };
 }
@@ -67,6 +67,7 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
       ...picked("health", "health"),
       ...picked("metrics", "metrics"),
       ...picked("metricsAccess", "metricsAccess"),
+      ...picked("metricsAudiences", "metricsAudiences"),
       ...picked("profiling", "profiling"),
       ...picked("graceMs", "grace"),
       ...picked("preflight", "preflight"),

@@ -3,6 +3,7 @@ import type { ObservedRequest } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerObserver } from "../controller/environment.js";
+import type { Labels } from "../controller/metric-source.js";
 import { isSetpointError } from "../errors/error.js";
 import type { Informers } from "../informer/informers.js";
 import { type MetricDefinition, queueMetrics } from "../queue/queue-metrics.js";
@@ -20,7 +21,13 @@ const TERMINAL = metric(
   "Runs that will not be retried.",
 );
 const TIMEOUTS = metric("controller_runtime_reconcile_timeouts_total", "counter", "Runs that their timeout ended.");
-const DURATION = metric("controller_runtime_reconcile_time_seconds", "histogram", "How long runs took.");
+const DURATION: MetricDefinition = {
+  ...metric("controller_runtime_reconcile_time_seconds", "histogram", "How long runs took."),
+  buckets: [
+    ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+    ...[1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60],
+  ],
+};
 const ACTIVE = metric("controller_runtime_active_workers", "gauge", "Workers at a key.");
 const MAX_CONCURRENT = metric("controller_runtime_max_concurrent_reconciles", "gauge", "Workers there are.");
 const PARKED = metric(
@@ -73,7 +80,10 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
   const withResult = knownLabels("controller", "result");
   return {
     queueObserver: (name) => {
-      const labels = { name };
+      const labels = { name, controller: name };
+      // Alerts on an increase miss the first where there was nothing before it.
+      for (const counter of [adds, retries]) counter.add(labels, 0);
+      errors.add(of(name), 0);
       return {
         added: () => adds.add(labels),
         retried: () => retries.add(labels),
@@ -82,6 +92,7 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
       };
     },
     runEnded: ({ controller, outcome, durationMs }) => {
+      if (outcome === "paused" || outcome === "gone") return;
       reconciles.add(withResult(controller, RESULTS[outcome] ?? outcome));
       duration.observe(of(controller), durationMs / 1000);
       if (outcome === "terminal") terminal.add(of(controller));
@@ -104,40 +115,62 @@ const RESULTS: Readonly<Record<string, string>> = {
   terminal: "error",
 };
 
-/** Metrics that are read when they are asked for: queues, workers and caches. */
+/** Shows the series of a controller from its start, as controller-runtime does: an alert on an increase misses the first else. */
+export function initControllerMetrics(registry: MetricRegistry, controller: string): void {
+  for (const definition of [ERRORS, TERMINAL, TIMEOUTS]) registry.counter(definition).add({ controller }, 0);
+  for (const result of new Set(Object.values(RESULTS))) registry.counter(RECONCILES).add({ controller, result }, 0);
+}
+
+/**
+ * Metrics that are read when they are asked for: queues, workers and caches. Those of other clusters are told apart by the
+ * label `cluster`; the empty name is the manager's own.
+ */
 export function collectState(
   registry: MetricRegistry,
   runs: () => Iterable<ControllerRun>,
-  informers: Informers,
+  informers: ReadonlyMap<string, Informers>,
   clock: Pick<Clock, "monotonic">,
 ): void {
-  const perRun = (definition: MetricDefinition, label: string, value: (run: ControllerRun) => number): void => {
-    registry.collect(definition, () =>
-      [...runs()].map((run) => ({ labels: { [label]: run.controller.name }, value: value(run) })),
-    );
+  const perRun = (
+    definition: MetricDefinition,
+    labels: readonly string[],
+    value: (run: ControllerRun) => number,
+  ): void => {
+    const of = ({ controller: { name } }: ControllerRun): Labels =>
+      Object.fromEntries(labels.map((label) => [label, name]));
+    registry.collect(definition, () => [...runs()].map((run) => ({ labels: of(run), value: value(run) })));
   };
-  perRun(queueMetrics.depth, "name", (run) => run.status().queued);
+  const ofQueue = ["name", "controller"];
+  const ofController = ["controller"];
+  perRun(queueMetrics.depth, ofQueue, (run) => run.status().queued);
   const workedMs = (run: ControllerRun): readonly number[] =>
     [...run.workingSince()].map((startedMs) => clock.monotonic() - startedMs);
-  perRun(queueMetrics.unfinishedWork, "name", (run) => workedMs(run).reduce((sum, ms) => sum + ms, 0) / 1_000);
-  perRun(queueMetrics.longestRunning, "name", (run) => Math.max(0, ...workedMs(run)) / 1_000);
-  perRun(ACTIVE, "controller", (run) => run.status().running.length);
-  perRun(MAX_CONCURRENT, "controller", (run) => run.controller.concurrency);
-  perRun(PARKED, "controller", (run) => run.status().parked.length);
-  const perInformer = (definition: MetricDefinition, field: "objects" | "bytes" | "backlog"): void => {
-    registry.collect(definition, () =>
-      [...informers.statuses()].map((status) => ({ labels: { kind: status.kind }, value: status[field] })),
+  perRun(queueMetrics.unfinishedWork, ofQueue, (run) => workedMs(run).reduce((sum, ms) => sum + ms, 0) / 1_000);
+  perRun(queueMetrics.longestRunning, ofQueue, (run) => Math.max(0, ...workedMs(run)) / 1_000);
+  perRun(ACTIVE, ofController, (run) => run.status().running.length);
+  perRun(MAX_CONCURRENT, ofController, (run) => run.controller.concurrency);
+  perRun(PARKED, ofController, (run) => run.status().parked.length);
+  const statuses = () =>
+    [...informers].flatMap(([cluster, each]) =>
+      [...each.statuses()].map((status) => ({
+        labels: { kind: status.kind, ...(cluster ? { cluster } : {}) } as Labels,
+        status,
+      })),
     );
+  const perInformer = (definition: MetricDefinition, field: "objects" | "bytes" | "backlog"): void => {
+    registry.collect(definition, () => statuses().map(({ labels, status }) => ({ labels, value: status[field] })));
   };
   perInformer(INFORMER_OBJECTS, "objects");
   perInformer(INFORMER_BYTES, "bytes");
   perInformer(INFORMER_BACKLOG, "backlog");
   registry.collect(INFORMER_SYNCED, () => {
     // Of several caches of a kind the last one to come counts.
-    const synced = new Map<string, boolean>();
-    for (const status of informers.statuses())
-      synced.set(status.kind, status.synced && (synced.get(status.kind) ?? true));
-    return [...synced].map(([kind, isSynced]) => ({ labels: { kind }, value: Number(isSynced) }));
+    const synced = new Map<string, { readonly labels: Labels; readonly value: number }>();
+    for (const { labels, status } of statuses()) {
+      const id = JSON.stringify(labels);
+      synced.set(id, { labels, value: Math.min(Number(status.synced), synced.get(id)?.value ?? 1) });
+    }
+    return synced.values();
   });
 }
 

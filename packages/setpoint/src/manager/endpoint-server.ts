@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Clock } from "../clock/clock.js";
 import { SetpointError } from "../errors/error.js";
 
 /** What an endpoint answers: text or JSON at once, or lines as they come until the caller goes away. */
@@ -12,6 +13,8 @@ export interface EndpointRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   readonly isLoopback: boolean;
+  /** Aborted when the caller goes away, or the server stops. */
+  readonly signal: AbortSignal;
 }
 
 export type Endpoint = (request: EndpointRequest) => EndpointAnswer | Promise<EndpointAnswer>;
@@ -19,13 +22,20 @@ export type Endpoint = (request: EndpointRequest) => EndpointAnswer | Promise<En
 /** Says whether a caller may see an endpoint; the answer otherwise. */
 export type Guard = (request: EndpointRequest) => Promise<EndpointAnswer | undefined>;
 
+/** How often those who follow a stream are asked for anew: a right that was taken away must not last with it. */
+const GUARD_AGAIN_MS = 60_000;
+
 /** The small HTTP server of a manager: health, metrics, timeline. GET alone, no bodies taken. */
 export class EndpointServer implements AsyncDisposable {
+  readonly #clock: Clock;
   readonly #server: Server;
   readonly #routes = new Map<string, { readonly endpoint: Endpoint; readonly guard: Guard | undefined }>();
   readonly #stop = new AbortController();
 
-  constructor() {
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    // Every request under way listens to it, which is no leak.
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#stop.signal);
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const { createServer } = process.getBuiltinModule("node:http");
     this.#server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
@@ -63,11 +73,17 @@ export class EndpointServer implements AsyncDisposable {
     // No URL is made of it: what is none, as `//`, would throw.
     const [path = "/", ...query] = (incoming.url ?? "/").split("?");
     const route = this.#routes.get(path);
+    const gone = new AbortController();
+    // Before anything is waited for: a caller who leaves meanwhile is not told of again.
+    response.once("close", () => gone.abort());
+    const onStop = (): void => gone.abort();
+    this.#stop.signal.addEventListener("abort", onStop, { once: true });
     const request: EndpointRequest = {
       path,
       query: new URLSearchParams(query.join("?")),
       headers: incoming.headers,
       isLoopback: isLoopback(incoming.socket.remoteAddress ?? ""),
+      signal: gone.signal,
     };
     try {
       if (incoming.method !== "GET" && incoming.method !== "HEAD")
@@ -75,29 +91,54 @@ export class EndpointServer implements AsyncDisposable {
       if (!route) return end(response, { status: 404, body: "not found\n" });
       const answer = (await route.guard?.(request)) ?? (await route.endpoint(request));
       if ("body" in answer) end(response, answer);
-      else await this.#stream(response, answer);
+      else if (!gone.signal.aborted) await this.#stream(request, response, answer, route.guard);
     } catch {
       if (!response.headersSent) end(response, { status: 500, body: "internal error\n" });
       else response.destroy();
+    } finally {
+      this.#stop.signal.removeEventListener("abort", onStop);
     }
   }
 
-  async #stream(response: ServerResponse, answer: Extract<EndpointAnswer, { lines: unknown }>): Promise<void> {
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
+  async #stream(
+    request: EndpointRequest,
+    response: ServerResponse,
+    answer: Extract<EndpointAnswer, { lines: unknown }>,
+    guard: Guard | undefined,
+  ): Promise<void> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    request.signal.addEventListener("abort", end, { once: true });
+    void this.#guardAgain(request, guard, over);
     response.writeHead(answer.status, { "content-type": answer.type, "cache-control": "no-store" });
     response.flushHeaders();
-    for await (const line of answer.lines(AbortSignal.any([gone.signal, this.#stop.signal]))) {
+    for await (const line of answer.lines(over.signal)) {
       if (!response.write(`${line}\n`)) await drained(response);
-      if (gone.signal.aborted) return;
+      if (request.signal.aborted) break;
     }
+    over.abort();
     response.end();
+  }
+
+  /** Ends a stream whose caller is refused by now; while nobody can say, it goes on. */
+  async #guardAgain(request: EndpointRequest, guard: Guard | undefined, over: AbortController): Promise<void> {
+    if (!guard) return;
+    for (;;) {
+      try {
+        await this.#clock.sleep(GUARD_AGAIN_MS, over.signal);
+      } catch {
+        return;
+      }
+      const refusal = await guard(request).catch(() => undefined);
+      if (refusal?.status === 401 || refusal?.status === 403) over.abort();
+    }
   }
 }
 
 /** Resolves when more may be written, or nobody reads any more. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
+    if (response.destroyed) return resolve();
     const onEnd = (): void => {
       response.off("drain", onEnd).off("close", onEnd);
       resolve();
@@ -118,6 +159,7 @@ function end(
   response.end(body);
 }
 
+/** Not all of 127.0.0.0/8: the sidecars of a mesh hand on what comes from elsewhere under an address of it (127.0.0.6). */
 function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
+  return address === "::1" || address === "127.0.0.1" || address === "::ffff:127.0.0.1";
 }

@@ -19,6 +19,7 @@ const request = (headers: EndpointRequest["headers"], isLoopback = false): Endpo
   query: new URLSearchParams(),
   headers,
   isLoopback,
+  signal: new AbortController().signal,
 });
 
 async function managerIn(world: World, options: Partial<ManagerOptions>): Promise<Manager> {
@@ -40,7 +41,7 @@ describe("guards of endpoints", () => {
     // A page whose name was made to lead here is on this machine, too, and none of its owner's.
     for (const host of ["pages.example:8080", "127.0.0.1.pages.example", "localhost.pages.example"])
       expect((await loopbackOnly(request({ host }, true)))?.status).toBe(403);
-    const guard = reviewedAccess(client);
+    const guard = reviewedAccess(client, { clock: world.clock });
     expect((await guard(request({}, true)))?.status).toBe(401);
     expect((await guard(request({ authorization: "Bearer made-up" })))?.status).toBe(401);
 

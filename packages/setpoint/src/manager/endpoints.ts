@@ -1,10 +1,11 @@
 import type { HealthCheck } from "../app/health-check.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import type { Logger } from "../controller/logger.js";
 import type { Timeline } from "../controller/timeline.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import { type EndpointAnswer, EndpointServer } from "./endpoint-server.js";
-import { healthAnswer } from "./health-answer.js";
+import { HealthChecks } from "./health-answer.js";
 import type { MetricRegistry } from "./metric-registry.js";
 import type { NarrowedRules } from "./seen-access.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";
@@ -26,6 +27,11 @@ export interface EndpointOptions {
    * connects as a pod, to `rbac`.
    */
   readonly metricsAccess?: "loopback" | "rbac";
+  /**
+   * For whom the tokens must have been made that callers show, by `rbac`: any of these. They come over plain HTTP; one made
+   * for this alone is worth nothing elsewhere. Defaults to the API server's own audiences.
+   */
+  readonly metricsAudiences?: readonly string[];
   /** `/debug/profile` and `/debug/heap` beside the metrics, for the same callers. Off by default. */
   readonly profiling?: boolean;
 }
@@ -33,11 +39,16 @@ export interface EndpointOptions {
 export interface EndpointSources {
   readonly client: Client;
   readonly clock: Clock;
+  readonly log: Logger;
+  /** Takes out of a text what nobody may see. */
+  readonly mask: (text: string) => string;
   readonly metrics: MetricRegistry;
   readonly timeline: Timeline;
   readonly readiness: () => readonly HealthCheck[];
   /** What is shown beside them. */
   readonly notes: () => readonly string[];
+  /** One line for each informer. */
+  readonly informers: () => readonly string[];
   /** What of the declared permissions was needed so far; undefined where nobody keeps count. */
   readonly access: () => NarrowedRules | undefined;
 }
@@ -60,15 +71,19 @@ export class Endpoints implements AsyncDisposable {
   async serve(options: EndpointOptions, sources: EndpointSources): Promise<void> {
     const { health, metrics } = options;
     if (health) {
-      const server = this.#server();
+      const server = this.#server(sources.clock);
       const alive: HealthCheck = { name: "ping", check: () => undefined };
-      server.route("/livez", () => healthAnswer([alive]));
-      server.route("/healthz", () => healthAnswer([alive]));
-      server.route("/readyz", () => healthAnswer(sources.readiness(), sources.notes()));
+      const checks = new HealthChecks(sources);
+      server.route("/livez", () => checks.answer([alive]));
+      server.route("/healthz", () => checks.answer([alive]));
+      server.route("/readyz", ({ query }) => {
+        const informers = query.has("verbose") ? sources.informers().map((line) => `[i]${line}`) : [];
+        return checks.answer(sources.readiness(), [...sources.notes().map((note) => `[!]${note}`), ...informers]);
+      });
       this.#healthUrl = await server.listen(health.host, health.port, "health");
     }
     if (metrics) {
-      const server = this.#server();
+      const server = this.#server(sources.clock);
       await this.#guarded(server, options, sources);
       this.#metricsUrl = await server.listen(metrics.host, metrics.port, "metrics");
     }
@@ -78,23 +93,25 @@ export class Endpoints implements AsyncDisposable {
     await Promise.all(this.#servers.map((server) => server[Symbol.asyncDispose]()));
   }
 
-  #server(): EndpointServer {
-    const server = new EndpointServer();
+  #server(clock: Clock): EndpointServer {
+    const server = new EndpointServer(clock);
     this.#servers.push(server);
     return server;
   }
 
   async #guarded(server: EndpointServer, options: EndpointOptions, sources: EndpointSources): Promise<void> {
     const { client, clock, metrics, timeline } = sources;
-    const guard = options.metricsAccess === "rbac" ? reviewedAccess(client) : loopbackOnly;
+    const audiences = options.metricsAudiences ?? [];
+    const guard = options.metricsAccess === "rbac" ? reviewedAccess(client, { clock, audiences }) : loopbackOnly;
     const type = "text/plain; version=0.0.4; charset=utf-8";
     server.route("/metrics", () => ({ status: 200, type, body: metrics.exposition() }), guard);
     server.route("/timeline", timelineEndpoint(timeline), guard);
     server.route("/rbac", () => accessAnswer(sources.access()), guard);
     if (!options.profiling) return;
-    const { cpuProfileEndpoint, heapSnapshotEndpoint } = await import("./profiling.js");
-    server.route("/debug/profile", cpuProfileEndpoint(clock), guard);
-    server.route("/debug/heap", heapSnapshotEndpoint(), guard);
+    const { profilingEndpoints } = await import("./profiling.js");
+    const { profile, heap } = profilingEndpoints(clock);
+    server.route("/debug/profile", profile, guard);
+    server.route("/debug/heap", heap, guard);
   }
 }
 

@@ -41,10 +41,10 @@ describe("event correlator", () => {
     expect(correlator.correlate(event("Important", "look"), 0)).toMatchObject({ message: "look", count: 1 });
   });
 
-  it("starts to count anew where the server has forgotten", () => {
+  it("tells the first of a reason from all others of it, whatever they say", () => {
     const correlator = new EventCorrelator();
-    const first = correlator.correlate(event("Failed", "same"), 0)!;
-    correlator.forget(first.series);
-    expect(correlator.correlate(event("Failed", "same"), 1)?.count).toBe(1);
+    const told = ["a", "a", "b"].map((message, at) => correlator.correlate(event("Failed", message), at)?.isFirst);
+    expect(told).toEqual([true, false, false]);
+    expect(correlator.correlate(event("Important", "a"), 3)?.isFirst).toBe(true);
   });
 });

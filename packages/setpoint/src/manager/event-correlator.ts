@@ -6,8 +6,8 @@ const AGGREGATE_WINDOW_MS = 600_000;
 /** Per object and reason: so many writes at once, then one each refill. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** How many series are remembered; the oldest are forgotten first. */
-const MAX_SERIES = 4_096;
+/** How many series are remembered; the oldest are forgotten first, and with them how many there were. */
+export const MAX_SERIES = 16_384;
 
 /** What to write for an event: a new one, or one more of a series that was written before. */
 export interface CorrelatedEvent {
@@ -15,6 +15,8 @@ export interface CorrelatedEvent {
   readonly message: string;
   readonly count: number;
   readonly firstMs: number;
+  /** The first of its reason on the object, as far as is remembered. */
+  readonly isFirst: boolean;
 }
 
 interface Series {
@@ -54,6 +56,7 @@ export class EventCorrelator {
       event.type,
       event.reason,
     ].join("\n");
+    const isFirst = !this.#reasons.has(reasonKey);
     const reason = this.#reasonOf(reasonKey, nowMs);
     if (reason.messages.size < AGGREGATE_AFTER) reason.messages.add(event.message);
     const isAggregate = reason.messages.size >= AGGREGATE_AFTER;
@@ -66,12 +69,7 @@ export class EventCorrelator {
     const series = this.#series.get(key) ?? { firstMs: nowMs, count: 0 };
     series.count++;
     remember(this.#series, key, series);
-    return { series: key, message, count: series.count, firstMs: series.firstMs };
-  }
-
-  /** Starts a series anew: what was written of it is gone from the server. */
-  forget(series: string): void {
-    this.#series.delete(series);
+    return { series: key, message, count: series.count, firstMs: series.firstMs, isFirst };
   }
 
   #reasonOf(key: string, nowMs: number): Reason {

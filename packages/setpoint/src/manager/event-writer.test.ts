@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
+import type { ObjectEvent } from "../controller/event-recorder.js";
 import { World } from "../controller/world.testing.js";
 import { SetpointError } from "../errors/error.js";
 import { Role } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
@@ -89,6 +90,48 @@ describe("event writer", () => {
     writer.record({ object, type: "Normal", reason: "Done", message: "ok" });
     await writer.flush();
     expect(await events(world)).toHaveLength(1);
+    writer.record({ object, type: "Normal", reason: "Done", message: "ok" });
+    await writer.flush();
+    expect(await events(world)).toMatchObject([{ reason: "Done", count: 3 }]);
+  });
+
+  it("drops no first event of a reason, however many objects have one at once, but repetitions of others", async () => {
+    await using world = await World.create();
+    await using writer = writerOf(world);
+    const at = (name: string): ObjectEvent["object"] => {
+      const metadata = { namespace: "team", name, uid: name, resourceVersion: "1", creationTimestamp: "" };
+      return { apiVersion: "web.example.com/v1", kind: "Website", metadata };
+    };
+    for (let many = 0; many < 20; many++)
+      writer.record({ object: at("noisy"), type: "Normal", reason: "Noise", message: `noise ${many % 8}` });
+    for (let site = 0; site < 1_500; site++)
+      writer.record({ object: at(`site-${site}`), type: "Normal", reason: "Created", message: "it is there" });
+    writer.record({ object: at("noisy"), type: "Warning", reason: "RetriesExhausted", message: "look" });
+    await writer.flush();
+    const written = await events(world);
+    expect(written.filter(({ reason }) => reason === "Created")).toHaveLength(1_500);
+    expect(written.filter(({ reason }) => reason === "RetriesExhausted")).toHaveLength(1);
+    expect(written.filter(({ reason }) => reason === "Noise")).toMatchObject([{ message: "noise 0", count: 3 }]);
+    expect(writer.dropped).toBe(7);
+  });
+
+  it("writes several at once, those of one object in their order", async () => {
+    await using world = await World.create();
+    await using writer = writerOf(world);
+    const [a, b] = [await world.createWebsite("a"), await world.createWebsite("b")];
+    let stuck = true;
+    world.hangs = ({ body }) => {
+      const { reason } = (body ?? {}) as { reason?: string };
+      return stuck && reason === "First";
+    };
+    for (const reason of ["First", "Second"]) writer.record({ object: a, type: "Normal", reason, message: "a" });
+    writer.record({ object: b, type: "Normal", reason: "Other", message: "b" });
+    await world.clock.settle();
+    expect((await events(world)).map(({ reason }) => reason)).toEqual(["Other"]);
+    stuck = false;
+    await world.clock.advance(600_000);
+    const sent = world.requests.flatMap(({ body }) => (body as { reason?: string } | undefined)?.reason ?? []);
+    expect(sent.filter((reason) => reason !== "Other")).toEqual(["First", "First", "Second"]);
   });
 
   it("case 59: tries twelve times where the server is out of reach, and never throws", async () => {

@@ -8,10 +8,11 @@ import { type Logger, silentLogger } from "../controller/logger.js";
 import { isSetpointError } from "../errors/error.js";
 import { Event } from "../kinds/builtin/v1.js";
 import { formatTime } from "../kinds/time.js";
-import { type CorrelatedEvent, EventCorrelator } from "./event-correlator.js";
+import { type CorrelatedEvent, EventCorrelator, MAX_SERIES } from "./event-correlator.js";
+import { EventLine, type WaitingEvent } from "./event-line.js";
 
-/** Events that wait to be written; more are dropped and counted. */
-const MAX_WAITING = 1_000;
+/** Written at once. One after the other, events of many objects would come minutes late. */
+const WRITERS = 4;
 /** Tries where the server cannot be reached, and the pause between them. */
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
@@ -32,8 +33,9 @@ export interface EventWriterOptions {
 }
 
 /**
- * Writes events to the API server beside the work that they tell of: recording one never waits and never fails. The
- * values of Secrets must not be in a message; Setpoint's own messages never contain them.
+ * Writes events to the API server beside the work that they tell of: recording one never waits and never fails. Those of one
+ * object are written in their order. The first of a reason is never dropped for want of space, only where the server cannot
+ * be reached for minutes, or refuses it. The values of Secrets must not be in a message; Setpoint's own never contain them.
  */
 export class EventWriter implements EventRecorder, AsyncDisposable {
   readonly #options: EventWriterOptions;
@@ -41,9 +43,9 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   readonly #correlator = new EventCorrelator();
   /** By series: the name of the event that was written for it. */
   readonly #written = new Map<string, { readonly namespace: string; readonly name: string }>();
+  readonly #line = new EventLine();
+  readonly #writers = new Set<Promise<void>>();
   readonly #stop = new AbortController();
-  #waiting: Promise<void> = Promise.resolve();
-  #pending = 0;
   #lost = 0;
 
   constructor(options: EventWriterOptions) {
@@ -54,38 +56,49 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
 
   /** Events that never reached the server. */
   get dropped(): number {
-    return this.#correlator.dropped + this.#lost;
+    return this.#correlator.dropped + this.#line.dropped + this.#lost;
   }
 
   record(event: ObjectEvent): void {
-    if (this.#stop.signal.aborted || this.#pending >= MAX_WAITING) {
+    if (this.#stop.signal.aborted) {
       this.#lost++;
       return;
     }
     const nowMs = this.#options.clock.now();
     const correlated = this.#correlator.correlate(event, nowMs);
     if (!correlated) return;
-    this.#pending++;
-    this.#waiting = this.#waiting.then(() => this.#write(event, correlated, nowMs)).finally(() => void this.#pending--);
+    this.#line.add(waiting(event, correlated, nowMs));
+    if (this.#writers.size >= WRITERS) return;
+    const writer: Promise<void> = this.#work().finally(() => this.#writers.delete(writer));
+    this.#writers.add(writer);
   }
 
   /** Resolves when everything recorded so far is written or given up. */
   async flush(): Promise<void> {
-    await this.#waiting;
+    while (this.#writers.size > 0) await Promise.all(this.#writers);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     using _limit = this.#options.clock.timer(STOP_MS, () => this.#stop.abort());
-    await this.#waiting;
+    await this.flush();
     this.#stop.abort();
   }
 
-  async #write(event: ObjectEvent, correlated: CorrelatedEvent, nowMs: number): Promise<void> {
+  async #work(): Promise<void> {
+    // Whoever records an event does not wait for it to be written out.
+    await undefined;
+    for (let event = this.#line.take(); event; event = this.#line.take()) {
+      await this.#write(event);
+      this.#line.done(event);
+    }
+  }
+
+  async #write(event: WaitingEvent): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#stop;
     for (let tries = 1; !signal.aborted; tries++) {
       try {
-        await this.#send(event, correlated, nowMs);
+        await this.#send(event);
         return;
       } catch (error) {
         const isUnreachable = isSetpointError(error) && error.code.startsWith("TRANSPORT_");
@@ -100,37 +113,36 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
     this.#lost++;
   }
 
-  async #send(event: ObjectEvent, correlated: CorrelatedEvent, nowMs: number): Promise<void> {
+  async #send(event: WaitingEvent): Promise<void> {
     const { client, fence = openFence } = this.#options;
     const { signal } = this.#stop;
     fence.check();
-    const known = this.#written.get(correlated.series);
-    const lastTimestamp = formatTime(nowMs);
-    if (known && correlated.count > 1) {
-      const body = { count: correlated.count, lastTimestamp, message: correlated.message };
+    const { series, count, message, object } = event;
+    const known = this.#written.get(series);
+    const lastTimestamp = formatTime(event.lastMs);
+    if (known && count > 1) {
+      const body = { count, lastTimestamp, message };
       try {
         await client.patch(Event, known.name, { type: "merge", body }, { namespace: known.namespace, signal });
         return;
       } catch (error) {
+        // Events expire: this one is made anew, with the count of its series.
         if (!isNotFound(error)) throw error;
-        this.#correlator.forget(correlated.series);
       }
     }
-    const { metadata, apiVersion, kind } = event.object;
     // Events of cluster-scoped objects live in the namespace `default`, where kubectl looks for them.
-    const namespace = metadata.namespace || "default";
-    const { uid, name, resourceVersion } = metadata;
-    const eventName = this.#nameFor(name);
+    const namespace = object.namespace || "default";
+    const name = this.#nameFor(object.name);
     await client.create(
       Event,
       {
-        metadata: { namespace, name: eventName },
-        involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(metadata.namespace ? { namespace } : {}) },
+        metadata: { namespace, name },
+        involvedObject: object,
         type: event.type,
         reason: event.reason,
-        message: correlated.message,
-        count: correlated.count,
-        firstTimestamp: formatTime(correlated.firstMs),
+        message,
+        count,
+        firstTimestamp: formatTime(event.firstMs),
         lastTimestamp,
         source: { component: this.#options.component },
         reportingComponent: this.#options.component,
@@ -138,8 +150,8 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
       },
       { signal },
     );
-    this.#written.set(correlated.series, { namespace, name: eventName });
-    if (this.#written.size > MAX_WAITING * 4) this.#written.delete(this.#written.keys().next().value!);
+    this.#written.set(series, { namespace, name });
+    if (this.#written.size > MAX_SERIES) this.#written.delete(this.#written.keys().next().value!);
   }
 
   /** The object's name and a random end. Names of roles may have more letters than events', and others be too long. */
@@ -148,4 +160,12 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
     const plain = object.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
     return `${plain.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "")}.${suffix}`;
   }
+}
+
+/** What is needed of an event to write it: not the object, which may be large. */
+function waiting({ object, type, reason }: ObjectEvent, correlated: CorrelatedEvent, lastMs: number): WaitingEvent {
+  const { apiVersion, kind, metadata } = object;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const reference = { apiVersion, kind, name, uid, resourceVersion, ...(namespace ? { namespace } : {}) };
+  return { ...correlated, object: reference, type, reason, lastMs };
 }

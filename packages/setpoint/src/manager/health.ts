@@ -16,10 +16,21 @@ function described({ kind, phase, synced, lastError }: NamedInformer): string {
   return `informer ${kind}: ${phase}${synced ? "" : ", not synced"}${error}`;
 }
 
+/** `informer apps/v1/Deployment: watching, synced, resourceVersion 7; last error at 2026-01-01T00:00:00.000Z: …` */
+function describedInFull({ kind, phase, synced, lastResourceVersion, lastError }: NamedInformer): string {
+  const error = lastError ? `; last error at ${lastError.at}: ${lastError.code} ${lastError.message}` : "";
+  const version = lastResourceVersion ? `, resourceVersion ${lastResourceVersion}` : "";
+  return `informer ${kind}: ${phase}, ${synced ? "synced" : "not synced"}${version}${error}`;
+}
+
 type Statuses = Iterable<Pick<ControllerStatus, "informers">>;
 
-function informersThat(holds: (informer: NamedInformer) => boolean, statuses: Statuses): readonly string[] {
-  const lines = [...statuses].flatMap(({ informers }) => informers.filter(holds).map(described));
+function informersThat(
+  holds: (informer: NamedInformer) => boolean,
+  statuses: Statuses,
+  line = described,
+): readonly string[] {
+  const lines = [...statuses].flatMap(({ informers }) => informers.filter(holds).map(line));
   return [...new Set(lines)];
 }
 
@@ -31,4 +42,9 @@ export function controllerTrouble(statuses: Statuses): readonly string[] {
 /** What does not, and should be known: informers that cannot see what changes. */
 export function controllerStrain(statuses: Statuses): readonly string[] {
   return informersThat(isStrained, statuses);
+}
+
+/** All of them, however they do. */
+export function informerLines(statuses: Statuses): readonly string[] {
+  return informersThat(() => true, statuses, describedInFull);
 }

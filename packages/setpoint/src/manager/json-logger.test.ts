@@ -23,6 +23,19 @@ it("writes one JSON object a line: time, level, message, fields, errors with the
   ]);
 });
 
+it("lets no field take the place of what the line is about", () => {
+  const lines: string[] = [];
+  const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });
+  const ofRun = log.with({ controller: "websites", object: "team/a" });
+  ofRun.info("priced", { level: 3, time: "noon", object: "team/b", controller: "websites", price: 5 });
+  ofRun.with({ object: "team/c", step: 1 }).info("again");
+  const head = { time: expect.stringMatching(/^\d{4}-.*Z$/), level: "info", controller: "websites", object: "team/a" };
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { ...head, message: "priced", price: 5, fields: { level: 3, time: "noon", object: "team/b" } },
+    { ...head, message: "again", step: 1, fields: { object: "team/c" } },
+  ]);
+});
+
 it("says where an error was thrown that has no code", () => {
   const lines: string[] = [];
   const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });

@@ -14,7 +14,8 @@ export interface JsonLoggerOptions {
 }
 
 /**
- * One JSON object a line: time, level, message, then the fields. Errors are shown by code, message and causes; those
+ * One JSON object a line: time, level, message, then the fields; one that would take the place of those, or of what the log is
+ * bound to, stands under `fields`. Errors are shown by code, message and causes; those
  * without a code, which are mistakes in code more often than not, by their stack as well.
  */
 export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): Logger {
@@ -22,21 +23,31 @@ export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): L
   const log = (at: LogLevel, message: string, fields: LogFields = {}): void => {
     if (RANK[at] < RANK[level]) return;
     const time = new Date(clock.now()).toISOString();
-    write(lineOf({ time, level: at, message }, { ...bound, ...fields }));
+    write(lineOf({ time, level: at, message }, beside(bound, fields)));
   };
   return {
     debug: (message, fields) => log("debug", message, fields),
     info: (message, fields) => log("info", message, fields),
     warn: (message, fields) => log("warn", message, fields),
     error: (message, fields) => log("error", message, fields),
-    with: (fields) => jsonLogger(options, { ...bound, ...fields }),
+    with: (fields) => jsonLogger(options, beside(bound, fields)),
   };
 }
 
+/** All of these fields: those whose name means something else already stand apart. */
+function beside(known: LogFields, more: LogFields): LogFields {
+  const isTaken = ([key, value]: [string, unknown]): boolean => Object.hasOwn(known, key) && known[key] !== value;
+  const given = Object.entries(more);
+  const apart = Object.fromEntries(given.filter(isTaken));
+  if (Object.keys(apart).length === 0) return { ...known, ...more };
+  const free = Object.fromEntries(given.filter((entry) => !isTaken(entry)));
+  return { ...known, ...free, fields: { ...(known.fields ?? free.fields ?? {}), ...apart } };
+}
+
 /** What cannot be written as JSON, as an object that contains itself, must not fail those who log it. */
-function lineOf(head: object, fields: LogFields): string {
+function lineOf(head: LogFields, fields: LogFields): string {
   try {
-    return JSON.stringify({ ...head, ...fields }, shown);
+    return JSON.stringify(beside(head, fields), shown);
   } catch (error) {
     return JSON.stringify({ ...head, unreadable: Object.keys(fields), error }, shown);
   }

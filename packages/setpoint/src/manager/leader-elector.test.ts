@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Clock } from "../clock/clock.js";
 import { seededRandom } from "../clock/random.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
 import { failure, World } from "../controller/world.testing.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
@@ -99,14 +101,56 @@ describe("leader elector", () => {
     expect(after?.renewTime).not.toBe(before?.renewTime);
   });
 
-  it("lets no write pass after the lease's end by its own clock, though nothing told it that it is lost", async () => {
+  it("leads no longer than its time for renewal where it cannot renew; others wait for the whole lease", async () => {
     await using world = await World.create();
     const one = elector(world, "one");
     await one.acquire(new AbortController().signal);
     world.fault = () => new Error("unreachable");
-    await world.clock.advance(15_100);
+    await world.clock.advance(9_900);
+    expect([one.isLeading, one.lost.aborted]).toEqual([true, false]);
+    await world.clock.advance(200);
+    expect(() => one.fence.check()).toThrow("no longer holds the lease");
+    expect([one.isLeading, one.lost.aborted]).toEqual([false, true]);
+    expect((await spec(world))?.leaseDurationSeconds).toBe(15);
+  });
+
+  it("lets no write pass after the lease's end by its own clock, though nothing told it that it is lost", async () => {
+    await using world = await World.create();
+    let stoodStillMs = 0;
+    // As after SIGSTOP: time has passed, and no timer has fired yet.
+    const clock: Clock = {
+      now: () => world.clock.now() + stoodStillMs,
+      monotonic: () => world.clock.monotonic() + stoodStillMs,
+      timer: (delayMs, callback) => world.clock.timer(delayMs, callback),
+      sleep: (delayMs, signal) => world.clock.sleep(delayMs, signal),
+    };
+    const one = elector(world, "one", { clock });
+    await one.acquire(new AbortController().signal);
+    stoodStillMs = 10_100;
+    expect(one.lost.aborted).toBe(false);
     expect(() => one.fence.check()).toThrow("no longer holds the lease");
     expect(one.lost.aborted).toBe(true);
+  });
+
+  it("leads on after a renewal that was never answered: there is time for another", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    let unanswered = 1;
+    world.hangs = ({ method }) => method === "PUT" && unanswered-- > 0;
+    await world.clock.advance(30_000);
+    expect([unanswered < 0, one.isLeading]).toEqual([true, true]);
+  });
+
+  it("says so where others keep it from releasing the lease", async () => {
+    await using world = await World.create();
+    const warnings: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message), with: () => log };
+    const one = elector(world, "one", { log });
+    await one.acquire(new AbortController().signal);
+    world.fault = ({ method }) => (method === "PUT" ? failure(409, "Conflict") : undefined);
+    await one.release();
+    expect(warnings).toEqual([expect.stringContaining("could not release the lease")]);
   });
 
   it("makes a lease anew that was deleted under it, and leads on", async () => {

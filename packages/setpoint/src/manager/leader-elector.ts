@@ -22,9 +22,12 @@ export interface LeaderElectorOptions {
   readonly name: string;
   /** Who this process is; must differ from all others. */
   readonly identity: string;
-  /** How long a lease holds without renewal. Defaults to 15 s, as client-go. */
+  /** How long a lease holds for others without renewal. Defaults to 15 s, as client-go. */
   readonly leaseMs?: number;
-  /** How long a leader tries to renew before it gives up. Defaults to 10 s; must be below `leaseMs`. */
+  /**
+   * How long a leader leads without renewal, counted from when its last successful one began; each try may take half of it.
+   * Defaults to 10 s; must be below `leaseMs`: what is left of that is for requests under way, and clocks that run unevenly.
+   */
   readonly renewMs?: number;
   /** The pause between tries. Defaults to 2 s. */
   readonly retryMs?: number;
@@ -61,9 +64,9 @@ export interface Elector {
  *
  * 1. `acquire` waits until the lease is free: without holder, or unchanged for its own duration by our clock. Times in
  *    the lease are never compared with ours, so skewed clocks do no harm.
- * 2. While leading, the lease is renewed; `fence` lets writes pass until our own estimate of its end, and no longer,
- *    whatever the event loop did meanwhile.
- * 3. `lost` is aborted when the lease ran out or was taken. `release` gives it up, so that another need not wait.
+ * 2. While leading, the lease is renewed; `fence` lets writes pass until `renewMs` after the last renewal that succeeded
+ *    was begun, and no longer, whatever the event loop did meanwhile. Others may take the lease `leaseMs` after it.
+ * 3. `lost` is aborted when that time is over, or the lease was taken. `release` gives it up, so that another need not wait.
  */
 export class LeaderElector implements Elector, AsyncDisposable {
   readonly #options: Required<Omit<LeaderElectorOptions, "log" | "onRenewed" | "mayRenew">> &
@@ -143,7 +146,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#leadsUntilMs = 0;
     this.#expiry?.[Symbol.dispose]();
     if (leadsForMs <= 0) return;
-    // A lease that has run out needs no release.
+    // What is not over by then may meet the next leader.
     using deadline = timeoutSignal(clock, leadsForMs);
     const { signal } = deadline;
     for (let tries = 0; tries < 3; tries++) {
@@ -163,6 +166,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
         }
       }
     }
+    this.#log.warn("could not release the lease, which others write as well; another process waits until it runs out");
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -209,9 +213,10 @@ export class LeaderElector implements Elector, AsyncDisposable {
 
   /** One try to take or renew the lease. False where somebody else holds it, or the server did not let us. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
-    const { client, clock, namespace, name, leaseMs, renewMs } = this.#options;
+    const { client, clock, namespace, name, renewMs } = this.#options;
     const startedMs = clock.monotonic();
-    using deadline = clock.timer(renewMs, () =>
+    // A connection that answers nothing any more must leave time for another try.
+    using deadline = clock.timer(renewMs / 2, () =>
       attempt.abort(new SetpointError("TRANSPORT_TIMEOUT", `the lease ${namespace}/${name} was not answered for`)),
     );
     const attempt = new AbortController();
@@ -234,7 +239,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
           );
       this.#see(written);
       if (this.#lost.signal.aborted) return false;
-      this.#leadUntil(startedMs + leaseMs);
+      this.#leadUntil(startedMs + renewMs);
       return true;
     } catch (error) {
       if (signal.aborted) return false;

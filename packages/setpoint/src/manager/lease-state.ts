@@ -43,6 +43,11 @@ export class LeaseState {
     Atomics.store(this.#cells, 0, nowNs + BigInt(Math.floor(forMs * 1e6)));
   }
 
+  /** The lease holds no longer, however long it was to. */
+  end(): void {
+    Atomics.store(this.#cells, 0, 0n);
+  }
+
   /** How much longer it holds; nothing, or less, where it does not. */
   leadsForMs(nowNs: bigint): number {
     return Number(Atomics.load(this.#cells, 0) - nowNs) / 1e6;

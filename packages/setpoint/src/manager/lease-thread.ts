@@ -11,6 +11,8 @@ import { type FromThread, LeaseState, type LeaseTask, type ToThread } from "./le
 const PULSE_MS = 500;
 /** How long the server may take to be told that the lease is free. */
 const RELEASE_MS = 5_000;
+/** Why it is lost, where the shared memory tells so before a message does. */
+const ENDED = "ran out, or was taken";
 
 export interface LeaseThreadOptions extends Omit<LeaseTask, "state"> {
   /** The thread's module. */
@@ -49,14 +51,14 @@ export class LeaseThread implements Elector {
   }
 
   get isLeading(): boolean {
-    return !this.#isReleased && this.#state.leadsForMs(threadsTimeNs()) > 0;
+    return !this.#isReleased && !this.#lost.signal.aborted && this.#state.leadsForMs(threadsTimeNs()) > 0;
   }
 
   readonly fence: Fence = {
     lost: this.#lost.signal,
     check: () => {
       if (this.isLeading) return;
-      if (this.#hasLed) this.#lose("ran out");
+      if (this.#hasLed) this.#lose(ENDED);
       throw this.#lostError("is no longer held by this process");
     },
   };
@@ -120,7 +122,7 @@ export class LeaseThread implements Elector {
     const hadLed = leadsForMs > 0;
     const timer = this.#options.clock.timer(nextMs, () => {
       if (this.#isReleased) return;
-      if (hadLed && !this.isLeading) this.#lose("ran out");
+      if (hadLed && !this.isLeading) this.#lose(ENDED);
       this.#beat();
     });
     this.#pulse = timer.unref();

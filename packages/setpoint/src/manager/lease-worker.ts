@@ -24,9 +24,11 @@ async function hold(port: MessagePort, task: LeaseTask): Promise<void> {
     mayRenew: () => state.seenWithin(threadsTimeNs(), leaseMs * MAX_BUSY_LEASES),
   });
   const stop = new AbortController();
-  elector.lost.addEventListener("abort", () =>
-    port.postMessage({ type: "lost", message: elector.lost.reason.message }),
-  );
+  elector.lost.addEventListener("abort", () => {
+    // The message waits for an event loop that may be busy; whoever asks there whether it may write must know at once.
+    state.end();
+    port.postMessage({ type: "lost", message: elector.lost.reason.message });
+  });
   const released = new Promise<void>((resolve) => {
     port.on("message", (message: ToThread) => {
       if (message.type !== "release") return;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { app } from "../app/app.js";
 import { seededRandom } from "../clock/random.js";
 import { controller } from "../controller/controller.js";
 import { watcher } from "../controller/watcher.js";
@@ -23,4 +24,36 @@ describe("a manager that is stopped", () => {
     expect(manager.isLeading).toBe(false);
     await expect(fetch(manager.healthUrl!)).rejects.toThrow();
   });
+
+  it("takes no part any more", async () => {
+    await using world = await World.create();
+    const manager = new Manager({ client: world.cluster().client, clock: world.clock, random: seededRandom(1) });
+    await manager.start();
+    const stopping = manager.stop();
+    const runs: string[] = [];
+    const late = controller(Website, { reconcile: ({ metadata }) => void runs.push(metadata.name) });
+    expect(() => manager.add(late)).toThrow("controller websites was added to a manager that is stopping");
+    await expect(manager.add(app({ name: "late", kinds: [] }))).rejects.toMatchObject({ code: "CONTROLLER_STOPPED" });
+    await world.clock.advance(5_000);
+    await stopping;
+    await world.createWebsite("a");
+    await world.clock.advance(5_000);
+    expect([runs, [...manager.informers.statuses()]]).toEqual([[], []]);
+  });
+});
+
+it("a manager that has lost its lease starts nothing that is added", async () => {
+  await using world = await World.create();
+  const { client } = world.cluster();
+  await using manager = new Manager({ client, clock: world.clock, random: seededRandom(1), leaderElection: {} });
+  await manager.start();
+  world.fault = () => new Error("unreachable");
+  await world.clock.advance(20_000);
+  world.fault = undefined;
+  expect([manager.isLeading, manager.ended.aborted]).toEqual([false, true]);
+  const runs: string[] = [];
+  await manager.add(controller(Website, { reconcile: ({ metadata }) => void runs.push(metadata.name) }));
+  await world.createWebsite("a");
+  await world.clock.advance(5_000);
+  expect(runs).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
-import { type Fence, openFence } from "../controller/fence.js";
+import type { Fence } from "../controller/fence.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
 import { messageOf } from "../controller/outcome.js";
@@ -16,14 +16,21 @@ import { SecretMask } from "../controller/secret-mask.js";
 import { Timeline } from "../controller/timeline.js";
 import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
+import { SetpointError } from "../errors/error.js";
 import { Informers } from "../informer/informers.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { AppHost, type AppHosting } from "./app-host.js";
-import { collectState, EVENTS_DROPPED, MASTER_STATUS, webhookMetrics } from "./controller-metrics.js";
+import {
+  collectState,
+  EVENTS_DROPPED,
+  initControllerMetrics,
+  MASTER_STATUS,
+  webhookMetrics,
+} from "./controller-metrics.js";
 import { type ElectionOptions, electorOf } from "./election.js";
 import type { EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
-import { controllerStrain, controllerTrouble } from "./health.js";
+import { controllerStrain, controllerTrouble, informerLines } from "./health.js";
 import type { Elector } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
 import { checkPart, type Part, type Workload } from "./part.js";
@@ -90,6 +97,8 @@ export class Manager implements AsyncDisposable {
   readonly #traces: Traces | undefined;
   readonly #observer: ControllerObserver;
   readonly #elector: Elector | undefined;
+  /** Aborted with the lease, or where the process is abandoned. */
+  readonly #lost = new AbortController();
   readonly #apps: AppHost;
   readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
   /** What runs nothing, although it should, and why. */
@@ -110,7 +119,7 @@ export class Manager implements AsyncDisposable {
   constructor(options: ManagerOptions) {
     this.#options = options;
     // The questions of the preflight and whatever else goes on listen to it, which is no leak.
-    process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopping.signal);
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopping.signal, this.#lost.signal);
     this.metrics = options.metricRegistry ?? new MetricRegistry();
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
@@ -124,7 +133,8 @@ export class Manager implements AsyncDisposable {
     );
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
-    this.#events = new EventWriter({ ...common, component: name, fence: this.#fence() });
+    this.#elector?.lost.addEventListener("abort", () => this.#lost.abort(this.#elector?.lost.reason), { once: true });
+    this.#events = new EventWriter({ ...common, component: name, fence: this.#fence });
     const onThrown = (error: unknown): void => void this.#mask.error(error);
     this.#apps = new AppHost({ ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks });
     this.#runnables = new RunnableGroup({
@@ -137,11 +147,19 @@ export class Manager implements AsyncDisposable {
       },
     });
     this.#observer = processMetrics(this.metrics);
-    collectState(this.metrics, () => this.#controllerRuns(), this.#cluster.informers, this.#clock);
-    const informers = [this.#cluster, ...Object.values(this.#clusters)].map((cluster) => cluster.informers);
-    collectStages(this.metrics, () => [...this.#workloads.values()].map(({ run }) => run), informers);
+    const clusters = Object.entries({ "": this.#cluster, ...this.#clusters });
+    const informers = new Map(clusters.map(([key, cluster]) => [key, cluster.informers]));
+    collectState(this.metrics, () => this.#controllerRuns(), informers, this.#clock);
+    const runs = (): readonly (ControllerRun | WatcherRun)[] => [...this.#workloads.values()].map(({ run }) => run);
+    collectStages(this.metrics, runs, [...informers.values()]);
     this.metrics.collect(EVENTS_DROPPED, () => [{ labels: {}, value: this.#events.dropped }]);
-    this.metrics.collect(MASTER_STATUS, () => [{ labels: { name }, value: Number(this.isLeading) }]);
+    const lease = { name: this.#elector?.lease.name ?? name };
+    this.metrics.collect(MASTER_STATUS, () => [{ labels: lease, value: Number(this.isLeading) }]);
+  }
+
+  /** The log that its parts write to: the values of Secrets that they have read are masked. */
+  get log(): Logger {
+    return this.#log;
   }
 
   /** Where health is served, once it is. */
@@ -186,12 +204,14 @@ export class Manager implements AsyncDisposable {
 
   /**
    * Adds a controller, a watcher, or an app with all that is its; it starts at once where the manager already works.
-   * Throws for what is no part, and where a name is taken; an app is refused by rejecting. Resolves when an app's webhooks are installed.
+   * Throws for what is no part, where a name is taken, and `CONTROLLER_STOPPED` once the manager stops; an app is refused by
+   * rejecting. Resolves when an app's webhooks are installed.
    */
   add(part: Part): Promise<void> {
     checkPart(part);
     if (part.type === "app") return this.#addApp(part);
     const id = idOf(part);
+    this.#assertTakesParts(id);
     if (this.#workloads.has(id)) throw new TypeError(`the manager has a ${id} already`);
     const run =
       part.type === "controller"
@@ -199,8 +219,9 @@ export class Manager implements AsyncDisposable {
         : new WatcherRun(part, this.#environment());
     this.#workloads.set(id, { workload: part, run });
     this.#collect(part, part.metrics);
-    if (this.#isLeading) this.#startRun(id, run);
-    else if (this.#hasStarted) run.warmUp();
+    if (part.type === "controller") initControllerMetrics(this.metrics, part.name);
+    if (this.isLeading) this.#startRun(id, run);
+    else if (this.#hasStarted && !this.#isLeading) run.warmUp();
     return Promise.resolve();
   }
 
@@ -245,6 +266,7 @@ export class Manager implements AsyncDisposable {
       for (const { run } of this.#workloads.values()) run.warmUp();
       this.#log.info("waiting for the lease");
       await this.#elector.acquire(this.#stopping.signal);
+      this.#stopping.signal.throwIfAborted();
     }
     this.#isLeading = true;
     for (const [id, { run }] of this.#workloads) this.#startRun(id, run);
@@ -262,7 +284,8 @@ export class Manager implements AsyncDisposable {
   /** Why the process is not ready; empty where it is. */
   trouble(): readonly string[] {
     const trouble = [...this.#unstarted.values(), ...controllerTrouble(this.#statuses())];
-    return this.#stopping.signal.aborted ? [...trouble, "stopping"] : trouble;
+    const shown = trouble.map((each) => this.#mask.text(each));
+    return this.#stopping.signal.aborted ? [...shown, "stopping"] : shown;
   }
 
   /** `controller websites team/a`: what was given up, because it goes on although its signal is aborted. */
@@ -280,10 +303,11 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Closes its sockets at once, as a process does that dies: webhooks stay installed, and the lease is not released. For
-   * tests of what comes after a crash; see {@link stop} for an orderly end.
+   * Ends at once, as a process does that dies: its sockets are closed, nothing is begun or written any more, webhooks stay
+   * installed, and the lease is not released. For tests of what comes after a crash; see {@link stop} for an orderly end.
    */
   abandon(): void {
+    this.#lost.abort(new SetpointError("CONTROLLER_STOPPED", "the manager was abandoned"));
     this.#apps.abandon();
     void this.#endpoints?.[Symbol.asyncDispose]();
   }
@@ -323,7 +347,10 @@ export class Manager implements AsyncDisposable {
     const access = (): NarrowedRules | undefined =>
       seenAccess?.narrow(this.#parts, rbacRules(this.#parts, this.#needs));
     const notes = (): readonly string[] => controllerStrain(this.#statuses());
-    const sources = { client, clock: this.#clock, metrics, timeline, readiness, notes, access };
+    const informers = (): readonly string[] => informerLines(this.#statuses());
+    const mask = (text: string): string => this.#mask.text(text);
+    const common = { client, clock: this.#clock, log: this.#log, metrics, timeline };
+    const sources = { ...common, readiness, notes, informers, mask, access };
     await this.#endpoints.serve(this.#options, sources);
     this.#log.info("serving", { health: this.healthUrl, metrics: this.metricsUrl });
   }
@@ -332,6 +359,7 @@ export class Manager implements AsyncDisposable {
     const taken = app.workloads.map(idOf).find((id) => this.#workloads.has(id));
     if (taken) throw new TypeError(`app ${app.name}: the manager has a ${taken} already`);
     await this.#hosted?.catch(() => {});
+    this.#assertTakesParts(`app ${app.name}`);
     await this.#apps.add(app);
     this.#stopping.signal.throwIfAborted();
     this.#collect(app, app.metrics);
@@ -339,7 +367,12 @@ export class Manager implements AsyncDisposable {
     for (const runnable of app.runnables) {
       this.addRunnable({ name: `${app.name}/${runnable.name}`, run: (signal) => runnable.run(signal) });
     }
-    if (this.#isLeading) this.#sweep(app);
+    if (this.isLeading) this.#sweep(app);
+  }
+
+  #assertTakesParts(id: string): void {
+    if (!this.#stopping.signal.aborted) return;
+    throw new SetpointError("CONTROLLER_STOPPED", `${id} was added to a manager that is stopping`);
   }
 
   get #parts(): readonly Part[] {
@@ -359,18 +392,21 @@ export class Manager implements AsyncDisposable {
 
   /** Ends with the manager, and with its lease. */
   #whileLeading(): AbortSignal {
-    const { signal } = this.#stopping;
-    return this.#elector ? AbortSignal.any([signal, this.#elector.lost]) : signal;
+    return AbortSignal.any([this.#stopping.signal, this.#lost.signal]);
   }
 
-  #fence(): Fence {
-    return this.#elector?.fence ?? openFence;
-  }
+  readonly #fence: Fence = {
+    lost: this.#lost.signal,
+    check: () => {
+      this.#lost.signal.throwIfAborted();
+      this.#elector?.fence.check();
+    },
+  };
 
   /** Lets go of the objects of kinds that an app has given up. */
   #sweep(app: App): void {
     const signal = this.#whileLeading();
-    void this.#apps.sweep(app, { signal, fence: this.#fence() }).catch((error: unknown) => {
+    void this.#apps.sweep(app, { signal, fence: this.#fence }).catch((error: unknown) => {
       if (!signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
     });
   }
@@ -414,7 +450,7 @@ export class Manager implements AsyncDisposable {
       random: this.#random,
       log: this.#log,
       recorder: this.#events,
-      fence: this.#fence(),
+      fence: this.#fence,
       timeline: this.timeline,
       observer: this.#observer,
       mask: this.#mask,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { queueMetrics } from "../queue/queue-metrics.js";
 import { MetricRegistry } from "./metric-registry.js";
 
 describe("metric registry", () => {
@@ -26,6 +27,34 @@ describe("metric registry", () => {
     expect(text).toContain('d_bucket{le="5"} 2\n');
     expect(text).toContain('d_bucket{le="+Inf"} 3\n');
     expect(text).toContain("d_sum 1003.02\nd_count 3\n");
+  });
+
+  it("knows labels again in whatever order they come", () => {
+    const registry = new MetricRegistry();
+    const runs = registry.counter({ name: "runs_total", type: "counter", help: "Runs." });
+    runs.add({ a: "1", b: "2" });
+    runs.add({ b: "2", a: "1" });
+    const given = [
+      { a: "1", b: "2" },
+      { b: "2", a: "1" },
+    ].map((labels) => ({ labels, value: 1 }));
+    registry.collect({ name: "depth", type: "gauge", help: "Depth." }, () => given);
+    const values = registry.exposition().split("\n");
+    expect(values.filter((line) => !line.startsWith("#"))).toEqual([
+      'runs_total{a="1",b="2"} 2',
+      'depth{a="1",b="2"} 2',
+      "",
+    ]);
+  });
+
+  it("has buckets of its own for a histogram that says so, written as Go writes them", () => {
+    const registry = new MetricRegistry();
+    registry.histogram(queueMetrics.queueDuration).observe({}, 0.0002);
+    const bounds = registry.exposition().matchAll(/_bucket\{le="(.+)"\} (\d)/g);
+    expect(Array.from(bounds, ([, bound, count]) => `${bound} ${count}`)).toEqual([
+      ...["1e-08 0", "1e-07 0", "1e-06 0", "9.999999999999999e-06 0", "9.999999999999999e-05 0"],
+      ...["0.001 1", "0.01 1", "0.1 1", "1 1", "10 1", "100 1", "1000 1", "+Inf 1"],
+    ]);
   });
 
   it("bounds the number of series by counting the rest together", () => {

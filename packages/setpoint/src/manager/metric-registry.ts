@@ -63,12 +63,13 @@ export class MetricRegistry {
 
   histogram(definition: MetricDefinition): Histogram {
     const metric = this.#metric(definition, "histogram");
+    const bounds = boundsOf(metric);
     return {
       observe: (labels, value) => {
         const series = seriesOf(metric, labels);
         series.value += value;
         series.count++;
-        const at = LATENCY_BUCKETS.findIndex((bound) => value <= bound);
+        const at = bounds.findIndex((bound) => value <= bound);
         if (at >= 0) series.buckets![at]!++;
       },
     };
@@ -84,11 +85,12 @@ export class MetricRegistry {
   /** The text format of Prometheus, version 0.0.4. */
   exposition(): string {
     const lines: string[] = [];
-    for (const { definition, series, collectors } of this.#metrics.values()) {
+    for (const metric of this.#metrics.values()) {
+      const { definition, series, collectors } = metric;
       const { name, type, help } = definition;
       lines.push(`# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`, `# TYPE ${name} ${type}`);
       for (const each of series.values())
-        lines.push(...(type === "histogram" ? histogramLines(name, each) : [line(name, each.labels, each.value)]));
+        lines.push(...(type === "histogram" ? histogramLines(metric, each) : [line(name, each.labels, each.value)]));
       const { values, failures } = bounded(collectors);
       for (const { labels, value } of values) lines.push(line(name, labels, value));
       for (const failure of failures) lines.push(`# ${name} could not be collected: ${failure.replaceAll("\n", " ")}`);
@@ -108,6 +110,15 @@ export class MetricRegistry {
   }
 }
 
+function boundsOf({ definition }: Metric): readonly number[] {
+  return definition.buckets ?? LATENCY_BUCKETS;
+}
+
+/** The same for the same labels, in whatever order they are given. */
+function idOf(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
 function seriesOf(metric: Metric, labels: Labels): Series {
   const known = metric.known.get(labels);
   if (known) return known;
@@ -117,19 +128,19 @@ function seriesOf(metric: Metric, labels: Labels): Series {
 }
 
 function foundSeries(metric: Metric, labels: Labels): Series {
-  const key = JSON.stringify(labels);
+  const key = idOf(labels);
   const known = metric.series.get(key);
   if (known) return known;
   if (metric.series.size >= MAX_SERIES) {
     const overflow = overflowOf(labels);
-    if (key !== JSON.stringify(overflow)) return foundSeries(metric, overflow);
+    if (key !== idOf(overflow)) return foundSeries(metric, overflow);
   }
   const isHistogram = metric.definition.type === "histogram";
   const series: Series = {
     labels,
     value: 0,
     count: 0,
-    ...(isHistogram ? { buckets: LATENCY_BUCKETS.map(() => 0) } : {}),
+    ...(isHistogram ? { buckets: boundsOf(metric).map(() => 0) } : {}),
   };
   metric.series.set(key, series);
   return series;
@@ -154,11 +165,12 @@ function bounded(collectors: Iterable<Collector>): {
       continue;
     }
     for (const each of given) {
-      const key = JSON.stringify(each.labels);
+      const key = idOf(each.labels);
       const isOver = values.size >= MAX_SERIES && !values.has(key);
       const labels = isOver ? overflowOf(each.labels) : each.labels;
-      const id = isOver ? JSON.stringify(labels) : key;
-      values.set(id, { labels, value: (values.get(id)?.value ?? 0) + each.value });
+      const id = isOver ? idOf(labels) : key;
+      const before = values.get(id);
+      values.set(id, { labels: before?.labels ?? labels, value: (before?.value ?? 0) + each.value });
     }
   }
   return { values: values.values(), failures };
@@ -168,11 +180,12 @@ function overflowOf(labels: Labels): Labels {
   return Object.fromEntries(Object.keys(labels).map((name) => [name, OVERFLOW]));
 }
 
-function histogramLines(name: string, { labels, value, count, buckets = [] }: Series): readonly string[] {
+function histogramLines(metric: Metric, { labels, value, count, buckets = [] }: Series): readonly string[] {
+  const { name } = metric.definition;
   let below = 0;
-  const lines = LATENCY_BUCKETS.map((bound, at) => {
+  const lines = boundsOf(metric).map((bound, at) => {
     below += buckets[at] ?? 0;
-    return line(`${name}_bucket`, { ...labels, le: String(bound) }, below);
+    return line(`${name}_bucket`, { ...labels, le: boundText(bound) }, below);
   });
   return [
     ...lines,
@@ -180,6 +193,13 @@ function histogramLines(name: string, { labels, value, count, buckets = [] }: Se
     line(`${name}_sum`, labels, value),
     line(`${name}_count`, labels, count),
   ];
+}
+
+/** As Go writes it: series of the same bound must have the same label, whoever made them. */
+function boundText(bound: number): string {
+  if (bound >= 1e-4) return String(bound);
+  const [digits, exponent] = bound.toExponential().split("e-");
+  return `${digits}e-${exponent!.padStart(2, "0")}`;
 }
 
 function line(name: string, labels: Labels, value: number): string {

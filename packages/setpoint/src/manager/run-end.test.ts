@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Client } from "../client/client.js";
 import { systemClock } from "../clock/system-clock.js";
-import { ConfigMap } from "../kinds/builtin/v1.js";
+import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
 import { BuiltProcess } from "./built-process.testing.js";
 
 interface ListeningPlane extends AsyncDisposable {
@@ -41,4 +41,34 @@ it("ends a process that was told to end, although a reconciler goes on for ever"
   expect(await operator.ended).toBe(0);
   expect(operator.output).toContain('"stuck":["controller deaf default/long"]');
   expect(operator.output).toContain("after run");
+}, 60_000);
+
+/** Forgets to wait for what fails, and quotes what it has read. */
+const FORGETFUL = `
+import { controller, run } from "setpoint";
+import { Secret } from "setpoint/kinds/v1";
+const forgets = controller(Secret, {
+  name: "forgets",
+  namespaces: ["default"],
+  reconcile({ data }) {
+    const password = Buffer.from(data.password, "base64").toString();
+    void Promise.reject(new Error("cannot log in with " + password));
+  },
+});
+await run(forgets);
+`;
+
+it("logs a rejection that nobody waits for, without the values of Secrets, and goes on", async () => {
+  await using plane = await controlPlane({ listen: {} });
+  const metadata = { namespace: "default", name: "login" };
+  await plane.client.create(Secret, { metadata, stringData: { password: "correct-horse-battery" } });
+  await using operator = new BuiltProcess(FORGETFUL, plane.kubeconfig);
+  while (!operator.output.includes("nobody waits for")) {
+    operator.assertRunning();
+    await systemClock.sleep(50);
+  }
+  operator.process.kill("SIGTERM");
+  expect(await operator.ended).toBe(0);
+  expect(operator.output).toContain("cannot log in with ***");
+  expect(operator.output).not.toContain("correct-horse");
 }, 60_000);

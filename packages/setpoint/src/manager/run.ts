@@ -58,6 +58,8 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
   const { args = [], config } = options;
   const configuration = await readConfiguration({ args, env, ...(config ? { file: config } : {}) });
   const log = options.log ?? jsonLogger({ clock: systemClock, level: configuration.logLevel ?? "info" });
+  // The manager's, which is masked, once there is one: servers quote what they were sent.
+  let shownLog = log;
   const parts = await partsOf(runs, configuration.apps);
   const metricRegistry = new MetricRegistry();
   const countRequest = requestMetrics(metricRegistry);
@@ -66,7 +68,7 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     options.client ??
     (await connect({
       env,
-      onWarning: (warning, request) => log.warn(`the API server warns: ${warning}`, { ...request }),
+      onWarning: (warning, request) => shownLog.warn(`the API server warns: ${warning}`, { ...request }),
       observer: (request) => {
         countRequest(request);
         seenAccess.observe(request);
@@ -95,7 +97,8 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     client,
   };
   const manager = new Manager({ ...given, ...inThread(given, options, configuration.connect) });
-  using ending = new ProcessEnd(log);
+  shownLog = manager.log;
+  using ending = new ProcessEnd(manager.log);
   const signals = [ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])];
   try {
     for (const part of parts) await manager.add(part);
@@ -103,7 +106,7 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
   } finally {
     await manager.stop();
     if (!options.client) await client[Symbol.asyncDispose]();
-    if (ending.signal.aborted && manager.stuck.length > 0) endSoon(manager.stuck, log);
+    if (ending.signal.aborted && manager.stuck.length > 0) endSoon(manager.stuck, manager.log);
   }
   if (manager.failure !== undefined) throw manager.failure;
 }

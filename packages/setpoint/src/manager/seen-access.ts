@@ -18,6 +18,9 @@ const OWN_KINDS: readonly Kind[] = [
   ...[CustomResourceDefinition, ValidatingWebhookConfiguration, MutatingWebhookConfiguration],
 ];
 
+/** Which of them is needed changes from day to day: a cache that streams today lists after an upgrade, a conflict asks for one. */
+const READS = ["get", "list", "watch"];
+
 /** Declared rules held against what a process did. */
 export interface NarrowedRules {
   /** The rules, with the verbs alone that were needed so far. */
@@ -68,7 +71,9 @@ export class SeenAccess {
     const [, subresource] = resources[0]!.split("/");
     // No request is made of this one: servers ask for it when owner references are written.
     if (subresource === "finalizers") return true;
-    return this.#seen.has(`${subresource ? `${kind.kind}/${subresource}` : kind.kind} ${verb}`);
+    const resource = subresource ? `${kind.kind}/${subresource}` : kind.kind;
+    const verbs = READS.includes(verb) ? READS : [verb];
+    return verbs.some((each) => this.#seen.has(`${resource} ${each}`));
   }
 }
 

@@ -19,6 +19,11 @@ const text: Reader<string> = (value) => {
   return value;
 };
 
+const texts: Reader<readonly string[]> = (value) => {
+  const given = Array.isArray(value) ? (value as readonly unknown[]) : text(value).split(",");
+  return given.map((each) => text(typeof each === "string" ? each.trim() : each));
+};
+
 const toggle: Reader<boolean> = (value) => {
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
@@ -107,6 +112,13 @@ export const SETTINGS = {
     "who sees metrics: loopback, or whoever the cluster's rbac allows",
     "WHO",
   ),
+  metricsAudiences: setting(
+    "metrics-audiences",
+    "SETPOINT_METRICS_AUDIENCES",
+    texts,
+    "for whom the tokens that callers show must have been made; the API server's own where left out",
+    "NAMES",
+  ),
   profiling: setting(
     "profiling",
     "SETPOINT_PROFILING",
@@ -146,14 +158,14 @@ export const SETTINGS = {
     "leader-election-lease-duration",
     "SETPOINT_LEADER_ELECTION_LEASE",
     duration,
-    "how long a Lease holds without renewal",
+    "how long a Lease holds for others without renewal",
     "DURATION",
   ),
   "leaderElection.renew": setting(
     "leader-election-renew-deadline",
     "SETPOINT_LEADER_ELECTION_RENEW",
     duration,
-    "how long a leader tries to renew",
+    "how long a leader leads without renewal",
     "DURATION",
   ),
   "leaderElection.retry": setting(

@@ -124,13 +124,17 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   expect(value(`setpoint_informer_objects{${KIND}}`)).toBe(1);
   expect(value(`informer_events_total{event_type="CREATE",${KIND}}`)).toBe(1);
   for (const name of ["websites", "watcher websites"]) {
-    expect(value(`workqueue_adds_total{name="${name}"}`)).toBeGreaterThanOrEqual(1);
-    expect(value(`workqueue_queue_duration_seconds_count{name="${name}"}`)).toBeGreaterThanOrEqual(1);
-    expect(value(`workqueue_work_duration_seconds_count{name="${name}"}`)).toBeGreaterThanOrEqual(1);
+    expect(value(`workqueue_adds_total{name="${name}",controller="${name}"}`)).toBeGreaterThanOrEqual(1);
+    expect(value(`workqueue_queue_duration_seconds_count{name="${name}",controller="${name}"}`)).toBeGreaterThanOrEqual(
+      1,
+    );
+    expect(value(`workqueue_work_duration_seconds_count{name="${name}",controller="${name}"}`)).toBeGreaterThanOrEqual(
+      1,
+    );
   }
-  expect(value('workqueue_depth{name="websites"}')).toBe(0);
-  expect(value('workqueue_unfinished_work_seconds{name="websites"}')).toBe(0);
-  expect(value('workqueue_longest_running_processor_seconds{name="websites"}')).toBe(0);
+  expect(value('workqueue_depth{name="websites",controller="websites"}')).toBe(0);
+  expect(value('workqueue_unfinished_work_seconds{name="websites",controller="websites"}')).toBe(0);
+  expect(value('workqueue_longest_running_processor_seconds{name="websites",controller="websites"}')).toBe(0);
   expect(value(`reconciler_process_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
   expect(value(`informer_reconcile_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
   expect(value(`watcher_process_duration_seconds_count{event_type="CREATE",${KIND}}`)).toBe(1);
@@ -158,7 +162,7 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   expect(value('retry_processor_executions_total{action="UPDATE",result="success"}')).toBe(1);
   expect(value('retry_processor_queue_wait_duration_seconds_count{action="UPDATE"}')).toBe(1);
   expect(value("retry_processor_pending_total")).toBe(0);
-  expect(value('workqueue_retries_total{name="websites"}')).toBe(1);
+  expect(value('workqueue_retries_total{name="websites",controller="websites"}')).toBe(1);
   expect(value(`watcher_errors_total{event_type="UPDATE",${KIND}}`)).toBe(failedBefore + 2);
   expect(value('controller_runtime_reconcile_errors_total{controller="websites"}')).toBe(1);
   expect(value('controller_runtime_reconcile_total{controller="websites",result="error"}')).toBe(1);
@@ -179,9 +183,9 @@ it("an object is counted at each stage of its way, from a cold start to its end"
   expect(value(`ongoing_reconcile_processes{event_type="UPDATE",${KIND}}`)).toBe(1);
   expect(value(`ongoing_reconcile_events{event_type="UPDATE",${KIND}}`)).toBe(1);
   expect(value(`ongoing_reconcile_events{event_type="CREATE",${KIND}}`)).toBe(1);
-  expect(value('workqueue_depth{name="websites"}')).toBe(1);
-  expect(value('workqueue_unfinished_work_seconds{name="websites"}')).toBe(2);
-  expect(value('workqueue_longest_running_processor_seconds{name="websites"}')).toBe(2);
+  expect(value('workqueue_depth{name="websites",controller="websites"}')).toBe(1);
+  expect(value('workqueue_unfinished_work_seconds{name="websites",controller="websites"}')).toBe(2);
+  expect(value('workqueue_longest_running_processor_seconds{name="websites",controller="websites"}')).toBe(2);
   expect(value('controller_runtime_active_workers{controller="websites"}')).toBe(1);
   release();
   await world.clock.advance(1_000);

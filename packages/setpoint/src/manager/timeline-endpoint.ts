@@ -6,7 +6,8 @@ const MAX_BACKLOG = 1_000;
 
 /**
  * `/timeline`: the last runs as a JSON list, oldest first; with `?watch=true` one JSON object a line, first what there
- * is, then each run as it ends. `controller` and `key` narrow it down.
+ * is, then each run as it ends. `controller` and `key` narrow it down. Of those that a reader was too slow for, a line tells how
+ * many there were: `{"dropped":12}`.
  */
 export function timelineEndpoint(timeline: Timeline): Endpoint {
   return ({ query }) => {
@@ -28,15 +29,25 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncIterable<string> {
   const waiting: RunRecord[] = [...timeline.runs(filter)];
+  let dropped = 0;
   let wake = (): void => {};
   signal.addEventListener("abort", () => wake(), { once: true });
   using _subscription = timeline.subscribe((run) => {
     if (!matches(run)) return;
     waiting.push(run);
-    if (waiting.length > MAX_BACKLOG) waiting.shift();
+    if (waiting.length > MAX_BACKLOG) {
+      waiting.shift();
+      dropped++;
+    }
     wake();
   });
   while (!signal.aborted) {
+    if (dropped > 0) {
+      const line = JSON.stringify({ dropped });
+      dropped = 0;
+      yield line;
+      continue;
+    }
     const run = waiting.shift();
     if (run) {
       yield JSON.stringify(run);

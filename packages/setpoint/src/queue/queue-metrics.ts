@@ -3,9 +3,20 @@ export interface MetricDefinition {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
+  /** Of a histogram: the upper bounds of what it counts together, ascending. Those of a latency where left out. */
+  readonly buckets?: readonly number[];
 }
 
-/** The metrics of a queue, under the names that client-go gives them; each has one label, `name`. */
+/** From ten nanoseconds to a thousand seconds, each ten times the one before: those of controller-runtime. */
+const QUEUE_BUCKETS: readonly number[] = Array.from({ length: 11 }).reduce<readonly number[]>(
+  (bounds) => [...bounds, bounds.at(-1)! * 10],
+  [10e-9],
+);
+
+/**
+ * The metrics of a queue, under the names that client-go gives them; the labels are `name` and, as in controller-runtime,
+ * `controller`, which is the same.
+ */
 export const queueMetrics = {
   depth: { name: "workqueue_depth", type: "gauge", help: "Keys in line." },
   adds: { name: "workqueue_adds_total", type: "counter", help: "Keys that came in line." },
@@ -13,11 +24,13 @@ export const queueMetrics = {
     name: "workqueue_queue_duration_seconds",
     type: "histogram",
     help: "How long a key stood in line before it was handed out.",
+    buckets: QUEUE_BUCKETS,
   },
   workDuration: {
     name: "workqueue_work_duration_seconds",
     type: "histogram",
     help: "How long the processing of a key took.",
+    buckets: QUEUE_BUCKETS,
   },
   unfinishedWork: {
     name: "workqueue_unfinished_work_seconds",

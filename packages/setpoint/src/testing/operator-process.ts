@@ -7,8 +7,10 @@ import { type Duration, parseDuration } from "../clock/duration.js";
 import { seededRandom, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { VirtualClock } from "../clock/virtual-clock.js";
+import { ownField } from "../kinds/own-field.js";
 import { Manager, type ManagerOptions } from "../manager/manager.js";
 import { checkPart, type Part } from "../manager/part.js";
+import { MortalClock } from "./mortal-clock.js";
 import { WatchLine } from "./watch-line.js";
 
 /** A request that the operator under test sent. */
@@ -27,7 +29,8 @@ export type RequestFault = (request: SentRequest) => TransportResponse | Error |
 
 /**
  * One process of an operator as a test plays it: its own client, caches and queues; nothing is shared with another but
- * the server. It can be stopped in order, or crash: then its requests are never answered again.
+ * the server. It can be stopped in order, or crash: then it hears nothing and begins nothing any more, as a process that is
+ * gone. Only code of yours that runs at that moment goes on, up to what it next awaits of `ctx`.
  */
 export class OperatorProcess implements AsyncDisposable {
   readonly manager: Manager;
@@ -36,13 +39,17 @@ export class OperatorProcess implements AsyncDisposable {
   readonly requests: SentRequest[] = [];
   readonly #transport: Transport;
   readonly #clock: VirtualClock;
+  readonly #ownClock: MortalClock;
   readonly #apps: readonly App[];
   readonly #watches = new Set<WatchLine>();
   readonly #faults: Set<RequestFault>;
   readonly #crashed: Promise<void>;
   #markCrashed!: () => void;
   #isCrashed = false;
-  #isCut = false;
+  /** Those that last. */
+  readonly #cuts = new Set<Disposable>();
+  /** Aborted when it is cut: the requests that are under way then are not answered any more. */
+  #line = lineToServer();
   #watchLagMs = 0;
   #writesToCrash = Number.POSITIVE_INFINITY;
 
@@ -56,15 +63,18 @@ export class OperatorProcess implements AsyncDisposable {
   ) {
     this.#transport = transport;
     this.#clock = clock;
+    this.#ownClock = new MortalClock(clock);
     this.#faults = faults;
     this.#crashed = new Promise((resolve) => {
       this.#markCrashed = resolve;
     });
     const counted: Transport = { request: (request) => this.#send(request), [Symbol.asyncDispose]: async () => {} };
-    this.client = createClient({ transport: counted, server: "in-process", clock, random: seededRandom(seed) });
+    const own = { clock: this.#ownClock, random: seededRandom(seed) };
+    this.client = createClient({ transport: counted, server: "in-process", ...own });
     // TLS is checked against real time, whatever the clock of the test says.
     const webhooks = { clock: systemClock, random: systemRandom, ...options.webhooks };
-    this.manager = new Manager({ ...options, webhooks, client: this.client, clock, random: seededRandom(seed + 1) });
+    const random = seededRandom(seed + 1);
+    this.manager = new Manager({ ...options, webhooks, client: this.client, clock: this.#ownClock, random });
     parts.forEach(checkPart);
     this.#apps = parts.filter((part) => part.type === "app");
     for (const part of parts) if (part.type !== "app") void this.manager.add(part);
@@ -77,7 +87,7 @@ export class OperatorProcess implements AsyncDisposable {
     for (const app of this.#apps) await this.manager.add(app);
   }
 
-  /** Requests that change something, as `PATCH /api/v1/…`, without their queries; events are left out. */
+  /** Requests that change something, as `PATCH /api/v1/…`, without their queries; events, leases and reviews are left out. */
   get writes(): readonly string[] {
     return this.requests.filter(isWrite).map(({ method, path }) => `${method} ${path.split("?")[0]}`);
   }
@@ -87,15 +97,17 @@ export class OperatorProcess implements AsyncDisposable {
     this.#writesToCrash = count;
   }
 
-  /** Cuts this process off from the server until disposed: watches break, and no request gets through. */
+  /**
+   * Cuts this process off from the server until disposed: watches break, no request gets through, and the answers to those
+   * under way are lost.
+   */
   cut(): Disposable {
-    this.#isCut = true;
+    const cut: Disposable = { [Symbol.dispose]: () => void this.#cuts.delete(cut) };
+    this.#cuts.add(cut);
+    this.#line.abort(transportError("TRANSPORT_BROKEN", "the connection broke: cut off by the test"));
+    this.#line = lineToServer();
     for (const watch of [...this.#watches]) watch.cut(outOfReach());
-    return {
-      [Symbol.dispose]: () => {
-        this.#isCut = false;
-      },
-    };
+    return cut;
   }
 
   /** What its watches show comes this much later until disposed: a cache that is stale by so long. */
@@ -124,31 +136,53 @@ export class OperatorProcess implements AsyncDisposable {
 
   async #send(request: TransportRequest): Promise<TransportResponse> {
     const sent = { method: request.method, path: request.path, body: parsed(request.body) };
-    if (this.#isCrashed) return await never(request.signal);
+    if (this.#isCrashed) return await never();
     const isWatch = request.path.includes("watch=true");
     if (!isWatch) this.requests.push(sent);
-    if (this.#isCut) throw outOfReach();
+    if (this.#cuts.size > 0) throw outOfReach();
+    const line = this.#line.signal;
     for (const fault of this.#faults) {
       const result = fault(sent);
       if (result instanceof Error) throw result;
-      if (result === "hang") return await never(request.signal);
+      if (result === "hang") return await this.#heard(never(), request.signal);
       if (result) return result;
     }
-    const response = await this.#transport.request(request);
+    const response = await this.#heard(this.#transport.request(request), line);
     if (isWatch) return { ...response, body: this.#watch(response.body) };
     if (!isWrite(sent) || response.status >= 300 || --this.#writesToCrash > 0) return response;
+    this.#crash();
+    return await never();
+  }
+
+  #crash(): void {
     this.#isCrashed = true;
-    // The dead hear nothing: what happens from now on is for another process to handle.
-    for (const watch of [...this.#watches]) watch.cut(outOfReach());
+    this.#ownClock.die();
+    for (const watch of this.#watches) watch.fallSilent();
     this.manager.abandon();
     this.#markCrashed();
-    return await never(request.signal);
+  }
+
+  /** What the process hears of an answer: the signal's reason, where that is aborted first; nothing, once it has crashed. */
+  #heard<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const tell = (how: () => void): void => {
+        signal?.removeEventListener("abort", onAbort);
+        if (!this.#isCrashed) how();
+      };
+      const onAbort = (): void => tell(() => reject(signal?.reason));
+      if (signal?.aborted) onAbort();
+      signal?.addEventListener("abort", onAbort, { once: true });
+      answer.then(
+        (value) => tell(() => resolve(value)),
+        (error: unknown) => tell(() => reject(error)),
+      );
+    });
   }
 
   #watch(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     const watch: WatchLine = new WatchLine(
       body,
-      this.#clock,
+      this.#ownClock,
       () => this.#watchLagMs,
       () => this.#watches.delete(watch),
     );
@@ -157,12 +191,43 @@ export class OperatorProcess implements AsyncDisposable {
   }
 }
 
+function lineToServer(): AbortController {
+  const line = new AbortController();
+  // Every request under way listens to it, which is no leak.
+  process.getBuiltinModule("node:events").setMaxListeners(0, line.signal);
+  return line;
+}
+
 function outOfReach(): Error {
   return transportError("TRANSPORT_REFUSED", "the server is out of reach: cut off by the test");
 }
 
+/** What a manager writes beside the work of its parts, by group: events, its lease, questions to the server. */
+const BESIDE: Readonly<Record<string, RegExp>> = {
+  "": /^events$/,
+  "events.k8s.io": /^events$/,
+  "coordination.k8s.io": /^leases$/,
+  "authentication.k8s.io": /reviews$/,
+  "authorization.k8s.io": /reviews$/,
+};
+
 function isWrite({ method, path }: SentRequest): boolean {
-  return method !== "GET" && method !== "HEAD" && !/\/(events|leases|[a-z]+reviews)(\/|\?|$)/.test(path);
+  if (method === "GET" || method === "HEAD") return false;
+  const { group, resource } = resourceOf(path);
+  return !ownField(BESIDE, group)?.test(resource);
+}
+
+/** `/apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/…`, `/api/v1/RESOURCE/…` and their like. */
+function resourceOf(path: string): { readonly group: string; readonly resource: string } {
+  const [, prefix, ...segments] = path.split("?", 1)[0]!.split("/");
+  const group = prefix === "apis" ? (segments.shift() ?? "") : "";
+  const [, first = "", , third = ""] = segments;
+  return { group, resource: first === "namespaces" && third ? third : first };
+}
+
+/** The answer to what is never answered. */
+function never(): Promise<never> {
+  return new Promise(() => {});
 }
 
 function parsed(body: Uint8Array | undefined): unknown {
@@ -172,11 +237,4 @@ function parsed(body: Uint8Array | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** A crashed process hears nothing any more. */
-function never(signal: AbortSignal | undefined): Promise<TransportResponse> {
-  return new Promise((_resolve, reject) => {
-    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { controller } from "../controller/controller.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";
 
@@ -32,5 +33,36 @@ describe("a test environment", () => {
     await using env = await TestEnvironment.create({ kinds: [{ metadata: { name: "websites.example.com" }, spec }] });
     const path = "/apis/example.com/v1/websites";
     expect((await env.client.raw({ method: "GET", path })).status).toBe(200);
+  });
+
+  it("ends although a reconcile hangs, however long the grace", async () => {
+    const deaf = controller(ConfigMap, { namespaces: ["default"], reconcile: () => new Promise<void>(() => {}) });
+    const env = await TestEnvironment.create({ workloads: [deaf], manager: { graceMs: 600_000 } });
+    await env.client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } });
+    await env.idle();
+    await env[Symbol.asyncDispose]();
+    expect(env.operator.manager.stuck).toContain("controller configmaps default/a");
+  });
+
+  it("lets the seed decide in which order things happen that wait for a random time", async () => {
+    const play = async (seed: number): Promise<readonly string[]> => {
+      const order: string[] = [];
+      const flaky = controller(ConfigMap, {
+        namespaces: ["default"],
+        reconcile({ metadata: { name } }, ctx) {
+          if (ctx.attempt === 0) throw new Error("once more");
+          order.push(name);
+        },
+      });
+      await using env = await TestEnvironment.create({ seed, workloads: [flaky] });
+      for (let at = 0; at < 8; at++)
+        await env.client.create(ConfigMap, { metadata: { namespace: "default", name: `map-${at}` } });
+      await env.advance("10m");
+      return order;
+    };
+    const [first, again, other] = [await play(1), await play(1), await play(2)];
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+    expect(other.toSorted()).toEqual(first.toSorted());
   });
 });

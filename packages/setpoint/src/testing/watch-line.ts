@@ -10,6 +10,7 @@ export class WatchLine implements AsyncIterable<Uint8Array> {
   readonly #arrived: { readonly chunk: Uint8Array; readonly dueMs: number }[] = [];
   #end: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
+  #isSilent = false;
 
   constructor(body: AsyncIterable<Uint8Array>, clock: Clock, lagMs: () => number, onEnd: () => void) {
     this.#body = body;
@@ -23,6 +24,12 @@ export class WatchLine implements AsyncIterable<Uint8Array> {
   cut(error: Error): void {
     this.#arrived.length = 0;
     this.#finish({ error });
+  }
+
+  /** Brings nothing any more, and no end either: nobody is there to hear of it. */
+  fallSilent(): void {
+    this.#isSilent = true;
+    this.#arrived.length = 0;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
@@ -51,7 +58,7 @@ export class WatchLine implements AsyncIterable<Uint8Array> {
   async #read(): Promise<void> {
     try {
       for await (const chunk of this.#body) {
-        if (this.#end) return;
+        if (this.#end || this.#isSilent) return;
         this.#arrived.push({ chunk: Uint8Array.from(chunk), dueMs: this.#clock.monotonic() + this.#lagMs() });
         this.#wake?.();
       }
@@ -62,6 +69,7 @@ export class WatchLine implements AsyncIterable<Uint8Array> {
   }
 
   #finish(end: { readonly error?: unknown }): void {
+    if (this.#isSilent) return;
     this.#end ??= end;
     this.#wake?.();
     this.#onEnd();
