@@ -1,0 +1,34 @@
+import { expect, it, vi } from "vitest";
+import type { Client } from "../client/client.js";
+import { controller } from "../controller/controller.js";
+import { type Logger, silentLogger } from "../controller/logger.js";
+import { Website, World } from "../controller/world.testing.js";
+import { run } from "./run.js";
+
+/** Where the process runs, and what it connects to. */
+const place = vi.hoisted(() => ({ isPod: false, client: undefined as unknown }));
+vi.mock("../client/in-cluster.js", () => ({ connectsAsPod: () => place.isPod }));
+vi.mock("../client/connect.js", () => ({ connect: async () => place.client as Client }));
+
+it.each([
+  [true, 401],
+  [false, 200],
+])("metrics are guarded by RBAC where the process is a pod, else by loopback: %s", async (isPod, status) => {
+  await using world = await World.create();
+  Object.assign(place, { isPod, client: world.cluster().client });
+  const stop = new AbortController();
+  let onServing = (_url: string): void => {};
+  const serving = new Promise<string>((resolve) => {
+    onServing = resolve;
+  });
+  const info: Logger["info"] = (message, fields) => void (message === "serving" && onServing(String(fields?.metrics)));
+  const log: Logger = { ...silentLogger, info, with: () => log };
+  const metrics = { host: "127.0.0.1", port: 0 };
+  const running = run(controller(Website, { reconcile: () => {} }), {
+    ...{ env: {}, clock: world.clock, metrics, log, signal: stop.signal },
+  });
+  expect((await fetch(`${await serving}/metrics`)).status).toBe(status);
+  stop.abort();
+  await world.clock.advance(5_000);
+  await running;
+});
