@@ -143,7 +143,9 @@ describe("informer under faults", () => {
           `pages ${JSON.stringify(api.laterPages)}, faults ${JSON.stringify(Object.fromEntries(faults.counts))}`,
       );
       expect([...faults.counts].filter(([, count]) => count === 0)).toEqual([]);
-      if (howListed === "in pages") expect(api.laterPages.outdated).toBeGreaterThan(0);
+      // About five in 100,000 events: of a seed that nobody has tried there may be none in so few.
+      const isCertain = FIXED_SEEDS.includes(seed) || EVENTS >= 1_000_000;
+      if (howListed === "in pages" && isCertain) expect(api.laterPages.outdated).toBeGreaterThan(0);
       expect(promised).toBeGreaterThan(EVENTS / 20);
       await informers[Symbol.asyncDispose]();
     },
