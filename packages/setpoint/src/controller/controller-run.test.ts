@@ -159,21 +159,18 @@ describe("a controller", () => {
   });
 
   it("gives time to others where a key asks to run again at once", async () => {
-    let runs = 0;
+    let [runs, heardAfter] = [0, 0];
     await world.run(
       controller(Website, {
         reconcile: (_, ctx) => {
-          runs++;
-          if (runs > 1_000) return ctx.done();
-          return runs % 2 === 0 ? ctx.requeueAfter(0) : ctx.waitFor("Nothing", { recheck: 0 });
+          if (runs++ === 0) world.clock.timer(0, () => (heardAfter = runs));
+          return runs > 1_000 ? ctx.done() : ctx.requeueAfter(0);
         },
       }),
     );
     await world.createWebsite("a");
     await world.clock.settle();
-    expect(runs).toBe(1);
-    await world.clock.advance(10);
-    expect(runs).toBe(11);
+    expect([runs, heardAfter]).toEqual([1_001, 1]);
   });
 
   it("lets the event loop turn while many keys run that wait for nothing", async () => {

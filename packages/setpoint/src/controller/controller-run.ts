@@ -25,8 +25,6 @@ import { MAX_READS } from "./timeline.js";
 import { Turn } from "./turn.js";
 import { findWriter } from "./writer-search.js";
 
-/** The soonest that a run may ask for the next: a key that is in line again at once would leave no time for anything else. */
-const SOONEST_MS = 1;
 /** How long runs may go on after `stop` before their signals are aborted. */
 const DEFAULT_GRACE_MS = 30_000;
 
@@ -379,11 +377,11 @@ export class ControllerRun implements AsyncDisposable {
         this.#memory.endState(key);
         break;
       case "requeueAfter":
-        this.#queue.add(key, [{ type: "requeue" }], { afterMs: soon(outcome.afterMs), priority: "low" });
+        this.#queue.add(key, [{ type: "requeue" }], { afterMs: outcome.afterMs, priority: "low" });
         break;
       case "waitFor":
         this.#queue.add(key, [{ type: "recheck", reason: outcome.reason }], {
-          afterMs: soon(outcome.recheckMs),
+          afterMs: outcome.recheckMs,
           priority: "low",
         });
         break;
@@ -395,12 +393,12 @@ export class ControllerRun implements AsyncDisposable {
         const askedMs = outcome.afterMs ?? retryAfterOf(outcome.error);
         if (isParked) {
           this.#memory.park(key);
-          const afterMs = soon(Math.max(this.controller.backoff.maxMs, askedMs));
+          const afterMs = Math.max(this.controller.backoff.maxMs, askedMs);
           this.#queue.add(key, causes, { afterMs, priority: "low" });
         } else if (outcome.afterMs === undefined) {
-          this.#queue.retry(key, causes, "low", soon(askedMs));
+          this.#queue.retry(key, causes, "low", askedMs);
         } else {
-          this.#queue.retryAfter(key, causes, soon(outcome.afterMs));
+          this.#queue.retryAfter(key, causes, outcome.afterMs);
         }
         break;
       }
@@ -460,10 +458,6 @@ function isUrgent({ type }: Cause): boolean {
 /** An object of a deleted one's name: nothing that was known of the key is true of it. */
 function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
   return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
-}
-
-function soon(afterMs: number): number {
-  return Math.max(SOONEST_MS, afterMs);
 }
 
 function reasonOf(outcome: Outcome): string | undefined {

@@ -181,18 +181,19 @@ export class WatcherRun implements AsyncDisposable {
     const lane = this.#lanes.get(key);
     if (!lane) return;
     for (;;) {
-      if (this.#turn.isOver) await this.#turn.next();
       if (this.#aborting.signal.aborted || lane.isStuck) break;
       const step = lane.steps.shift();
       if (step) {
         this.#leaveBacklog(1);
         await this.#attempt(key, lane, step, 0);
+        if (this.#turn.isOver) await this.#turn.next();
         continue;
       }
       const due = lane.retries.find(({ dueMs }) => dueMs <= clock.monotonic());
       if (!due) break;
       lane.retries = lane.retries.filter((pending) => pending !== due);
       await this.#attempt(key, lane, due.step, due.attempt);
+      if (this.#turn.isOver) await this.#turn.next();
     }
     if (lane.isStuck) return;
     if (lane.steps.length === 0 && lane.retries.length === 0) this.#lanes.delete(key);

@@ -172,7 +172,9 @@ describe("an app in a manager", () => {
     await manager.stop();
     expect(await adding).toBeInstanceOf(Error);
     expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
-    await expect(manager.add(app({ name: "late", kinds: [Shop] }))).rejects.toThrow("the manager has stopped");
+    await expect(manager.add(app({ name: "late", kinds: [Shop] }))).rejects.toThrow(
+      "app late was added to a manager that is stopping",
+    );
     await env.advance("1s");
     expect(seen).toEqual([]);
   });

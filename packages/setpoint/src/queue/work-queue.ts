@@ -20,7 +20,7 @@ export interface WorkQueueOptions<Cause> {
 export interface AddOptions {
   /** Defaults to `normal`. */
   readonly priority?: Priority;
-  /** Asks for a hand-out no later than this, instead of at once. */
+  /** Asks for a hand-out no later than this, instead of at once. Where it is 0, all that is due now has its turn before. */
   readonly afterMs?: number;
 }
 
@@ -86,9 +86,9 @@ export class WorkQueue<Cause> {
   /** Asks for a hand-out of the key. Ignored after `shutDown`. */
   add(key: string, cause: Cause, options: AddOptions = {}): void {
     if (this.#isShutDown) return;
-    const { priority = "normal", afterMs = 0 } = options;
-    if (afterMs > 0) {
-      this.#keys.addAt(key, cause, priority, this.#clock.monotonic() + afterMs);
+    const { priority = "normal", afterMs } = options;
+    if (afterMs !== undefined) {
+      this.#keys.addAt(key, cause, priority, this.#clock.monotonic() + Math.max(0, afterMs));
       this.#arm();
       return;
     }
