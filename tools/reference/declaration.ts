@@ -14,7 +14,7 @@ export interface Declaration {
 }
 
 /**
- * What a declaration file exports, re-exports followed, by name. Reads the compiler's output, whose layout is regular:
+ * What a declaration file exports, re-exports followed. Reads the compiler's output, whose layout is regular:
  * every declaration starts in the first column and ends where its brackets do.
  */
 export function declarationsOf(entry: string): readonly Declaration[] {
@@ -33,6 +33,7 @@ export function declarationsOf(entry: string): readonly Declaration[] {
   for (const [, from] of text.matchAll(/^export (?:type )?\* from "([^"]+)";/gm)) {
     found.push(...declaredIn(resolved(entry, from!)).values());
   }
+  found.push(...declaredIn(entry).values());
   return found;
 }
 

@@ -19,7 +19,9 @@ const FOLDERS: Readonly<Record<string, string>> = {
 };
 
 const exported = [
-  ...declarationsOf(file("packages/setpoint/dist/index.d.ts")),
+  ...["index", "errors/registry", "informer/redis-bodies", "informer/memcached-bodies"]
+    .flatMap((entry) => declarationsOf(file(`packages/setpoint/dist/${entry}.d.ts`)))
+    .filter(({ name }, at, all) => all.findIndex((other) => other.name === name) === at),
   ...declarationsOf(file("packages/setpoint/dist/testing/index.d.ts")).map((each) => ({ ...each, folder: "testing" })),
 ].filter(({ folder }) => folder in FOLDERS);
 

@@ -143,13 +143,11 @@ export {
 } from "./controller/watcher.js";
 export { WatcherRun } from "./controller/watcher-run.js";
 export { defineErrors, type ErrorEntry, isSetpointError, SetpointError } from "./errors/error.js";
-export { type ErrorCode, errorRegistry } from "./errors/registry.js";
+export type { ErrorCode } from "./errors/registry.js";
 export type { BodyStore, BodyStoreOptions, StoredBody } from "./informer/body-store.js";
 export { ExternalInformer, type ExternalInformerOptions } from "./informer/external-informer.js";
 export type * from "./informer/informer.js";
 export { type InformerRequest, type InformerShare, Informers, type InformersOptions } from "./informer/informers.js";
-export { MemcachedBodies } from "./informer/memcached-bodies.js";
-export { RedisBodies } from "./informer/redis-bodies.js";
 export type { ReflectorOptions } from "./informer/reflector.js";
 export type { Projection } from "./informer/retention.js";
 export type { InformerOptions } from "./informer/shared-informer.js";

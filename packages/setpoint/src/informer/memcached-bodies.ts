@@ -113,8 +113,8 @@ function decode(value: Buffer | undefined): StoredBody | undefined {
   return { resourceVersion: value.toString("latin1", 0, end), body: Buffer.from(value.subarray(end + 1)) };
 }
 
-/** One reply of the meta protocol. Exported for its test. */
-export function parseReply(bytes: Buffer): { reply: Reply; length: number } | undefined {
+/** One reply of the meta protocol. */
+function parseReply(bytes: Buffer): { reply: Reply; length: number } | undefined {
   const end = bytes.indexOf(CRLF);
   if (end < 0) return undefined;
   const line = bytes.toString("latin1", 0, end);

@@ -105,8 +105,8 @@ export class RedisBodies implements BodyStore {
   }
 }
 
-/** One reply of RESP, version 2. Exported for its test. */
-export function parseReply(bytes: Buffer): { reply: Reply; length: number } | undefined {
+/** One reply of RESP, version 2. */
+function parseReply(bytes: Buffer): { reply: Reply; length: number } | undefined {
   const end = bytes.indexOf(CRLF);
   if (end < 0) return undefined;
   const text = bytes.toString("utf8", 1, end);
