@@ -31,7 +31,8 @@ export async function living(s: Session, count: number, isWanted: (pod: Body) =>
     items.filter((pod) => !pod.metadata.deletionTimestamp && isWanted(pod));
   const reply = await s.until(pods(s), ({ body }) => alive(body.items).length === count);
   const all = [...alive(reply.body.items)].sort((left, right) => (left.metadata.name < right.metadata.name ? -1 : 1));
-  for (const { metadata } of all) if (!/-\d+$/.test(metadata.name)) s.generated(metadata.name);
+  // Not those of ordinals, which are short; the five letters and digits that servers make up may all be digits.
+  for (const { metadata } of all) if (!/-\d{1,4}$/.test(metadata.name)) s.generated(metadata.name);
   return all;
 }
 
