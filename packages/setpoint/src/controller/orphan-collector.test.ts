@@ -20,6 +20,69 @@ const across = () =>
   });
 
 describe("children of an object that is gone", () => {
+  it("are marked by annotation in other namespaces, and go with it, also where it went meanwhile", async () => {
+    const first = await world.run(across());
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.settle();
+    const find = (name: string) => world.client.find(ConfigMap, name, { namespace: "other" });
+    expect((await find("a"))?.metadata.annotations?.["setpoint.dev/owner"]).toMatch(
+      /^web.example.com\/v1\/Website team\/a /,
+    );
+    expect((await find("a"))?.metadata.ownerReferences).toBeUndefined();
+    await world.client.delete(Website, "a", { namespace: "team" });
+    await world.clock.settle();
+    expect([await find("a"), (await find("b"))?.data]).toEqual([undefined, { x: "1" }]);
+
+    await Promise.all([first.stop(), world.clock.advance(1_000)]);
+    await world.client.delete(Website, "b", { namespace: "team" });
+    await world.run(across());
+    await world.clock.settle();
+    expect(await find("b")).toBeUndefined();
+  });
+
+  it("are never those of an object that is only out of scope", async () => {
+    const within = (namespace: string) =>
+      controller(Website, {
+        namespaces: [namespace],
+        owns: [scoped(ConfigMap, { namespaces: "all" })],
+        reconcile: async (site, ctx) => {
+          await ctx.apply(ConfigMap, {
+            metadata: { name: site.metadata.name, namespace: "default" },
+            data: { x: "1" },
+          });
+        },
+      });
+    await world.run(within("team"));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.run(within("other"));
+    await world.clock.settle();
+    expect((await world.client.find(ConfigMap, "a", { namespace: "default" }))?.data).toEqual({ x: "1" });
+  });
+
+  it("go also when another one takes its name at once", async () => {
+    await world.run(
+      controller(Website, {
+        owns: [{ kind: ConfigMap, namespaces: "all" }],
+        reconcile: async (site, ctx) => {
+          ctx.state.image ??= site.spec.image;
+          const data = { image: String(ctx.state.image) };
+          await ctx.apply(ConfigMap, { metadata: { name: site.metadata.name, namespace: "other" }, data });
+          return ctx.requeueAfter("1h");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.client.delete(Website, "a", { namespace: "team" });
+    const successor = await world.createWebsite("a", { image: "caddy" });
+    await world.clock.settle();
+    const made = await world.client.get(ConfigMap, "a", { namespace: "other" });
+    expect(made.data).toEqual({ image: "caddy" });
+    expect(made.metadata.annotations?.["setpoint.dev/owner"]).toContain(successor.metadata.uid);
+  });
+
   it("are found without a look at those of all others", async () => {
     await world.run(across());
     for (const name of ["a", "b", "c"]) await world.createWebsite(name);
