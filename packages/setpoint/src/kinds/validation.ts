@@ -25,7 +25,8 @@ function validate(value: unknown, schema: JSONSchemaProps, path: string, problem
     problems.push({ path, message });
   };
   if (value === null) {
-    if (!schema.nullable && schema.type !== undefined) report("must not be null");
+    const isTyped = schema.type !== undefined || schema["x-kubernetes-int-or-string"];
+    if (!schema.nullable && isTyped) report("must not be null");
     return;
   }
   if (!hasType(value, schema)) {
