@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../client/loopback.js";
 import { SetpointError } from "../errors/error.js";
 import { processOwner } from "./webhook-owner.js";
 
@@ -64,7 +65,7 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
     const host = hostname.replace(/^\[|\]$/g, "");
     const prefix = pathname.replace(/\/$/, "");
     return {
-      host: isLoopback(host) ? host : "",
+      host: isLoopbackHost(host) ? host : "",
       hosts: [host],
       isLocal: true,
       isPrivate: false,
@@ -96,9 +97,5 @@ function unreachable(message: string): SetpointError {
 
 /** The embedded control plane of this process names no URL. */
 function isLocalServer(server: string): boolean {
-  return !URL.canParse(server) || isLoopback(new URL(server).hostname.replace(/^\[|\]$/g, ""));
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.") || host.startsWith("::ffff:127.");
+  return !URL.canParse(server) || isLoopbackHost(new URL(server).hostname.replace(/^\[|\]$/g, ""));
 }

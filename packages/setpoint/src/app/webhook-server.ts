@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Client } from "../client/client.js";
+import { isLoopbackCaller } from "../client/loopback.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -20,7 +21,7 @@ import { type RouteGuard, reviewedRoutes } from "./route-access.js";
 import { ServingCertificate } from "./serving-certificate.js";
 import { errorAnswer, textAnswer, type WebAnswer, type WebRequest } from "./web-message.js";
 import { readBody, sendAnswer } from "./web-response.js";
-import { isLoopback, type WebhookAddress, type WebhookPlace, webhookAddress } from "./webhook-address.js";
+import { type WebhookAddress, type WebhookPlace, webhookAddress } from "./webhook-address.js";
 import { installedAuthorities, webhookPath } from "./webhook-configuration.js";
 
 /** Reviews hold two objects of at most 1.5 MB each, and some room. */
@@ -355,7 +356,7 @@ export class WebhookServer implements AsyncDisposable {
     }
     if (!request.path.startsWith("/apis/")) return textAnswer(404, "not found");
     const routes = [...this.#apps].flatMap((app) => app.routes);
-    const isFree = this.#address.isPrivate && isLoopback(incoming.socket.remoteAddress ?? "");
+    const isFree = this.#address.isPrivate && isLoopbackCaller(incoming.socket.remoteAddress);
     const refusal = isFree ? undefined : await this.#guard(routes, request);
     return refusal ?? routeAnswer(routes, request);
   }

@@ -1,4 +1,5 @@
 import type { Environment } from "./in-cluster.js";
+import { isLoopbackHost } from "./loopback.js";
 import { parseServer } from "./server-address.js";
 
 /**
@@ -8,7 +9,7 @@ import { parseServer } from "./server-address.js";
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   const { host, port, secure } = parseServer(server);
   const proxy = secure ? env.HTTPS_PROXY || env.https_proxy : env.HTTP_PROXY || env.http_proxy;
-  if (!proxy || isLoopback(host)) return undefined;
+  if (!proxy || isLoopbackHost(host)) return undefined;
   const exceptions = (env.NO_PROXY || env.no_proxy || "").toLowerCase().split(",");
   if (exceptions.some((exception) => isExcepted(exception.trim(), host.toLowerCase(), port))) return undefined;
   return proxy.includes("://") ? proxy : `http://${proxy}`;
@@ -16,10 +17,6 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
 
 /** Loaded where a proxy is set: few need it, and all would pay for it. */
 const net = (): typeof import("node:net") => process.getBuiltinModule("node:net");
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (net().isIP(host) === 4 && host.startsWith("127."));
-}
 
 /** One entry of `NO_PROXY`: `*`, a range of addresses, or an address or a domain with its subdomains, perhaps with a port. */
 function isExcepted(exception: string, host: string, port: number): boolean {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isLoopbackCaller } from "../client/loopback.js";
 import type { Clock } from "../clock/clock.js";
 import { SetpointError } from "../errors/error.js";
 
@@ -82,7 +83,7 @@ export class EndpointServer implements AsyncDisposable {
       path,
       query: new URLSearchParams(query.join("?")),
       headers: incoming.headers,
-      isLoopback: isLoopback(incoming.socket.remoteAddress ?? ""),
+      isLoopback: isLoopbackCaller(incoming.socket.remoteAddress),
       signal: gone.signal,
     };
     try {
@@ -157,9 +158,4 @@ function end(
     "x-content-type-options": "nosniff",
   });
   response.end(body);
-}
-
-/** Not all of 127.0.0.0/8: the sidecars of a mesh hand on what comes from elsewhere under an address of it (127.0.0.6). */
-function isLoopback(address: string): boolean {
-  return address === "::1" || address === "127.0.0.1" || address === "::ffff:127.0.0.1";
 }
