@@ -167,6 +167,31 @@ describe("rules of a schema", () => {
     expect(found).toEqual(wrong === undefined ? [] : [expect.stringContaining(wrong)]);
   });
 
+  it.each([
+    ["a set and a list in another order", "self.set + ['c', 'a'] == ['c', 'b', 'a']", true],
+    ["a set, a list and a list", "(self.set + ['c']) + ['a', 'd'] == ['d', 'c', 'b', 'a']", true],
+    ["a list and a set", "['c'] + self.set == ['a', 'b', 'c']", false],
+    ["keyed items and some of them", "self.keyed + self.keyed.filter(e, e.k == 'y') == self.keyed.reverse()", true],
+    ["items that once had keys", "self.keyed.filter(e, true) + [] == self.keyed.reverse()", false],
+  ])("take a sum of %s for what it begins with", (_what, rule, holds) => {
+    const item: Schema = { type: "object", properties: { k: { type: "string" } }, required: ["k"] };
+    const sums: Schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          "x-kubernetes-validations": [{ rule }],
+          properties: {
+            set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+            keyed: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: item },
+          },
+        },
+      },
+    };
+    const spec = { set: ["a", "b"], keyed: [{ k: "x" }, { k: "y" }] };
+    expect(findings(thing("x", spec), undefined, sums)).toEqual(holds ? [] : [expect.stringContaining("failed rule")]);
+  });
+
   it("stop when they cost too much", () => {
     const costly: Schema = {
       type: "object",

@@ -147,31 +147,31 @@ function schemaList(schema: Schema, value: readonly Json[]): CelValue {
   if (items === undefined) return new Failure("invalid array type, expected Items with a non-empty Schema");
   switch (schema["x-kubernetes-list-type"]) {
     case "set":
-      return new SetList(items, value);
+      return new SetList(new SchemaList(items, value));
     case "map":
-      return new MapList(items, value, schema["x-kubernetes-list-map-keys"] ?? []);
+      return new MapList(new SchemaList(items, value), schema["x-kubernetes-list-map-keys"] ?? []);
     default:
       return new SchemaList(items, value);
   }
 }
 
 class SchemaList extends ListValue implements Comparable {
-  readonly schema: Schema;
-  readonly json: readonly Json[];
+  readonly #schema: Schema;
+  readonly #json: readonly Json[];
   #converted: readonly CelValue[] | undefined;
 
   constructor(schema: Schema, json: readonly Json[]) {
     super([]);
-    this.schema = schema;
-    this.json = json;
+    this.#schema = schema;
+    this.#json = json;
   }
 
   override get items(): readonly CelValue[] {
-    return (this.#converted ??= this.json.map((item) => schemaValue(this.schema, item)));
+    return (this.#converted ??= this.#json.map((item) => schemaValue(this.#schema, item)));
   }
 
   override get length(): number {
-    return this.json.length;
+    return this.#json.length;
   }
 
   override at(index: number): CelValue | undefined {
@@ -183,34 +183,54 @@ class SchemaList extends ListValue implements Comparable {
   }
 }
 
+/** A list with a meaning of its own: sums that begin with it have it too, whatever is added. */
+abstract class MeantList extends ListValue implements Comparable {
+  readonly #list: ListValue;
+
+  constructor(list: ListValue) {
+    super([]);
+    this.#list = list;
+  }
+
+  override get items(): readonly CelValue[] {
+    return this.#list.items;
+  }
+
+  override get length(): number {
+    return this.#list.length;
+  }
+
+  override at(index: number): CelValue | undefined {
+    return this.#list.at(index);
+  }
+
+  abstract equalTo(other: CelValue): boolean | Failure;
+}
+
 /** The order of its items does not matter, and a sum has each of them once. */
-class SetList extends SchemaList {
-  override equalTo(other: CelValue): boolean | Failure {
+class SetList extends MeantList {
+  equalTo(other: CelValue): boolean | Failure {
     if (!(other instanceof ListValue)) return NO_SUCH_OVERLOAD;
     return this.length === other.length && other.items.every((item) => isIn(this, item));
   }
 
   override plus(other: ListValue): CelValue {
-    if (other instanceof SchemaList) {
-      const added = other.json.filter((item) => !this.json.some((own) => deepEqual(own, item)));
-      return new SetList(this.schema, [...this.json, ...added]);
-    }
     const items = [...this.items];
     for (const item of other.items) if (!isIn(new ListValue(items), item)) items.push(item);
-    return new ListValue(items);
+    return new SetList(new ListValue(items));
   }
 }
 
-/** Items are known by their keys: their order does not matter, and in a sum the later one of a key stays. */
-class MapList extends SchemaList {
+/** Items are known by their keys: their order does not matter, and in a sum those that are added replace those of their keys. */
+class MapList extends MeantList {
   readonly #keys: readonly string[];
 
-  constructor(schema: Schema, json: readonly Json[], keys: readonly string[]) {
-    super(schema, json);
+  constructor(list: ListValue, keys: readonly string[]) {
+    super(list);
     this.#keys = keys;
   }
 
-  override equalTo(other: CelValue): boolean | Failure {
+  equalTo(other: CelValue): boolean | Failure {
     if (!(other instanceof ListValue)) return NO_SUCH_OVERLOAD;
     if (this.length !== other.length) return false;
     for (const item of other.items) {
@@ -222,14 +242,16 @@ class MapList extends SchemaList {
     return true;
   }
 
+  /** Of what is added, two items of one key both stay. */
   override plus(other: ListValue): CelValue {
-    const items = [...this.items];
+    const before = this.items;
+    const items = [...before];
     for (const item of other.items) {
-      const at = items.findIndex((own) => this.#isSame(own, item));
+      const at = before.findIndex((own) => this.#isSame(own, item));
       if (at < 0) items.push(item);
       else items[at] = item;
     }
-    return new ListValue(items);
+    return new MapList(new ListValue(items), this.#keys);
   }
 
   #isSame(a: CelValue, b: CelValue): boolean {
