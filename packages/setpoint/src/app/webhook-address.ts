@@ -1,5 +1,6 @@
 import { isLoopbackHost } from "../client/loopback.js";
 import { SetpointError } from "../errors/error.js";
+import type { ServerPlace } from "./server-place.js";
 import { processOwner } from "./webhook-owner.js";
 
 /** Where the API server finds the webhooks. */
@@ -44,8 +45,7 @@ export interface WebhookAddress {
  * Decides how an API server reaches this process: by the Service or URL that is given, else, where both are on one
  * machine, by loopback. Throws `WEBHOOK_UNREACHABLE` where neither is the case.
  */
-export function webhookAddress(server: string, place: WebhookPlace): WebhookAddress {
-  const { service, url } = place;
+export function webhookAddress(server: string, { service, url }: WebhookPlace, serverAt: ServerPlace): WebhookAddress {
   if (service) {
     const { namespace, name, port = 443 } = service;
     const dns = `${name}.${namespace}.svc`;
@@ -74,9 +74,10 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
       target: (path) => ({ url: `${origin}${prefix}${path}` }),
     };
   }
-  if (!isLocalServer(server)) {
+  if (serverAt.type === "elsewhere") {
+    const said = serverAt.addresses.length > 0 ? ` (it says that it is at ${serverAt.addresses.join(", ")})` : "";
     throw unreachable(
-      `the API server ${server} is not on this machine, so it cannot call webhooks here: ` +
+      `the API server ${server} is not on this machine${said}, so it cannot call webhooks here: ` +
         "give a url that it can reach, or run in the cluster and give the service",
     );
   }
@@ -93,9 +94,4 @@ export function webhookAddress(server: string, place: WebhookPlace): WebhookAddr
 
 function unreachable(message: string): SetpointError {
   return new SetpointError("WEBHOOK_UNREACHABLE", message);
-}
-
-/** The embedded control plane of this process names no URL. */
-function isLocalServer(server: string): boolean {
-  return !URL.canParse(server) || isLoopbackHost(new URL(server).hostname.replace(/^\[|\]$/g, ""));
 }

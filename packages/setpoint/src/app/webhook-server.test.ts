@@ -176,15 +176,34 @@ describe("WebhookServer", () => {
       code: "WEBHOOK_UNREACHABLE",
       message: expect.stringContaining("https://cluster.example.com:6443 is not on this machine"),
     });
-    const url = webhookAddress(client.server, { url: "https://tunnel.example.com/hooks/" });
+    const elsewhere = { type: "elsewhere", addresses: [] } as const;
+    const url = webhookAddress(client.server, { url: "https://tunnel.example.com/hooks/" }, elsewhere);
     expect(url.hosts).toEqual(["tunnel.example.com"]);
     expect(url.target("/orders/validate", 1)).toEqual({ url: "https://tunnel.example.com/hooks/orders/validate" });
-    expect(() => webhookAddress(client.server, { url: "http://tunnel.example.com" })).toThrow("by https");
-    const pod = webhookAddress(client.server, { service: { namespace: "shop", name: "hooks" } });
+    const plain = { url: "http://tunnel.example.com" };
+    expect(() => webhookAddress(client.server, plain, elsewhere)).toThrow("by https");
+    const pod = webhookAddress(client.server, { service: { namespace: "shop", name: "hooks" } }, elsewhere);
     expect(pod.hosts).toContain("hooks.shop.svc");
     expect(pod.target("/orders/validate", 1)).toEqual({
       service: { namespace: "shop", name: "hooks", port: 443, path: "/orders/validate" },
     });
+  });
+
+  it("refuses to serve a cluster in a container from outside of it, and says where that is", async () => {
+    const slice = { endpoints: [{ addresses: ["192.0.2.7"] }], ports: [{ port: 6443 }] };
+    const at = (server: string) => ({ server, get: async () => slice }) as unknown as Client;
+    await expect(WebhookServer.start({ apps: [orders], client: at("https://127.0.0.1:39411") })).rejects.toMatchObject({
+      code: "WEBHOOK_UNREACHABLE",
+      message: expect.stringContaining(
+        "https://127.0.0.1:39411 is not on this machine (it says that it is at 192.0.2.7)",
+      ),
+    });
+    // The port of a virtual machine is forwarded as it is; after a change of networks this machine's looks the same.
+    const warnings: string[] = [];
+    const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const client = at("https://127.0.0.1:6443");
+    await using _server = await WebhookServer.start({ apps: [orders], client, install: false, log });
+    expect(warnings).toContainEqual(expect.stringContaining("it is at 192.0.2.7: unless that is this machine"));
   });
 
   it("is reached through its Service where it runs in a pod, and leaves its webhooks for the next one", async () => {

@@ -18,6 +18,7 @@ import { convertReview } from "./conversion-review.js";
 import { isRefusal, RefusedError } from "./refused-error.js";
 import { routeAnswer, routeId } from "./route.js";
 import { type RouteGuard, reviewedRoutes } from "./route-access.js";
+import { findServer, type ServerPlace } from "./server-place.js";
 import { ServingCertificate } from "./serving-certificate.js";
 import { errorAnswer, textAnswer, type WebAnswer, type WebRequest } from "./web-message.js";
 import { readBody, sendAnswer } from "./web-response.js";
@@ -136,7 +137,13 @@ export class WebhookServer implements AsyncDisposable {
   static async start(options: WebhookServerOptions): Promise<WebhookServer> {
     const { client, service, clock = systemClock, random = systemRandom, log = silentLogger } = options;
     checkTogether(options.apps);
-    const address = webhookAddress(client.server, options);
+    const isGiven = service !== undefined || options.url !== undefined;
+    const serverAt: ServerPlace = isGiven ? { type: "elsewhere", addresses: [] } : await findServer(client);
+    const address = webhookAddress(client.server, options, serverAt);
+    if (serverAt.type === "unsure") {
+      const at = serverAt.addresses.join(", ");
+      log.warn(`the API server says that it is at ${at}: unless that is this machine, its webhooks need a url`);
+    }
     // The pods behind a Service show one certificate: a server that trusts one trusts all.
     const store = service && new CertificateSecret(client, service.namespace, `${service.name}-webhook-certificate`);
     const { hosts } = address;
