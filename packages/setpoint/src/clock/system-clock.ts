@@ -57,3 +57,8 @@ export function afterInput(callback: () => void): void {
 export function threadsTimeNs(): bigint {
   return process.hrtime.bigint();
 }
+
+/** When this process began, by the wall: milliseconds since 1970. */
+export function processStartMs(): number {
+  return performance.timeOrigin;
+}

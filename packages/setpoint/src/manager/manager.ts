@@ -35,10 +35,11 @@ import type { Elector } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
 import { checkPart, type Part, type Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
-import { processMetrics } from "./process-metrics.js";
+import { collectProcess } from "./process-metrics.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
 import { collectStages, informerMetrics } from "./stage-metrics.js";
+import { workMetrics } from "./work-metrics.js";
 
 export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
@@ -146,13 +147,14 @@ export class Manager implements AsyncDisposable {
         return options.onError?.(error, runnable) ?? true;
       },
     });
-    this.#observer = processMetrics(this.metrics);
+    this.#observer = workMetrics(this.metrics);
     const clusters = Object.entries({ "": this.#cluster, ...this.#clusters });
     const informers = new Map(clusters.map(([key, cluster]) => [key, cluster.informers]));
     collectState(this.metrics, () => this.#controllerRuns(), informers, this.#clock);
     const runs = (): readonly (ControllerRun | WatcherRun)[] => [...this.#workloads.values()].map(({ run }) => run);
     collectStages(this.metrics, runs, [...informers.values()]);
     this.metrics.collect(EVENTS_DROPPED, () => [{ labels: {}, value: this.#events.dropped }]);
+    collectProcess(this.metrics);
     const lease = { name: this.#elector?.lease.name ?? name };
     this.metrics.collect(MASTER_STATUS, () => [{ labels: lease, value: Number(this.isLeading) }]);
   }

@@ -1,17 +1,83 @@
-import type { ControllerObserver } from "../controller/environment.js";
-import { controllerMetrics } from "./controller-metrics.js";
+import { processStartMs } from "../clock/system-clock.js";
+import type { MetricDefinition } from "../queue/queue-metrics.js";
 import type { MetricRegistry } from "./metric-registry.js";
-import { stageMetrics } from "./stage-metrics.js";
 
-/** All metrics that controllers and watchers feed: under controller-runtime's names, and under those of each stage. */
-export function processMetrics(registry: MetricRegistry): ControllerObserver {
-  const [ofControllers, ofStages] = [controllerMetrics(registry), stageMetrics(registry)];
-  return {
-    ...ofControllers,
-    ...ofStages,
-    runEnded: (run) => {
-      ofControllers.runEnded?.(run);
-      ofStages.runEnded?.(run);
+type Measure = () => number | undefined;
+
+/**
+ * What the process takes of its machine, under the names that Prometheus' clients share (`process_*`), so that dashboards
+ * for other operators show this one; and Node's heap, as prom-client calls it. Measured when they are asked for. What
+ * only Linux tells has no value elsewhere.
+ */
+export function collectProcess(registry: MetricRegistry): void {
+  for (const [definition, measure] of MEASURES) {
+    registry.collect(definition, () => {
+      const value = measure();
+      return value === undefined ? [] : [{ labels: {}, value }];
+    });
+  }
+}
+
+const gauge = (name: string, help: string): MetricDefinition => ({ name, type: "gauge", help });
+
+const MEASURES: readonly (readonly [MetricDefinition, Measure])[] = [
+  [
+    {
+      name: "process_cpu_seconds_total",
+      type: "counter",
+      help: "Total user and system CPU time spent in seconds.",
     },
-  };
+    () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    },
+  ],
+  [
+    gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
+    () => processStartMs() / 1000,
+  ],
+  [gauge("process_resident_memory_bytes", "Resident memory size in bytes."), () => process.memoryUsage.rss()],
+  [
+    gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."),
+    () => {
+      const kibibytes = /^VmSize:\s+(\d+) kB$/m.exec(ownFile("status"))?.[1];
+      return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+    },
+  ],
+  [gauge("process_open_fds", "Number of open file descriptors."), openFiles],
+  [
+    gauge("process_max_fds", "Maximum number of open file descriptors."),
+    () => {
+      const limit = /^Max open files\s+(\d+)/m.exec(ownFile("limits"))?.[1];
+      return limit === undefined ? undefined : Number(limit);
+    },
+  ],
+  [
+    gauge("nodejs_heap_size_used_bytes", "Process heap size used from Node.js in bytes."),
+    () => process.memoryUsage().heapUsed,
+  ],
+  [
+    gauge("nodejs_heap_size_total_bytes", "Process heap size from Node.js in bytes."),
+    () => process.memoryUsage().heapTotal,
+  ],
+];
+
+const fs = (): typeof import("node:fs") => process.getBuiltinModule("node:fs");
+
+/** What Linux says of this process; empty where nothing is said. */
+function ownFile(name: string): string {
+  try {
+    return fs().readFileSync(`/proc/self/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function openFiles(): number | undefined {
+  try {
+    // The one that reads the folder is not counted.
+    return fs().readdirSync("/proc/self/fd").length - 1;
+  } catch {
+    return undefined;
+  }
 }
