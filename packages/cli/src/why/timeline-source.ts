@@ -79,24 +79,36 @@ export async function podSources(client: Client, { values, signal }: CommandCont
   const pods = named === undefined ? await setpointPods(client) : [await podNamed(client, named)];
   return pods.map((pod) => {
     const { namespace, name } = pod.metadata;
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}:${metricsPort(pod)}/proxy/timeline`;
+    const pathOf = (at: string): string => `/api/v1/namespaces/${namespace}/pods/${at}/proxy/timeline`;
+    // Plain where it was told so (--metrics-secure=false): then it does not understand, and its server is out of reach.
+    const paths = [pathOf(`https:${name}:${metricsPort(pod)}`), pathOf(`${name}:${metricsPort(pod)}`)] as const;
     const get = async (query: string, until: AbortSignal): ReturnType<Client["raw"]> => {
-      const request = { method: "GET", path: `${path}${query}` } as const;
-      const response = await client.raw({ ...request, headers, signal: until });
+      const ask = (path: string): ReturnType<Client["raw"]> =>
+        client.raw({ method: "GET", path: `${path}${query}`, headers, signal: until });
+      let response = await ask(paths[0]);
+      if (isOutOfReach(response)) {
+        for await (const _status of response.body) break;
+        response = await ask(paths[1]);
+      }
       if (response.status < 300) return response;
-      throw await refusal(request, response, `${namespace}/${name}`);
+      throw await refusal({ method: "GET", path: paths[0] }, response, `${namespace}/${name}`);
     };
     return {
       name: `pod ${namespace}/${name}`,
       runs: async (key) => {
         const query = `?key=${encodeURIComponent(key)}`;
-        return (await readJson({ method: "GET", path }, await get(query, signal))) as RunRecord[];
+        return (await readJson({ method: "GET", path: paths[0] }, await get(query, signal))) as RunRecord[];
       },
       follow: async function* (until) {
         yield* records((await get("?watch=true", until)).body);
       },
     };
   });
+}
+
+/** The API server itself says so, by a Status; what the pod answers is text. */
+function isOutOfReach({ status, headers }: Awaited<ReturnType<Client["raw"]>>): boolean {
+  return status >= 500 && headers["content-type"]?.includes("json") === true;
 }
 
 async function refusal(

@@ -47,6 +47,20 @@ it.skipIf(address === undefined)(
     const named = await runMain([...why, "--service-account", "default/viewer", "--pod", "operator", "-o", "json"]);
     expect(JSON.parse(named.out)).toMatchObject([{ controller: "lookers", runs: [{ outcome: "done" }] }]);
 
+    await using plain = new Manager({
+      client,
+      metrics: { host: "0.0.0.0", port: 0 },
+      metricsAccess: "rbac",
+      metricsSecure: false,
+    });
+    plain.add(controller(ConfigMap, { name: "others", namespaces: ["default"], reconcile: () => undefined }));
+    await plain.start();
+    while ([...plain.timeline.runs({ key: "default/seen" })].length === 0) await systemClock.sleep(20);
+    await client.delete(Pod, "operator", { namespace, gracePeriodSeconds: 0 });
+    await pretendPod(Number(new URL(plain.metricsUrl!).port));
+    const unencrypted = await runMain([...why, "--service-account", "default/viewer"]);
+    expect(unencrypted).toMatchObject({ code: 0, out: expect.stringContaining("others in pod default/operator") });
+
     /** No node runs it: its address is this process's. */
     async function pretendPod(port: number): Promise<void> {
       const containers = [{ name: "operator", image: "operator", ports: [{ name: "metrics", containerPort: port }] }];

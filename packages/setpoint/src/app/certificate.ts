@@ -71,6 +71,11 @@ export function checkKeyPair({ certificate, privateKey }: KeyPair): void {
   if (!isPair) throw new Error("the key is not that of the certificate");
 }
 
+/** How Node's servers are given a certificate to show. */
+export function secureContext({ certificate, privateKey }: KeyPair): { readonly cert: string; readonly key: string } {
+  return { cert: certificate, key: privateKey };
+}
+
 /** Whether a certificate is for a DNS name or an address. */
 export function namesHost(certificate: string, host: string): boolean {
   const { X509Certificate } = process.getBuiltinModule("node:crypto");

@@ -12,7 +12,7 @@ import { SetpointError } from "../errors/error.js";
 import { mutateReview, validateReview } from "./admission-review.js";
 import type { App } from "./app.js";
 import { AppInstaller } from "./app-installer.js";
-import type { KeyPair } from "./certificate.js";
+import { secureContext } from "./certificate.js";
 import { CertificateSecret } from "./certificate-secret.js";
 import { convertReview } from "./conversion-review.js";
 import { isRefusal, RefusedError } from "./refused-error.js";
@@ -375,10 +375,6 @@ export class WebhookServer implements AsyncDisposable {
     const level = isRefusal(error) ? "warn" : "error";
     this.#log[level](`${request} failed: ${messageOf(error)}`, { error });
   }
-}
-
-function secureContext({ certificate, privateKey }: KeyPair): { cert: string; key: string } {
-  return { cert: certificate, key: privateKey };
 }
 
 async function trustedAuthorities(client: Client, apps: readonly App[]): Promise<string> {

@@ -351,6 +351,10 @@ export const errorRegistry = defineErrors({
     summary: "Another process, or somebody else, has installed webhooks under the name of this app.",
     cure: "Stop the one that the message names, or give the app another name. Where it is gone, delete the configuration.",
   },
+  METRICS_CERTIFICATE_INVALID: {
+    summary: "The folder of the metrics' certificate has no tls.crt and tls.key that belong together.",
+    cure: "Mount the Secret of the certificate there, or leave metricsCertificates out: then one is made.",
+  },
   WEBHOOK_CERTIFICATE_INVALID: {
     summary: "The Secret of the webhooks' certificate holds something else, or is damaged.",
     cure: "Delete the Secret, and it is made anew. Where it is somebody else's, give the Service another name.",

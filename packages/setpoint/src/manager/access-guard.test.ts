@@ -8,6 +8,7 @@ import type { JsonObject } from "../kinds/object.js";
 import { reviewedAccess } from "./access-guard.js";
 import type { EndpointRequest } from "./endpoint-server.js";
 import { Manager } from "./manager.js";
+import { secureRequest } from "./secure-request.testing.js";
 import { SeenAccess } from "./seen-access.js";
 
 const showing = (token: string): EndpointRequest => ({
@@ -53,7 +54,7 @@ describe("access by the cluster's RBAC", () => {
     await manager.start();
     const paths = ["/metrics", "/timeline", "/rbac", "/debug/profile?seconds=0", "/debug/heap"];
     const ask = async (headers: Record<string, string>): Promise<readonly number[]> =>
-      Promise.all(paths.map(async (path) => (await fetch(`${manager.metricsUrl}${path}`, { headers })).status));
+      Promise.all(paths.map(async (path) => (await secureRequest(`${manager.metricsUrl}${path}`, headers)).status));
     expect(await ask({})).toEqual([401, 401, 401, 401, 401]);
     const nobody = await tokenFor(world.client, "nobody", ["/elsewhere"]);
     const reader = await tokenFor(world.client, "reader", ["/rbac", "/debug/profile"]);

@@ -67,6 +67,8 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
       ...picked("health", "health"),
       ...picked("metrics", "metrics"),
       ...picked("metricsAccess", "metricsAccess"),
+      ...picked("metricsSecure", "metricsSecure"),
+      ...picked("metricsCertificates", "metricsCertificates"),
       ...picked("metricsAudiences", "metricsAudiences"),
       ...picked("profiling", "profiling"),
       ...picked("graceMs", "grace"),

@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { type KeyPair, secureContext } from "../app/certificate.js";
 import { isLoopbackCaller } from "../client/loopback.js";
 import type { Clock } from "../clock/clock.js";
 import { SetpointError } from "../errors/error.js";
@@ -26,22 +28,28 @@ export type Guard = (request: EndpointRequest) => Promise<EndpointAnswer | undef
 /** How often those who follow a stream are asked for anew: a right that was taken away must not last with it. */
 const GUARD_AGAIN_MS = 60_000;
 
-/** The small HTTP server of a manager: health, metrics, timeline. GET alone, no bodies taken. */
+/** The small HTTP server of a manager: health, metrics, timeline. GET alone, no bodies taken. HTTPS with a certificate. */
 export class EndpointServer implements AsyncDisposable {
   readonly #clock: Clock;
-  readonly #server: Server;
+  readonly #server: Server | SecureServer;
   readonly #routes = new Map<string, { readonly endpoint: Endpoint; readonly guard: Guard | undefined }>();
   readonly #stop = new AbortController();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, certificate?: KeyPair) {
     this.#clock = clock;
     // Every request under way listens to it, which is no leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stop.signal);
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
-    const { createServer } = process.getBuiltinModule("node:http");
-    this.#server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
-      void this.#answer(request, response);
-    });
+    const limits = { requestTimeout: 10_000, maxHeaderSize: 16_384 };
+    const answer = (request: IncomingMessage, response: ServerResponse): void => void this.#answer(request, response);
+    this.#server = certificate
+      ? process.getBuiltinModule("node:https").createServer({ ...limits, ...secureContext(certificate) }, answer)
+      : process.getBuiltinModule("node:http").createServer(limits, answer);
+  }
+
+  /** Shows another certificate from now on. Connections that stand are not cut. */
+  show(certificate: KeyPair): void {
+    if ("setSecureContext" in this.#server) this.#server.setSecureContext(secureContext(certificate));
   }
 
   route(path: string, endpoint: Endpoint, guard?: Guard): void {
@@ -59,7 +67,8 @@ export class EndpointServer implements AsyncDisposable {
       this.#server.listen(port, host, resolve);
     });
     const address = this.#server.address() as AddressInfo;
-    return `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
+    const scheme = "setSecureContext" in this.#server ? "https" : "http";
+    return `${scheme}://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

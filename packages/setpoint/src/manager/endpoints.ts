@@ -1,6 +1,8 @@
+import type { KeyPair } from "../app/certificate.js";
 import type { HealthCheck } from "../app/health-check.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import type { Random } from "../clock/random.js";
 import type { Logger } from "../controller/logger.js";
 import type { Timeline } from "../controller/timeline.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
@@ -27,9 +29,16 @@ export interface EndpointOptions {
    * connects as a pod, to `rbac`.
    */
   readonly metricsAccess?: "loopback" | "rbac";
+  /** HTTPS instead of plain HTTP for metrics and timeline. Defaults to true with `rbac`: tokens come there. */
+  readonly metricsSecure?: boolean;
   /**
-   * For whom the tokens must have been made that callers show, by `rbac`: any of these. They come over plain HTTP; one made
-   * for this alone is worth nothing elsewhere. Defaults to the API server's own audiences.
+   * The folder of the certificate for that, `tls.crt` and `tls.key`, looked at each minute. Where left out, one is made
+   * that callers cannot verify.
+   */
+  readonly metricsCertificates?: string;
+  /**
+   * For whom the tokens must have been made that callers show, by `rbac`: any of these. One made for this alone is worth
+   * nothing elsewhere. Defaults to the API server's own audiences.
    */
   readonly metricsAudiences?: readonly string[];
   /** `/debug/profile` and `/debug/heap` beside the metrics, for the same callers. Off by default. */
@@ -39,6 +48,7 @@ export interface EndpointOptions {
 export interface EndpointSources {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Takes out of a text what nobody may see. */
   readonly mask: (text: string) => string;
@@ -58,6 +68,7 @@ export class Endpoints implements AsyncDisposable {
   readonly #servers: EndpointServer[] = [];
   #healthUrl: string | undefined;
   #metricsUrl: string | undefined;
+  #certificate: Disposable | undefined;
 
   get healthUrl(): string | undefined {
     return this.#healthUrl;
@@ -67,7 +78,7 @@ export class Endpoints implements AsyncDisposable {
     return this.#metricsUrl;
   }
 
-  /** Rejects with `ADDRESS_UNAVAILABLE`. */
+  /** Rejects with `ADDRESS_UNAVAILABLE` or `METRICS_CERTIFICATE_INVALID`. */
   async serve(options: EndpointOptions, sources: EndpointSources): Promise<void> {
     const { health, metrics } = options;
     if (health) {
@@ -83,19 +94,35 @@ export class Endpoints implements AsyncDisposable {
       this.#healthUrl = await server.listen(health.host, health.port, "health");
     }
     if (metrics) {
-      const server = this.#server(sources.clock);
+      const server = await this.#metricsServer(options, sources);
       await this.#guarded(server, options, sources);
       this.#metricsUrl = await server.listen(metrics.host, metrics.port, "metrics");
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#certificate?.[Symbol.dispose]();
     await Promise.all(this.#servers.map((server) => server[Symbol.asyncDispose]()));
   }
 
-  #server(clock: Clock): EndpointServer {
-    const server = new EndpointServer(clock);
+  #server(clock: Clock, certificate?: KeyPair): EndpointServer {
+    const server = new EndpointServer(clock, certificate);
     this.#servers.push(server);
+    return server;
+  }
+
+  async #metricsServer(options: EndpointOptions, { clock, random, log }: EndpointSources): Promise<EndpointServer> {
+    const { metricsAccess, metricsSecure = metricsAccess === "rbac", metricsCertificates } = options;
+    if (!metricsSecure) return this.#server(clock);
+    const { endpointCertificate } = await import("./endpoint-certificate.js");
+    const certificate = await endpointCertificate(metricsCertificates, {
+      clock,
+      random,
+      onRenewed: () => server.show(certificate.current),
+      onError: (error) => log.error("could not renew the certificate of metrics", { error }),
+    });
+    this.#certificate = certificate;
+    const server = this.#server(clock, certificate.current);
     return server;
   }
 

@@ -351,7 +351,7 @@ export class Manager implements AsyncDisposable {
     const notes = (): readonly string[] => controllerStrain(this.#statuses());
     const informers = (): readonly string[] => informerLines(this.#statuses());
     const mask = (text: string): string => this.#mask.text(text);
-    const common = { client, clock: this.#clock, log: this.#log, metrics, timeline };
+    const common = { client, clock: this.#clock, random: this.#random, log: this.#log, metrics, timeline };
     const sources = { ...common, readiness, notes, informers, mask, access };
     await this.#endpoints.serve(this.#options, sources);
     this.#log.info("serving", { health: this.healthUrl, metrics: this.metricsUrl });

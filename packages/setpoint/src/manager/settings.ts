@@ -112,6 +112,19 @@ export const SETTINGS = {
     "who sees metrics: loopback, or whoever the cluster's rbac allows",
     "WHO",
   ),
+  metricsSecure: setting(
+    "metrics-secure",
+    "SETPOINT_METRICS_SECURE",
+    toggle,
+    "serves metrics by HTTPS; so it is with --metrics-access rbac",
+  ),
+  metricsCertificates: setting(
+    "metrics-cert-path",
+    "SETPOINT_METRICS_CERT_PATH",
+    text,
+    "the folder of tls.crt and tls.key for that; left out, a certificate is made that nobody can verify",
+    "DIR",
+  ),
   metricsAudiences: setting(
     "metrics-audiences",
     "SETPOINT_METRICS_AUDIENCES",

@@ -11,6 +11,7 @@ import { resource } from "../../kinds/resource.js";
 import { plan } from "../../manager/plan.js";
 import { preflight } from "../../manager/preflight.js";
 import { rbacManifests, rbacRules } from "../../manager/rbac.js";
+import { secureRequest } from "../../manager/secure-request.testing.js";
 import { eventually, here, type IntegrationWorld } from "./integration-world.testing.js";
 
 const ACCOUNT = "operator";
@@ -114,7 +115,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       await client.create(ServiceAccount, { metadata: { name, ...here } });
       const authorization = `Bearer ${await world.tokenOf(name)}`;
       const get = async (path: string, headers: Record<string, string> = {}) =>
-        (await fetch(`${manager.metricsUrl}${path}`, { headers })).status;
+        (await secureRequest(`${manager.metricsUrl}${path}`, headers)).status;
       await eventually(() => expect(manager.metricsUrl).toBeDefined());
       expect(await get("/metrics")).toBe(401);
       expect(await get("/metrics", { authorization: "Bearer made-up" })).toBe(401);
