@@ -92,7 +92,7 @@ export interface App {
  *   kinds: [Order],
  *   reconcilers: [orders],
  *   validate: [validating(Order, { create: checkStock })],
- *   routes: [kindRoute(Order, { path: "total", handle: total })],
+ *   routes: [kindRoute(Order, { path: "total", handle: addUp })],
  * });
  * await run(shop);
  * ```

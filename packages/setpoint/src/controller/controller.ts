@@ -34,10 +34,13 @@ export interface ScopedKind<K extends Kind = Kind> {
  * A kind in a scope, with typed indexes.
  *
  * ```ts
- * uses: [
- *   scoped(ConfigMap, { namespaces: "all", indexes: { team: (map) => [map.data?.team ?? ""] } }),
- *   scoped(Namespace, { writes: ["patch"] }),
- * ],
+ * controller(Website, {
+ *   uses: [
+ *     scoped(ConfigMap, { namespaces: "all", indexes: { team: (map) => [map.data?.team ?? ""] } }),
+ *     scoped(Namespace, { writes: ["patch"] }),
+ *   ],
+ *   reconcile,
+ * });
  * ```
  */
 export function scoped<K extends Kind>(
@@ -61,7 +64,10 @@ export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
  * names the namespaces, or says `namespaces: "all"`, unless the controller does.
  *
  * ```ts
- * watches: [mapped(Namespace, ({ metadata }) => [`${metadata.name}/defaults`], { when: { changed: ["metadata.labels"] } })],
+ * controller(Website, {
+ *   watches: [mapped(Namespace, ({ metadata }) => [`${metadata.name}/front`], { when: { changed: ["metadata.labels"] } })],
+ *   reconcile,
+ * });
  * ```
  */
 export function mapped<K extends Kind>(

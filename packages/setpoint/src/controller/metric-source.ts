@@ -13,7 +13,13 @@ export interface MetricValue {
  * runs. `collect` must be quick and must not throw.
  *
  * ```ts
- * metrics: [{ name: "orders_open", type: "gauge", help: "Open orders.", collect: () => [{ labels: {}, value: open.size }] }],
+ * const open: MetricSource = {
+ *   name: "orders_open",
+ *   type: "gauge",
+ *   help: "Open orders.",
+ *   collect: () => [{ labels: {}, value: openOrders.size }],
+ * };
+ * controller(Order, { metrics: [open], reconcile });
  * ```
  */
 export interface MetricSource extends MetricDefinition {

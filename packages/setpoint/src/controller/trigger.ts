@@ -8,7 +8,7 @@ import type { Trigger } from "./controller.js";
  * that is none, or has no length.
  *
  * ```ts
- * triggers: [every("10m")],
+ * controller(Website, { triggers: [every("10m")], reconcile });
  * ```
  */
 export function every(interval: Duration, clock?: Clock): Trigger {

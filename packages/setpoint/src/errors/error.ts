@@ -14,8 +14,7 @@ export interface ErrorEntry {
  * try {
  *   await client.get(Website, "a", { namespace: "default" });
  * } catch (error) {
- *   if (isSetpointError(error, "API_NOT_FOUND")) return undefined;
- *   throw error;
+ *   if (!isSetpointError(error, "API_NOT_FOUND")) throw error;
  * }
  * ```
  */

@@ -20,7 +20,7 @@ const WRITES: MetricDefinition = {
  * The same body store, its reads and writes measured by kind.
  *
  * ```ts
- * const bodies = measuredBodies(redisBodies({ prefix: "websites", writer }), Website, manager.metrics);
+ * const bodies = measuredBodies(new RedisBodies({ prefix: "websites", writer }), Website, manager.metrics);
  * await using websites = new ExternalInformer(client, Website, { bodies });
  * ```
  */

@@ -34,7 +34,7 @@ type Waiter<Cause> = (item: WorkItem<Cause> | undefined) => void;
  * while (!signal.aborted) {
  *   const item = queue.take() ?? (await queue.get()); // waits only when nothing is in line
  *   if (!item) break;
- *   await process(item.key, item.cause);
+ *   await handle(item.key, item.cause);
  *   queue.done(item);
  * }
  * ```

@@ -1,0 +1,40 @@
+import { root } from "../guards/sources.js";
+import { declarationsOf } from "../reference/declaration.js";
+import { type Block, declaredIn, imports } from "./block.js";
+
+/** Where a block without imports may take names from; the first that exports one wins. */
+const MODULES: Readonly<Record<string, string>> = {
+  setpoint: "packages/setpoint/dist/index.d.ts",
+  "setpoint/testing": "packages/setpoint/dist/testing/index.d.ts",
+  "@setpoint/control-plane": "packages/control-plane/dist/index.d.ts",
+  "setpoint/redis": "packages/setpoint/dist/informer/redis-bodies.d.ts",
+  "setpoint/kinds/v1": "packages/setpoint/dist/kinds/builtin/v1.d.ts",
+  "setpoint/kinds/apps/v1": "packages/setpoint/dist/kinds/builtin/apps/v1.d.ts",
+};
+
+/** Each exported name, with what imports it. */
+const exported = new Map(
+  Object.entries(MODULES)
+    .reverse()
+    .flatMap(([module, file]) =>
+      declarationsOf(`${root}${file}`).map(({ name, keyword }) => {
+        const type = keyword === "interface" || keyword === "type" ? "type " : "";
+        return [name, `import { ${type}${name} } from "${module}";`] as const;
+      }),
+    ),
+);
+
+/** The imports, on one line, that the blocks of a module leave out and its page takes for granted. */
+export function importsLeftOut(blocks: readonly Block[]): string {
+  const written = blocks.flatMap(({ lines }) => lines.filter((line) => line.startsWith("import "))).join("\n");
+  const known = new Set([...wordsOf(written), ...blocks.flatMap(declaredIn)]);
+  const words = blocks.filter((block) => !imports(block)).flatMap(({ lines }) => wordsOf(lines.join("\n")));
+  return [...new Set(words)]
+    .filter((word) => !known.has(word))
+    .flatMap((word) => exported.get(word) ?? [])
+    .join(" ");
+}
+
+function wordsOf(code: string): readonly string[] {
+  return code.match(/[A-Za-z_$][\w$]*/g) ?? [];
+}

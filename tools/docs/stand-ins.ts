@@ -1,0 +1,87 @@
+/**
+ * What the blocks of the docs take for granted: names that the text around them makes plain, and that readers have of
+ * their own. Nothing of Setpoint itself belongs here: a block without imports finds that by its name.
+ */
+
+import type { Socket } from "node:net";
+import {
+  type App,
+  type Client,
+  type Clock,
+  controller,
+  type Desired,
+  type KubeObject,
+  type Manager,
+  type ObjectOf,
+  type Route,
+  type RouteResult,
+  resource,
+  type Transport,
+  type Validator,
+  type WorkQueue,
+} from "setpoint";
+import type { Deployment } from "setpoint/kinds/apps/v1";
+import type { ConfigMap } from "setpoint/kinds/v1";
+import type { expect as vitestExpect } from "vitest";
+import { z as zod } from "zod";
+
+const website = resource("web.example.com/v1/Website", {
+  spec: zod.object({
+    image: zod.string(),
+    replicas: zod.int().min(0).default(1),
+    draft: zod.boolean().optional(),
+    region: zod.string().optional(),
+  }),
+  status: zod.object({ ready: zod.int().optional() }),
+});
+const order = resource("shop.example.com/v1/Order", {
+  scope: "Cluster",
+  spec: zod.object({ item: zod.string(), count: zod.int().default(1) }),
+});
+const controllerOfWebsites = controller(website, { reconcile: () => {} });
+const controllerOfOrders = controller(order, { reconcile: () => {} });
+const port = zod.object({ name: zod.string(), port: zod.int() });
+
+declare global {
+  // Kinds, and what looks after them.
+  const Website: typeof website;
+  const Order: typeof order;
+  const websites: typeof controllerOfWebsites;
+  const orders: typeof controllerOfOrders;
+  function ordersIn(region: string): typeof controllerOfOrders;
+  function reconcile(): void;
+  function desired(site: ObjectOf<typeof website>, settings?: ConfigMap): Desired<Deployment>;
+  const shop: App;
+  const billing: App;
+  const limits: Validator;
+  const total: Route;
+  const Port: typeof port;
+  function addUp(): RouteResult;
+
+  // What a program has at hand.
+  const client: Client;
+  const edge: Client;
+  const manager: Manager;
+  const queue: WorkQueue<unknown>;
+  const clock: Clock;
+  const signal: AbortSignal;
+  const server: string;
+  const inner: Transport;
+  const writer: string;
+  const socket: Socket;
+  const chunks: unknown[];
+  const openOrders: ReadonlySet<string>;
+  const journal: { write(what: string, name: string): Promise<void> };
+
+  // What a program does.
+  function handle(...what: readonly unknown[]): Promise<void>;
+  function probe(signal: AbortSignal): Promise<void>;
+  function isFatal(error: unknown): boolean;
+  function followPrices(signal: AbortSignal): Promise<void>;
+  function checkStock(order: KubeObject): void;
+  function removeDnsRecord(site: KubeObject, signal: AbortSignal): Promise<void>;
+
+  // Other packages.
+  const z: typeof zod;
+  const expect: typeof vitestExpect;
+}
