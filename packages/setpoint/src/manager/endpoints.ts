@@ -9,6 +9,7 @@ import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import { type EndpointAnswer, EndpointServer } from "./endpoint-server.js";
 import { HealthChecks } from "./health-answer.js";
 import type { MetricRegistry } from "./metric-registry.js";
+import { collectProcess } from "./process-metrics.js";
 import type { NarrowedRules } from "./seen-access.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";
 
@@ -131,6 +132,7 @@ export class Endpoints implements AsyncDisposable {
     const audiences = options.metricsAudiences ?? [];
     const guard = options.metricsAccess === "rbac" ? reviewedAccess(client, { clock, audiences }) : loopbackOnly;
     const type = "text/plain; version=0.0.4; charset=utf-8";
+    collectProcess(metrics);
     server.route("/metrics", () => ({ status: 200, type, body: metrics.exposition() }), guard);
     server.route("/timeline", timelineEndpoint(timeline), guard);
     server.route("/rbac", () => accessAnswer(sources.access()), guard);

@@ -35,7 +35,6 @@ import type { Elector } from "./leader-elector.js";
 import { MetricRegistry } from "./metric-registry.js";
 import { checkPart, type Part, type Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
-import { collectProcess } from "./process-metrics.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
 import { collectStages, informerMetrics } from "./stage-metrics.js";
@@ -154,7 +153,6 @@ export class Manager implements AsyncDisposable {
     const runs = (): readonly (ControllerRun | WatcherRun)[] => [...this.#workloads.values()].map(({ run }) => run);
     collectStages(this.metrics, runs, [...informers.values()]);
     this.metrics.collect(EVENTS_DROPPED, () => [{ labels: {}, value: this.#events.dropped }]);
-    collectProcess(this.metrics);
     const lease = { name: this.#elector?.lease.name ?? name };
     this.metrics.collect(MASTER_STATUS, () => [{ labels: lease, value: Number(this.isLeading) }]);
   }

@@ -1,64 +1,60 @@
 import { processStartMs } from "../clock/system-clock.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
-import type { MetricRegistry } from "./metric-registry.js";
-
-type Measure = () => number | undefined;
+import type { Collector, MetricRegistry } from "./metric-registry.js";
 
 /**
  * What the process takes of its machine, under the names that Prometheus' clients share (`process_*`), so that dashboards
  * for other operators show this one; and Node's heap, as prom-client calls it. Measured when they are asked for. What
- * only Linux tells has no value elsewhere.
+ * only Linux tells has no value elsewhere. Once in a registry, however many managers share it.
  */
 export function collectProcess(registry: MetricRegistry): void {
-  for (const [definition, measure] of MEASURES) {
-    registry.collect(definition, () => {
-      const value = measure();
-      return value === undefined ? [] : [{ labels: {}, value }];
-    });
-  }
+  for (const [definition, collector] of MEASURES) registry.collect(definition, collector);
 }
+
+const measured =
+  (measure: () => number | undefined): Collector =>
+  () => {
+    const value = measure();
+    return value === undefined ? [] : [{ labels: {}, value }];
+  };
 
 const gauge = (name: string, help: string): MetricDefinition => ({ name, type: "gauge", help });
 
-const MEASURES: readonly (readonly [MetricDefinition, Measure])[] = [
+const MEASURES: readonly (readonly [MetricDefinition, Collector])[] = [
   [
-    {
-      name: "process_cpu_seconds_total",
-      type: "counter",
-      help: "Total user and system CPU time spent in seconds.",
-    },
-    () => {
+    { name: "process_cpu_seconds_total", type: "counter", help: "Total user and system CPU time spent in seconds." },
+    measured(() => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
-    },
+    }),
   ],
   [
     gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
-    () => processStartMs() / 1000,
+    measured(() => processStartMs() / 1000),
   ],
-  [gauge("process_resident_memory_bytes", "Resident memory size in bytes."), () => process.memoryUsage.rss()],
+  [gauge("process_resident_memory_bytes", "Resident memory size in bytes."), measured(() => process.memoryUsage.rss())],
   [
     gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."),
-    () => {
+    measured(() => {
       const kibibytes = /^VmSize:\s+(\d+) kB$/m.exec(ownFile("status"))?.[1];
       return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
-    },
+    }),
   ],
-  [gauge("process_open_fds", "Number of open file descriptors."), openFiles],
+  [gauge("process_open_fds", "Number of open file descriptors."), measured(openFiles)],
   [
     gauge("process_max_fds", "Maximum number of open file descriptors."),
-    () => {
+    measured(() => {
       const limit = /^Max open files\s+(\d+)/m.exec(ownFile("limits"))?.[1];
       return limit === undefined ? undefined : Number(limit);
-    },
+    }),
   ],
   [
     gauge("nodejs_heap_size_used_bytes", "Process heap size used from Node.js in bytes."),
-    () => process.memoryUsage().heapUsed,
+    measured(() => process.memoryUsage().heapUsed),
   ],
   [
     gauge("nodejs_heap_size_total_bytes", "Process heap size from Node.js in bytes."),
-    () => process.memoryUsage().heapTotal,
+    measured(() => process.memoryUsage().heapTotal),
   ],
 ];
 
