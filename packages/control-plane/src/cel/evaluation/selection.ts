@@ -1,4 +1,5 @@
 import { ListValue, MapValue } from "../values/collection.js";
+import { formatDouble } from "../values/number.js";
 import { type CelValue, Failure, Optional, TypeValue, Uint } from "../values/value.js";
 import { goTypeName, isPlain } from "../values/value-type.js";
 
@@ -49,11 +50,16 @@ function lookUp(operand: CelValue, index: CelValue): CelValue | undefined {
 }
 
 function outOfBounds(index: CelValue): Failure {
-  return new Failure(`index out of bounds: ${String(index)}`);
+  return new Failure(`index out of bounds: ${printed(index)}`);
 }
 
 function noSuchKey(key: CelValue): Failure {
-  return new Failure(`no such key: ${String(key)}`);
+  return new Failure(`no such key: ${printed(key)}`);
+}
+
+/** A qualifier, as Go prints it. */
+function printed(value: CelValue): string {
+  return typeof value === "number" ? formatDouble(value) : String(value);
 }
 
 /** What may stand in brackets behind a map or list. */

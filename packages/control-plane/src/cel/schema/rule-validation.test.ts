@@ -192,6 +192,23 @@ describe("rules of a schema", () => {
     expect(findings(thing("x", spec), undefined, sums)).toEqual(holds ? [] : [expect.stringContaining("failed rule")]);
   });
 
+  it("print a double that is no key as Go does", () => {
+    const doubles: Schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          "x-kubernetes-validations": [{ rule: "{1.5: true}[self.d]" }],
+          properties: { d: { type: "number" } },
+        },
+      },
+    };
+    const found = (d: number) => findings(thing("x", { d }), undefined, doubles).join();
+    expect(found(1.5)).toBe("");
+    expect(found(3)).toContain("no such key: 3 ");
+    expect(found(1e10)).toContain("no such key: 1e+10 ");
+  });
+
   it("stop when they cost too much", () => {
     const costly: Schema = {
       type: "object",
