@@ -315,6 +315,10 @@ export const errorRegistry = defineErrors({
     summary: "Two metrics of different types have one name.",
     cure: "Give the metric another name.",
   },
+  METRIC_NAME_INVALID: {
+    summary: "Prometheus cannot read the name of a metric or of one of its labels: it would refuse the whole page.",
+    cure: "Use letters, digits and underscores, no digit first.",
+  },
   ADDRESS_UNAVAILABLE: {
     summary: "A server cannot listen on the address that it was given.",
     cure: "Another process has the port, or the address is not this machine's: choose another, or port 0 for any.",

@@ -47,6 +47,25 @@ describe("metric registry", () => {
     ]);
   });
 
+  it("refuses names that would keep Prometheus from reading the page", () => {
+    const registry = new MetricRegistry();
+    const invalid = expect.objectContaining({ code: "METRIC_NAME_INVALID" });
+    for (const name of ["", "my-metric", "1st", "a b", "é"]) {
+      expect(() => registry.gauge({ name, type: "gauge", help: "No." })).toThrow(invalid);
+    }
+    const runs = registry.counter({ name: "ns:runs_total", type: "counter", help: "Runs." });
+    for (const label of ["my-label", "ns:label", "__name__", ""]) {
+      expect(() => runs.add({ [label]: "1" })).toThrow(invalid);
+    }
+    registry.collect({ name: "depth", type: "gauge", help: "Depth." }, () => [{ labels: { "a-b": "1" }, value: 7 }]);
+    expect(registry.exposition().split("\n").slice(2)).toEqual([
+      "# HELP depth Depth.",
+      "# TYPE depth gauge",
+      '# depth could not be collected: "a-b" is no name of a label',
+      "",
+    ]);
+  });
+
   it("has buckets of its own for a histogram that says so, written as Go writes them", () => {
     const registry = new MetricRegistry();
     registry.histogram(queueMetrics.queueDuration).observe({}, 0.0002);

@@ -12,6 +12,10 @@ export const LATENCY_BUCKETS: readonly number[] = [
 const MAX_SERIES = 1_000;
 const OVERFLOW = "other";
 
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+/** Those that begin with two underscores are Prometheus' own. */
+const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
+
 export interface Counter {
   add(labels: Labels, by?: number): void;
 }
@@ -99,6 +103,8 @@ export class MetricRegistry {
   }
 
   #metric(definition: MetricDefinition, type: MetricDefinition["type"]): Metric {
+    if (!METRIC_NAME.test(definition.name))
+      throw invalidName(`${JSON.stringify(definition.name)} is no name of a metric`);
     const known = this.#metrics.get(definition.name);
     if (known && known.definition.type !== type) {
       const message = `the metric ${definition.name} is a ${known.definition.type}, and cannot be a ${type} as well`;
@@ -108,6 +114,15 @@ export class MetricRegistry {
     this.#metrics.set(definition.name, metric);
     return metric;
   }
+}
+
+function checkLabels(labels: Labels): void {
+  const bad = Object.keys(labels).find((name) => !LABEL_NAME.test(name));
+  if (bad !== undefined) throw invalidName(`${JSON.stringify(bad)} is no name of a label`);
+}
+
+function invalidName(message: string): SetpointError {
+  return new SetpointError("METRIC_NAME_INVALID", message);
 }
 
 function boundsOf({ definition }: Metric): readonly number[] {
@@ -131,6 +146,7 @@ function foundSeries(metric: Metric, labels: Labels): Series {
   const key = idOf(labels);
   const known = metric.series.get(key);
   if (known) return known;
+  checkLabels(labels);
   if (metric.series.size >= MAX_SERIES) {
     const overflow = overflowOf(labels);
     if (key !== idOf(overflow)) return foundSeries(metric, overflow);
@@ -160,6 +176,7 @@ function bounded(collectors: Iterable<Collector>): {
     let given: readonly MetricValue[];
     try {
       given = [...collector()];
+      for (const { labels } of given) checkLabels(labels);
     } catch (error) {
       failures.push(messageOf(error));
       continue;
