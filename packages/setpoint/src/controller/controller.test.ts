@@ -1,7 +1,9 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
+import type { KubeObject } from "../kinds/object.js";
 import { controller, mapped, scoped } from "./controller.js";
+import { watcher } from "./watcher.js";
 import { Website } from "./world.testing.js";
 
 const reconcile = (): void => {};
@@ -99,6 +101,12 @@ describe("controller", () => {
         await ctx.apply(ConfigMap, { metadata: { name: "x" } });
       },
     });
+  });
+
+  it("types its objects by its kind, also beside a function that takes any object", () => {
+    const shared = (_object: KubeObject): void => {};
+    controller(Website, { when: { matches: (site) => site.spec.image !== "" }, reconcile: shared });
+    watcher(Website, { add: shared, update: (_old, site) => expectTypeOf(site).toEqualTypeOf<Website>() });
   });
 
   it("knows its own kind, and kinds with and without a scope beside each other", () => {

@@ -260,7 +260,7 @@ export function controller<
   T extends KubeObject,
   const Uses extends readonly KindUse[] = [],
   const Owns extends readonly KindUse[] = [],
->(kind: Kind<T>, options: ControllerOptions<T, Uses, Owns>): Controller<T> {
+>(kind: Kind<T>, options: ControllerOptions<NoInfer<T>, Uses, Owns>): Controller<T> {
   checkDeclaration("controller", kind, options, CONTROLLER_OPTIONS, CONTROLLER_FUNCTIONS);
   const name = options.name ?? kind.plural;
   const { concurrency = 4, retry = {} } = options;

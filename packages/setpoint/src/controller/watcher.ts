@@ -121,7 +121,7 @@ export interface Watcher<T extends KubeObject = KubeObject> {
  * });
  * ```
  */
-export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOptions<T>): Watcher<T> {
+export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOptions<NoInfer<T>>): Watcher<T> {
   checkDeclaration("watcher", kind, options, WATCHER_OPTIONS, WATCHER_FUNCTIONS);
   const name = options.name ?? kind.plural;
   const { concurrency = 4, retry = {} } = options;
