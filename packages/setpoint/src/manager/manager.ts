@@ -9,6 +9,7 @@ import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
 import type { Fence } from "../controller/fence.js";
+import { fencedClient } from "../controller/fenced-client.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
 import { messageOf } from "../controller/outcome.js";
@@ -134,9 +135,11 @@ export class Manager implements AsyncDisposable {
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     this.#elector?.lost.addEventListener("abort", () => this.#lost.abort(this.#elector?.lost.reason), { once: true });
-    this.#events = new EventWriter({ ...common, component: name, fence: this.#fence });
+    const events = { ...common, client: this.#cluster.client };
+    this.#events = new EventWriter({ ...events, component: name, fence: this.#fence });
     const onThrown = (error: unknown): void => void this.#mask.error(error);
-    this.#apps = new AppHost({ ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks });
+    const hosting = { ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks };
+    this.#apps = new AppHost({ ...hosting, fence: this.#hostFence });
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
@@ -403,6 +406,15 @@ export class Manager implements AsyncDisposable {
     },
   };
 
+  /** A standby installs and serves its apps as a leader does; one that has led takes no part any more. */
+  readonly #hostFence: Fence = {
+    lost: this.#lost.signal,
+    check: () => {
+      this.#lost.signal.throwIfAborted();
+      if (this.#isLeading) this.#elector?.fence.check();
+    },
+  };
+
   /** Lets go of the objects of kinds that an app has given up. */
   #sweep(app: App): void {
     const signal = this.#whileLeading();
@@ -439,7 +451,8 @@ export class Manager implements AsyncDisposable {
     // What a predicate, a mapping or an index throws shows nowhere else.
     const onError = (kind: Kind, error: unknown): void =>
       this.#log.warn(`the informer of ${kindId(kind)}: ${messageOf(error)}`, { kind: kindId(kind), error });
-    return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError }) };
+    const informers = new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError });
+    return { client: fencedClient(client, this.#fence), informers };
   }
 
   #environment(): ControllerEnvironment {
