@@ -48,9 +48,9 @@ export class LeaderProcess {
   readonly manager: Manager;
   /** `PATCH websites/a/status`: requests since the lease ended, but for watches and those about the lease. */
   readonly late: string[] = [];
-  /** Requests that hang, and those of them that this side has ended. */
+  /** Requests that hang, and the reasons for which this side has ended them. */
   readonly hanging: string[] = [];
-  readonly aborted: string[] = [];
+  readonly ends: unknown[] = [];
   way: Way | undefined;
   /** The lease ends when this request is answered, and nobody but the clock knows it. */
   endsAfter: string | undefined;
@@ -113,7 +113,7 @@ export class LeaderProcess {
     this.hanging.push(name);
     this.#changesAtEnd ??= mutations(await serverRequests(this.#world.client));
     return untilAborted(new Promise<never>(() => {}), signal).catch((error: unknown) => {
-      this.aborted.push(name);
+      this.ends.push(signal?.reason);
       throw error;
     });
   }

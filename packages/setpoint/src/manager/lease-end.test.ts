@@ -285,7 +285,8 @@ describe.each(Object.entries(PATHS))("once the lease has ended, %s", (_, path) =
       return "hang";
     };
     await goOn(world, process, path);
-    expect([process.hanging, process.aborted]).toEqual([[path.request], [path.request]]);
+    expect(process.hanging).toEqual([path.request]);
+    expect(process.ends).toMatchObject([{ code: "LEASE_LOST" }]);
     expect([process.late, await process.lateChanges()]).toEqual([[], []]);
   });
 });
