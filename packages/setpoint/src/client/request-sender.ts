@@ -60,6 +60,8 @@ export class RequestSender {
       let waitMs: number | undefined;
       try {
         const identity = await this.#identity(request.signal);
+        // Also for transports that know nothing of it: credentials and pauses take their time.
+        request.beforeSend?.();
         const response = await this.#attempt(request, identity, attempt);
         if (response.status === 401 && mayRenew && credentials.rejected?.(identity)) {
           mayRenew = false;
@@ -118,8 +120,6 @@ export class RequestSender {
     const { method, path, body, signal, beforeSend } = request;
     const limitMs = request.headTimeoutMs ?? this.#options.headTimeoutMs;
     const headers = { "user-agent": userAgent, ...request.headers, ...identity };
-    // Also for transports that know nothing of it: credentials and retries take their time.
-    beforeSend?.();
     if (limitMs <= 0) return transport.request({ method, path, headers, body, signal, beforeSend });
     if (signal?.aborted) throw abortedError(signal);
     const deadline = this.#spareSignals.pop() ?? new AbortController();
