@@ -100,6 +100,7 @@ export class Manager implements AsyncDisposable {
   readonly #elector: Elector | undefined;
   /** Aborted with the lease, or where the process is abandoned. */
   readonly #lost = new AbortController();
+  readonly #fence = this.#fenceFor(true);
   readonly #apps: AppHost;
   readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
   /** What runs nothing, although it should, and why. */
@@ -139,7 +140,8 @@ export class Manager implements AsyncDisposable {
     this.#events = new EventWriter({ ...events, component: name, fence: this.#fence });
     const onThrown = (error: unknown): void => void this.#mask.error(error);
     const hosting = { ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks };
-    this.#apps = new AppHost({ ...hosting, fence: this.#hostFence });
+    // A standby installs and serves its apps as a leader does; one that has led takes no part any more.
+    this.#apps = new AppHost({ ...hosting, fence: this.#fenceFor(false) });
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
@@ -398,22 +400,15 @@ export class Manager implements AsyncDisposable {
     return AbortSignal.any([this.#stopping.signal, this.#lost.signal]);
   }
 
-  readonly #fence: Fence = {
-    lost: this.#lost.signal,
-    check: () => {
-      this.#lost.signal.throwIfAborted();
-      this.#elector?.fence.check();
-    },
-  };
-
-  /** A standby installs and serves its apps as a leader does; one that has led takes no part any more. */
-  readonly #hostFence: Fence = {
-    lost: this.#lost.signal,
-    check: () => {
-      this.#lost.signal.throwIfAborted();
-      if (this.#isLeading) this.#elector?.fence.check();
-    },
-  };
+  /** `isLeaders`: it is closed also for one that does not lead yet. */
+  #fenceFor(isLeaders: boolean): Fence {
+    const { signal } = this.#lost;
+    const check = (): void => {
+      signal.throwIfAborted();
+      if (isLeaders || this.#isLeading) this.#elector?.fence.check();
+    };
+    return { lost: signal, check };
+  }
 
   /** Lets go of the objects of kinds that an app has given up. */
   #sweep(app: App): void {
