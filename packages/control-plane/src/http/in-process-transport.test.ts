@@ -98,6 +98,20 @@ describe("the in-process transport", () => {
     await expect(get(transport, "/")).rejects.toMatchObject({ code: "TRANSPORT_REFUSED" });
   });
 
+  it("hands nothing over that its caller stops right before", async () => {
+    let handled = 0;
+    await using transport = inProcessTransport(async () => {
+      handled++;
+      return { status: 200, headers: {}, body: bytes("") };
+    });
+    const lost = new Error("the lease has ended");
+    const beforeSend = (): never => {
+      throw lost;
+    };
+    await expect(get(transport, "/", { beforeSend })).rejects.toBe(lost);
+    expect(handled).toBe(0);
+  });
+
   it("does not wait for a handler whose caller has gone", async () => {
     await using transport = inProcessTransport(() => new Promise(() => {}));
     const abort = new AbortController();

@@ -28,6 +28,7 @@ class InProcessTransport implements Transport {
 
   async request(request: TransportRequest): Promise<TransportResponse> {
     const { method, signal } = request;
+    request.beforeSend?.();
     if (signal?.aborted) throw aborted(request);
     if (this.#isClosed)
       throw new SetpointError("TRANSPORT_REFUSED", `${nameOf(request)}: the control plane is stopped`);

@@ -1,5 +1,7 @@
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import type { Fence } from "../controller/fence.js";
+import { fencedClient } from "../controller/fenced-client.js";
 import type { Logger } from "../controller/logger.js";
 import { messageOf } from "../controller/outcome.js";
 import { kindId } from "../kinds/kind.js";
@@ -15,6 +17,8 @@ import {
 
 export interface AppInstallerOptions {
   readonly client: Client;
+  /** Nothing is installed once it is closed, nor uninstalled that leads to other processes as well. */
+  readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
   readonly address: WebhookAddress;
@@ -48,7 +52,9 @@ export class AppInstaller {
   }
 
   uninstall(app: App): Promise<void> {
-    return this.#inTurn((client, options) => uninstallWebhooks(client, app, options));
+    const { client: open, address } = this.#options;
+    // What leads to this process alone would hold up every write once it is gone.
+    return this.#inTurn((client, options) => uninstallWebhooks(address.isLocal ? open : client, app, options));
   }
 
   /** Resolves when nothing is being installed. */
@@ -69,7 +75,8 @@ export class AppInstaller {
   }
 
   #inTurn(work: (client: Client, options: InstallOptions) => Promise<void>): Promise<void> {
-    const { client, clock, log, address, port, caBundle } = this.#options;
+    const { clock, log, address, port, caBundle } = this.#options;
+    const client = fencedClient(this.#options.client, this.#options.fence);
     const turn = this.#turn
       .catch(() => {})
       .then(() => {

@@ -6,6 +6,8 @@ import { isLoopbackCaller } from "../client/loopback.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
+import { type Fence, openFence } from "../controller/fence.js";
+import { fencedClient } from "../controller/fenced-client.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
@@ -54,6 +56,11 @@ export interface WebhookServerOptions extends WebhookPlace {
    * PEM, or `system` for the authorities that API servers trust anyway. This server's own authority unless given.
    */
   readonly caBundle?: string;
+  /**
+   * Once it is closed nothing is installed any more, nor certificates renewed; what leads to this process alone is
+   * uninstalled all the same. Open where left out.
+   */
+  readonly fence?: Fence;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
@@ -109,11 +116,11 @@ export class WebhookServer implements AsyncDisposable {
     this.#address = address;
     this.#certificate = certificate;
     this.#log = options.log ?? silentLogger;
-    const { client, clock = systemClock, install = true, caBundle } = options;
+    const { client, clock = systemClock, install = true, caBundle, fence = openFence } = options;
     this.#guard = reviewedRoutes(client);
     if (install) {
       this.#installer = new AppInstaller({
-        ...{ client, clock, log: this.#log, address, apps: () => this.#apps, port: () => this.port },
+        ...{ client, fence, clock, log: this.#log, address, apps: () => this.#apps, port: () => this.port },
         caBundle: () => (caBundle === "system" ? undefined : (caBundle ?? this.caBundle)),
       });
     }
@@ -135,7 +142,8 @@ export class WebhookServer implements AsyncDisposable {
 
   /** Listens, then installs. Rejects with `WEBHOOK_UNREACHABLE`, `WEBHOOK_TAKEN`, `ADDRESS_UNAVAILABLE` or the API server's error. */
   static async start(options: WebhookServerOptions): Promise<WebhookServer> {
-    const { client, service, clock = systemClock, random = systemRandom, log = silentLogger } = options;
+    const { service, clock = systemClock, random = systemRandom, log = silentLogger } = options;
+    const client = fencedClient(options.client, options.fence ?? openFence);
     checkTogether(options.apps);
     const isGiven = service !== undefined || options.url !== undefined;
     const serverAt: ServerPlace = isGiven ? { type: "elsewhere", addresses: [] } : await findServer(client);

@@ -33,9 +33,9 @@ export function apiCall(
   body?: unknown,
   contentType = "application/json",
 ): OutgoingRequest {
-  const { signal, subresource } = options;
+  const { signal, beforeSend, subresource } = options;
   const method = METHODS[verb];
-  if (body === undefined) return { verb, kind, subresource, method, path, headers: ACCEPT_JSON, signal };
+  if (body === undefined) return { verb, kind, subresource, method, path, headers: ACCEPT_JSON, signal, beforeSend };
   return {
     verb,
     kind,
@@ -44,6 +44,7 @@ export function apiCall(
     path,
     headers: { accept: "application/json", "content-type": contentType },
     signal,
+    beforeSend,
     body: Buffer.from(JSON.stringify(body), "utf8"),
     // Applying the same twice is applying it once.
     idempotent: verb === "apply",

@@ -234,11 +234,11 @@ class ApiClient implements Client {
   }
 
   async *logs(pod: string, options: LogOptions): AsyncGenerator<string, void> {
-    const { namespace, signal, ...query } = options;
+    const { namespace, signal, beforeSend, ...query } = options;
     const path = `${apiPath(PODS, { namespace, name: pod, subresource: "log" })}${queryOf(query)}`;
     // A follower's head comes with its first byte, whenever that is.
     const limit = options.follow ? { headTimeoutMs: 0 } : {};
-    const call = apiCall("get", PODS, path, { signal, subresource: "log" });
+    const call = apiCall("get", PODS, path, { signal, beforeSend, subresource: "log" });
     const response = await this.#stream({ ...call, ...limit, headers: { accept: "*/*" } });
     const decoder = new TextDecoder();
     for await (const chunk of response.body) {

@@ -122,6 +122,8 @@ export interface GetOptions extends CallOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /** Called right before the request is sent, each time that it is; what it throws ends the call, and nothing is sent. */
+  readonly beforeSend?: () => void;
 }
 
 export interface ListOptions extends CallOptions {

@@ -69,13 +69,14 @@ async function fetchJson(
   client: Pick<Client, "raw">,
   path: string,
   accept: string,
-  { signal }: CallOptions,
+  options: CallOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const request = { method: "GET", path, headers: { accept }, signal } as const;
+  const { signal, beforeSend } = options;
+  const request = { method: "GET", path, headers: { accept }, signal, beforeSend } as const;
   const response = await client.raw(request);
   if (response.status === 406) {
     await drain(response);
-    return fetchJson(client, path, "application/json", { signal });
+    return fetchJson(client, path, "application/json", options);
   }
   if (response.status >= 300) throw await apiErrorOf(request, response);
   const document = await readJson(request, response);

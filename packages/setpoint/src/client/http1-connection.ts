@@ -59,9 +59,12 @@ export class Http1Connection implements ResponseSink {
   /** `head` is the request's, from `encodeHead`. */
   send(request: TransportRequest, head: string): Promise<TransportResponse> {
     const { signal } = request;
-    if (signal?.aborted) {
+    try {
+      request.beforeSend?.();
+      if (signal?.aborted) throw abortedError(signal);
+    } catch (error) {
       this.#events.onIdle();
-      return Promise.reject(abortedError(signal));
+      return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
       const body = new BodyQueue({

@@ -33,6 +33,20 @@ async function text(transport: Transport, request: TransportRequest = get("/")):
 }
 
 describe("connections of HTTP/1.1", () => {
+  it("carry nothing that must not be sent any more when they are made, and are kept for others", async () => {
+    const seen: string[] = [];
+    await using opened = await open(async ({ path }) => reply(String(seen.push(path))), { protocol: "https" });
+    let isHeld = true;
+    const beforeSend = (): void => {
+      if (!isHeld) throw new Error("the lease has ended");
+    };
+    const waiting = opened.transport.request({ ...get("/late"), beforeSend });
+    isHeld = false;
+    await expect(waiting).rejects.toThrow("the lease has ended");
+    await text(opened.transport, get("/next"));
+    expect([seen, opened.server.connections()]).toEqual([["/next"], 1]);
+  });
+
   it("are used again: a thousand requests in a row take one", async () => {
     await using opened = await open(async () => reply("x"), { protocol: "http" });
     for (let count = 0; count < 1000; count++) await text(opened.transport);

@@ -72,6 +72,7 @@ export class Http2Session {
     headers: Record<string, string | string[]>,
   ): Promise<TransportResponse> {
     const { signal } = request;
+    request.beforeSend?.();
     if (signal?.aborted) return Promise.reject(abortedError(signal));
     const stream = this.#start(request, path, headers);
     return new Promise((resolve, reject) => {

@@ -43,6 +43,20 @@ const endless: Handler = async ({ signal }) => ({
 });
 
 describe("sessions of HTTP/2", () => {
+  it("carry nothing that must not be sent any more when they are made, and are kept for others", async () => {
+    const seen: string[] = [];
+    await using opened = await open(async ({ path }) => reply(String(seen.push(path))), { protocol: "h2" });
+    let isHeld = true;
+    const beforeSend = (): void => {
+      if (!isHeld) throw new Error("the lease has ended");
+    };
+    const waiting = opened.transport.request({ ...get("/late"), beforeSend });
+    isHeld = false;
+    await expect(waiting).rejects.toThrow("the lease has ended");
+    await text(opened.transport, "/next");
+    expect([seen, opened.server.connections()]).toEqual([["/next"], 1]);
+  });
+
   it("carry many streams each, and are more where those are full", async () => {
     await using opened = await open(endless, { protocol: "h2" }, { maxStreamsPerSession: 10 });
     const responses = await Promise.all(Array.from({ length: 35 }, () => opened.transport.request(get("/"))));

@@ -60,6 +60,8 @@ export class RequestSender {
       let waitMs: number | undefined;
       try {
         const identity = await this.#identity(request.signal);
+        // Also for transports that know nothing of it: credentials and pauses take their time.
+        request.beforeSend?.();
         const response = await this.#attempt(request, identity, attempt);
         if (response.status === 401 && mayRenew && credentials.rejected?.(identity)) {
           mayRenew = false;
@@ -115,10 +117,10 @@ export class RequestSender {
   /** Sends it once, with a deadline for the response's head. */
   async #dispatch(request: OutgoingRequest, identity: CredentialHeaders): Promise<TransportResponse> {
     const { transport, clock, userAgent } = this.#options;
-    const { method, path, body, signal } = request;
+    const { method, path, body, signal, beforeSend } = request;
     const limitMs = request.headTimeoutMs ?? this.#options.headTimeoutMs;
     const headers = { "user-agent": userAgent, ...request.headers, ...identity };
-    if (limitMs <= 0) return transport.request({ method, path, headers, body, signal });
+    if (limitMs <= 0) return transport.request({ method, path, headers, body, signal, beforeSend });
     if (signal?.aborted) throw abortedError(signal);
     const deadline = this.#spareSignals.pop() ?? new AbortController();
     const onAbort = (): void => deadline.abort(signal!.reason);
@@ -129,7 +131,7 @@ export class RequestSender {
       deadline.abort();
     });
     try {
-      const response = await transport.request({ method, path, headers, body, signal: deadline.signal });
+      const response = await transport.request({ method, path, headers, body, signal: deadline.signal, beforeSend });
       const release = (): void => signal?.removeEventListener("abort", onAbort);
       if (!isComplete(response.body)) {
         return signal ? { ...response, body: untilEnd(response.body, release) } : response;

@@ -58,6 +58,25 @@ export function transportContract(
       await readBytes(response.body);
     });
 
+    it("sends nothing, and rejects with what was thrown, where it is stopped right before; then goes on", async () => {
+      const seen: string[] = [];
+      await using opened = await open(async ({ path }) => {
+        seen.push(path);
+        return reply("pong");
+      });
+      const lost = new Error("the lease has ended");
+      const stop = (): never => {
+        throw lost;
+      };
+      // Without a connection, and with one that is kept.
+      await expect(opened.transport.request({ ...get("/first"), beforeSend: stop })).rejects.toBe(lost);
+      const { body } = await opened.transport.request({ ...get("/second"), beforeSend: () => {} });
+      await readBytes(body);
+      await expect(opened.transport.request({ ...get("/third"), beforeSend: stop })).rejects.toBe(lost);
+      await readBytes((await opened.transport.request(get("/fourth"))).body);
+      expect(seen).toEqual(["/second", "/fourth"]);
+    });
+
     it("passes an error status on as a response", async () => {
       await using opened = await open(async () => reply("no", {}, 503));
       const { status, body } = await opened.transport.request(get("/"));

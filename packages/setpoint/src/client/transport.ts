@@ -23,6 +23,11 @@ export interface TransportRequest {
   readonly body?: Uint8Array;
   /** Ends the request, or the body while it is read. */
   readonly signal?: AbortSignal;
+  /**
+   * Called right before the first byte is sent, however long the request has waited for a connection; what it throws is
+   * what the request rejects with, and nothing is sent.
+   */
+  readonly beforeSend?: () => void;
 }
 
 export interface TransportResponse {

@@ -3,12 +3,14 @@ import { serveWebhooks } from "../app/serve-webhooks.js";
 import type { WebhookServer, WebhookServerOptions } from "../app/webhook-server.js";
 import { isForbidden } from "../client/api-error.js";
 import { systemClock } from "../clock/system-clock.js";
+import { openFence } from "../controller/fence.js";
+import { fencedClient } from "../controller/fenced-client.js";
 import { type FinalizerEditOptions, sweepFinalizers } from "../controller/finalizer.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 
 /** Where the webhooks of apps are reached, and who installs what apps need. */
-export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client">>;
+export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client" | "fence">>;
 
 const MAY_NOT_INSTALL =
   "may not install the webhooks of apps: grant what `setpoint rbac` prints, or have them installed and say webhooks.install: false";
@@ -72,8 +74,9 @@ export class AppHost implements AsyncDisposable {
 
   /** Takes the finalizers of kinds that the app has given up off their objects. */
   async sweep({ name, givenUp }: App, options: FinalizerEditOptions): Promise<void> {
+    const client = fencedClient(this.#options.client, options.fence ?? openFence);
     for (const { kind, finalizer } of givenUp) {
-      const swept = await sweepFinalizers(this.#options.client, kind, finalizer, options);
+      const swept = await sweepFinalizers(client, kind, finalizer, options);
       if (swept.length > 0) this.#log.info("took a finalizer off", { app: name, finalizer, objects: swept.length });
     }
   }
@@ -115,12 +118,12 @@ export class AppHost implements AsyncDisposable {
 
   /** An account that may not install kinds may still work with them: the informers wait until somebody has. */
   async #installKinds(app: App): Promise<void> {
-    const { client, clock = systemClock, install = true } = this.#options;
+    const { client, clock = systemClock, install = true, fence = openFence } = this.#options;
     if (!install) return;
     // Loaded when first needed: most processes install nothing.
     const { installKinds } = await import("../app/webhook-configuration.js");
     const onForbidden = (kind: Kind, error: unknown): void =>
       this.#log.warn(`may not install the kind ${kindId(kind)}`, { app: app.name, error });
-    await installKinds(client, app, { clock, onForbidden });
+    await installKinds(fencedClient(client, fence), app, { clock, onForbidden });
   }
 }

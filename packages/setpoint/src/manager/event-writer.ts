@@ -51,7 +51,8 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   constructor(options: EventWriterOptions) {
     this.#options = options;
     this.#log = options.log ?? silentLogger;
-    options.fence?.lost?.addEventListener("abort", () => this.#stop.abort(), { once: true });
+    const lost = options.fence?.lost;
+    lost?.addEventListener("abort", () => this.#stop.abort(lost.reason), { once: true });
   }
 
   /** Events that never reached the server. */

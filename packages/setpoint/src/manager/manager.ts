@@ -9,6 +9,7 @@ import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
 import type { Fence } from "../controller/fence.js";
+import { fencedClient } from "../controller/fenced-client.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
 import { messageOf } from "../controller/outcome.js";
@@ -99,6 +100,7 @@ export class Manager implements AsyncDisposable {
   readonly #elector: Elector | undefined;
   /** Aborted with the lease, or where the process is abandoned. */
   readonly #lost = new AbortController();
+  readonly #fence = this.#fenceFor(true);
   readonly #apps: AppHost;
   readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
   /** What runs nothing, although it should, and why. */
@@ -134,9 +136,12 @@ export class Manager implements AsyncDisposable {
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log };
     this.#elector = options.leaderElection && electorOf(options.leaderElection, { ...common, name });
     this.#elector?.lost.addEventListener("abort", () => this.#lost.abort(this.#elector?.lost.reason), { once: true });
-    this.#events = new EventWriter({ ...common, component: name, fence: this.#fence });
+    const events = { ...common, client: this.#cluster.client };
+    this.#events = new EventWriter({ ...events, component: name, fence: this.#fence });
     const onThrown = (error: unknown): void => void this.#mask.error(error);
-    this.#apps = new AppHost({ ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks });
+    const hosting = { ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks };
+    // A standby installs and serves its apps as a leader does; one that has led takes no part any more.
+    this.#apps = new AppHost({ ...hosting, fence: this.#fenceFor(false) });
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
@@ -395,13 +400,15 @@ export class Manager implements AsyncDisposable {
     return AbortSignal.any([this.#stopping.signal, this.#lost.signal]);
   }
 
-  readonly #fence: Fence = {
-    lost: this.#lost.signal,
-    check: () => {
-      this.#lost.signal.throwIfAborted();
-      this.#elector?.fence.check();
-    },
-  };
+  /** `isLeaders`: it is closed also for one that does not lead yet. */
+  #fenceFor(isLeaders: boolean): Fence {
+    const { signal } = this.#lost;
+    const check = (): void => {
+      signal.throwIfAborted();
+      if (isLeaders || this.#isLeading) this.#elector?.fence.check();
+    };
+    return { lost: signal, check };
+  }
 
   /** Lets go of the objects of kinds that an app has given up. */
   #sweep(app: App): void {
@@ -439,7 +446,8 @@ export class Manager implements AsyncDisposable {
     // What a predicate, a mapping or an index throws shows nowhere else.
     const onError = (kind: Kind, error: unknown): void =>
       this.#log.warn(`the informer of ${kindId(kind)}: ${messageOf(error)}`, { kind: kindId(kind), error });
-    return { client, informers: new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError }) };
+    const informers = new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError });
+    return { client: fencedClient(client, this.#fence), informers };
   }
 
   #environment(): ControllerEnvironment {
