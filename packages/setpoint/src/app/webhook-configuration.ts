@@ -8,7 +8,7 @@ import {
   ValidatingWebhookConfiguration,
 } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
-import { installCrd } from "../kinds/install-crd.js";
+import { putCrd } from "../kinds/crd-installation.js";
 import type { Kind } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
 import { ownField } from "../kinds/own-field.js";
@@ -59,7 +59,7 @@ export async function installKinds(client: Client, app: App, options: InstallKin
   for (const kind of app.kinds) {
     const isConverted = hasConversion(kind);
     try {
-      await installCrd(client, kind.crd(conversionWebhook && isConverted ? { conversionWebhook } : {}), { clock });
+      await putCrd(client, kind.crd(conversionWebhook && isConverted ? { conversionWebhook } : {}), { clock });
     } catch (error) {
       if (isConverted || !isForbidden(error)) throw error;
       onForbidden(kind, error);

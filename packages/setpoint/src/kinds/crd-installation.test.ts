@@ -4,7 +4,8 @@ import { VirtualClock } from "../clock/virtual-clock.js";
 import { SetpointError } from "../errors/error.js";
 import type { CustomResourceDefinition } from "./builtin/apiextensions.k8s.io/v1.js";
 import type { CrdManifest } from "./crd.js";
-import { type CrdClient, installCrd } from "./install-crd.js";
+import { putCrd } from "./crd-installation.js";
+import type { CrdClient } from "./install-crd.js";
 import { resource } from "./resource.js";
 
 const crdWith = (spec: z.ZodObject) => resource("web.example.com/v1/Website", { spec }).crd();
@@ -65,7 +66,7 @@ describe("installing a CustomResourceDefinition", () => {
     const client = server();
     client.looksUntilEstablished = 3;
     const clock = new VirtualClock();
-    const installing = installCrd(client, plain, { clock });
+    const installing = putCrd(client, plain, { clock });
     await clock.advance(1_000);
     expect(await installing).toBe("created");
     expect(client.requests).toEqual(["find", "create", "find", "find", "find", "find"]);
@@ -73,31 +74,31 @@ describe("installing a CustomResourceDefinition", () => {
 
   it("leaves an equal one alone", async () => {
     const client = server(plain);
-    expect(await installCrd(client, plain)).toBe("unchanged");
+    expect(await putCrd(client, plain)).toBe("unchanged");
     expect(client.requests).not.toContain("update");
   });
 
   it("replaces an older one, and keeps what others put into its metadata", async () => {
     const client = server({ ...plain, metadata: { ...plain.metadata, labels: { theirs: "yes" } } });
     const labelled = { ...wider, metadata: { ...wider.metadata, labels: { ours: "yes" } } };
-    expect(await installCrd(client, labelled)).toBe("updated");
+    expect(await putCrd(client, labelled)).toBe("updated");
     expect(client.stored?.metadata.labels).toEqual({ theirs: "yes", ours: "yes" });
     expect(client.stored?.spec).toEqual(wider.spec);
   });
 
   it("does not make an incompatible change unless told to", async () => {
     const client = server(plain);
-    await expect(installCrd(client, narrower)).rejects.toMatchObject({
+    await expect(putCrd(client, narrower)).rejects.toMatchObject({
       code: "CRD_INCOMPATIBLE",
       message: expect.stringContaining("websites.web.example.com: v1: spec.image: maxLength is 3 now"),
     });
     expect(client.requests).toEqual(["find"]);
-    expect(await installCrd(client, narrower, { allowIncompatible: true })).toBe("updated");
+    expect(await putCrd(client, narrower, { allowIncompatible: true })).toBe("updated");
   });
 
   it("never drops a version that objects are stored in", async () => {
     const next = resource("web.example.com/v2/Website", { spec: z.object({ image: z.string() }) }).crd();
-    await expect(installCrd(server(plain), next, { allowIncompatible: true })).rejects.toMatchObject({
+    await expect(putCrd(server(plain), next, { allowIncompatible: true })).rejects.toMatchObject({
       code: "CRD_REFUSED",
     });
   });
@@ -105,13 +106,13 @@ describe("installing a CustomResourceDefinition", () => {
   it.each(["API_CONFLICT", "API_ALREADY_EXISTS"])("looks again after %s", async (code) => {
     const client = server(code === "API_CONFLICT" ? plain : undefined);
     client.failNextWriteWith = new SetpointError(code, "somebody was faster");
-    expect(await installCrd(client, wider)).toBe(code === "API_CONFLICT" ? "updated" : "created");
+    expect(await putCrd(client, wider)).toBe(code === "API_CONFLICT" ? "updated" : "created");
   });
 
   it("says why it is not served", async () => {
     const client = server();
     client.namesAccepted = false;
-    const taken = installCrd(client, plain);
+    const taken = putCrd(client, plain);
     await expect(taken).rejects.toMatchObject({ code: "CRD_NOT_ESTABLISHED", message: /PluralConflict: taken/ });
   });
 
@@ -119,14 +120,14 @@ describe("installing a CustomResourceDefinition", () => {
     const client = server(plain);
     client.looksUntilEstablished = Number.POSITIVE_INFINITY;
     const clock = new VirtualClock();
-    const late = expect(installCrd(client, plain, { clock, timeout: "2s" })).rejects.toMatchObject({
+    const late = expect(putCrd(client, plain, { clock, timeout: "2s" })).rejects.toMatchObject({
       code: "CRD_NOT_ESTABLISHED",
       message: expect.stringContaining("Established is False (installing)"),
     });
     await clock.advance(3_000);
     await late;
     const controller = new AbortController();
-    const aborted = expect(installCrd(client, plain, { clock, signal: controller.signal })).rejects.toThrow("enough");
+    const aborted = expect(putCrd(client, plain, { clock, signal: controller.signal })).rejects.toThrow("enough");
     await clock.settle();
     controller.abort(new Error("enough"));
     await aborted;
