@@ -4,6 +4,7 @@ import { controller } from "../controller/controller.js";
 import { type Logger, silentLogger } from "../controller/logger.js";
 import { Website, World } from "../controller/world.testing.js";
 import { run } from "./run.js";
+import { secureRequest } from "./secure-request.testing.js";
 
 /** Where the process runs, and what it connects to. */
 const place = vi.hoisted(() => ({ isPod: false, client: undefined as unknown }));
@@ -11,9 +12,9 @@ vi.mock("../client/in-cluster.js", () => ({ connectsAsPod: () => place.isPod }))
 vi.mock("../client/connect.js", () => ({ connect: async () => place.client as Client }));
 
 it.each([
-  [true, 401],
-  [false, 200],
-])("metrics are guarded by RBAC where the process is a pod, else by loopback: %s", async (isPod, status) => {
+  [true, { protocol: "https:", status: 401 }],
+  [false, { protocol: "http:", status: 200 }],
+])("metrics are guarded by RBAC where the process is a pod, else by loopback: %s", async (isPod, expected) => {
   await using world = await World.create();
   Object.assign(place, { isPod, client: world.cluster().client });
   const stop = new AbortController();
@@ -27,7 +28,10 @@ it.each([
   const running = run(controller(Website, { reconcile: () => {} }), {
     ...{ env: {}, clock: world.clock, metrics, log, signal: stop.signal },
   });
-  expect((await fetch(`${await serving}/metrics`)).status).toBe(status);
+  const url = `${await serving}/metrics`;
+  const { protocol } = new URL(url);
+  const { status } = protocol === "https:" ? await secureRequest(url) : await fetch(url);
+  expect({ protocol, status }).toEqual(expected);
   stop.abort();
   await world.clock.advance(5_000);
   await running;
