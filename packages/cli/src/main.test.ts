@@ -1,5 +1,6 @@
+import { parseArgs } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type Command, type CommandContext, UsageError } from "./command.js";
+import { type Command, type CommandContext, parseArgsOptions, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp } from "./help.js";
 import { main } from "./main.js";
@@ -87,6 +88,17 @@ it.each(commands)("$name --help has an example and exit codes, and -o tells scri
   expect(help).toContain("Examples:");
   expect(help).toContain("Exit codes:");
   expect(command.options.output).toMatchObject({ type: "string", short: "o" });
+});
+
+it.each(commands)("$name knows the options of its examples", ({ name, options, examples }) => {
+  const calls = examples.flatMap(({ command }) => [
+    ...command.matchAll(new RegExp(`setpoint ${name}\\b([^|><&]*)`, "g")),
+  ]);
+  expect(calls.length).toBeGreaterThan(0);
+  for (const [call, rest] of calls) {
+    const args = rest!.split(/\s+/).filter(Boolean);
+    expect(() => parseArgs({ args, options: parseArgsOptions(options), allowPositionals: true }), call).not.toThrow();
+  }
 });
 
 it.each(commands)("$name refuses -o xml before it starts anything", async ({ name }) => {

@@ -2,6 +2,43 @@ import type { Command } from "../command.js";
 import { outputOption } from "../objects/options.js";
 import { readyMadeOperators } from "../operators/ready-made.js";
 
+/** Read by the manager itself, which knows what they may be; the rest of its settings by variables and `--config`. */
+export const managerOptions: Command["options"] = {
+  "metrics-access": {
+    type: "string",
+    placeholder: "WHO",
+    description: "who sees metrics: loopback, or whoever the cluster's rbac allows (default: loopback; in a pod rbac)",
+    choices: ["loopback", "rbac"],
+  },
+  "metrics-secure": {
+    type: "string",
+    placeholder: "BOOL",
+    description: "whether metrics are served by HTTPS: true or false (default: true with rbac)",
+    choices: ["true", "false"],
+  },
+  "metrics-cert-path": {
+    type: "string",
+    placeholder: "DIR",
+    description: "the folder of tls.crt and tls.key for that (default: a certificate is made)",
+  },
+  "metrics-audiences": {
+    type: "string",
+    placeholder: "NAMES",
+    description: "for whom the tokens of those who ask for metrics must have been made",
+  },
+  "log-level": {
+    type: "string",
+    placeholder: "LEVEL",
+    description: "debug, info, warn or error (default: info)",
+    choices: ["debug", "info", "warn", "error"],
+  },
+  "graceful-shutdown-timeout": {
+    type: "string",
+    placeholder: "DURATION",
+    description: "how long runs may take to end on a stop (default: 30s)",
+  },
+};
+
 export const runCommand: Command = {
   name: "run",
   summary: "Runs a ready-made operator against the cluster of the kubeconfig, or in the pod that it is in.",
@@ -20,6 +57,7 @@ export const runCommand: Command = {
       description: "serves /metrics and /timeline here; 0 for nowhere",
       default: "127.0.0.1:8080",
     },
+    ...managerOptions,
     "health-probe-bind-address": {
       type: "string",
       placeholder: "HOST:PORT",
@@ -27,6 +65,8 @@ export const runCommand: Command = {
       default: ":8081",
     },
     "leader-elect": { type: "boolean", description: "lets one of several processes work, chosen by a Lease" },
+    plan: { type: "boolean", description: "prints what would be done, does none of it, and ends" },
+    config: { type: "string", placeholder: "FILE", description: "further settings, in YAML or JSON" },
     output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
     ...Object.assign({}, ...readyMadeOperators.map(({ options }) => options)),
   },

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { projectCrd } from "@setpoint/rancher-projects";
+import { Project, projectCrd, sampleProjects } from "@setpoint/rancher-projects";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
-import { ServiceAccount } from "setpoint/kinds/v1";
+import { Namespace, ServiceAccount } from "setpoint/kinds/v1";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { freePort } from "../../../../tools/ports/free-port.mjs";
@@ -46,6 +46,33 @@ it("names each permission that its account lacks, and starts all the same", asyn
   );
   expect(errors.filter((line) => line.includes("projects.management.cattle.io"))).toHaveLength(1);
   expect(errors.at(-1)).toBe("Grant what `setpoint rbac rancher-projects` prints.");
+});
+
+it("plans without touching anything", async () => {
+  await using cli = await CommandLine.create();
+  const { client } = cli.plane;
+  await client.create(CustomResourceDefinition, projectCrd);
+  await client.create(Namespace, { metadata: { name: "local" } });
+  await client.create(Project, sampleProjects[0] as never);
+  await client.create(Namespace, { metadata: { name: "orders", labels: { appOwner: "DevOps" } } });
+  const { code, out } = await cli.run(["run", "rancher-projects", "--plan", "-o", "json", ...NOWHERE]);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^v1\/Namespace orders\n/);
+  expect((await client.get(Namespace, "orders")).metadata.annotations ?? {}).toEqual({});
+});
+
+it("serves metrics as its flags say", async () => {
+  await using cli = await CommandLine.create();
+  await cli.plane.client.create(CustomResourceDefinition, projectCrd);
+  const address = `127.0.0.1:${await freePort()}`;
+  const stop = new AbortController();
+  const flags = ["--metrics-bind-address", address, "--metrics-access", "rbac", "--metrics-secure=false"];
+  const running = cli.run(["run", "rancher-projects", ...NOWHERE, ...flags], { signal: stop.signal });
+  await expect.poll(async () => (await fetch(`http://${address}/metrics`)).status).toBe(401);
+  stop.abort();
+  expect(await running).toMatchObject({ code: 0 });
+  const nowhere = await cli.run(["run", "rancher-projects", ...NOWHERE, "--graceful-shutdown-timeout", "soon"]);
+  expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining("--graceful-shutdown-timeout") });
 });
 
 it("counts the requests of the operator", async () => {

@@ -2,6 +2,7 @@ import { connect, type ListenAddress, type PreflightFinding, parseAddress, prefl
 import { type CommandContext, UsageError } from "../command.js";
 import { readyMadeOperators } from "../operators/ready-made.js";
 import { printed } from "../printed.js";
+import { managerOptions } from "./command.js";
 
 /** Runs one ready-made operator until the signal; resolves to the exit code. */
 export async function runOperator({
@@ -26,16 +27,20 @@ export async function runOperator({
   const leaderElection = values["leader-elect"] ? { name: operator.name, namespace: client.namespace } : undefined;
   const needs = { client, clusters: clusters ?? {}, ...(leaderElection ? { leaderElection } : {}) };
   report(operator.name, stderr, await preflight(workloads, needs));
+  const plan = values.plan === true;
   const running = await printed(values.output, { operator: operator.name, server: client.server, health, metrics });
-  if (running !== undefined) stdout(running);
+  if (running !== undefined && !plan) stdout(running);
   await run(workloads, {
     name: operator.name,
     connect: cluster,
     env,
     signal,
     preflight: false,
-    plan: values.plan === true,
+    plan,
     print: stdout,
+    args: Object.keys(managerOptions).flatMap((flag) =>
+      values[flag] === undefined ? [] : [`--${flag}=${values[flag]}`],
+    ),
     ...(typeof values.config === "string" ? { config: values.config } : {}),
     ...(clusters ? { clusters } : {}),
     ...(health ? { health } : {}),
