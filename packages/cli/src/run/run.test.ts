@@ -59,6 +59,10 @@ it("plans without touching anything", async () => {
   expect(code).toBe(0);
   expect(out).toMatch(/^v1\/Namespace orders\n/);
   expect((await client.get(Namespace, "orders")).metadata.annotations ?? {}).toEqual({});
+  await client.delete(Namespace, "orders");
+  await expect
+    .poll(() => cli.run(["run", "rancher-projects", "--plan", ...NOWHERE]))
+    .toMatchObject({ code: 0, out: "", err: "setpoint run: nothing to do" });
 });
 
 it("serves metrics as its flags say", async () => {

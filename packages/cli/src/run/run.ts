@@ -30,6 +30,7 @@ export async function runOperator({
   const plan = values.plan === true;
   const running = await printed(values.output, { operator: operator.name, server: client.server, health, metrics });
   if (running !== undefined && !plan) stdout(running);
+  let isAtRest = true;
   await run(workloads, {
     name: operator.name,
     connect: cluster,
@@ -37,7 +38,10 @@ export async function runOperator({
     signal,
     preflight: false,
     plan,
-    print: stdout,
+    print: (line) => {
+      isAtRest = false;
+      stdout(line);
+    },
     args: Object.keys(managerOptions).flatMap((flag) =>
       values[flag] === undefined ? [] : [`--${flag}=${values[flag]}`],
     ),
@@ -47,6 +51,7 @@ export async function runOperator({
     ...(metrics ? { metrics } : {}),
     ...(leaderElection ? { leaderElection } : {}),
   });
+  if (plan && isAtRest) stderr("setpoint run: nothing to do");
   return 0;
 }
 
