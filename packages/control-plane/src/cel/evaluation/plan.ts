@@ -350,6 +350,8 @@ export class Plan {
           if (conditionStep.run(frame) === false) break;
           slots[carried] = bodyStep.run(frame);
         }
+        const built = slots[carried];
+        if (built instanceof GrowingList) slots[carried] = built.finished();
         return resultStep.run(frame);
       },
     };

@@ -68,8 +68,9 @@ export function isQualifier(value: CelValue): boolean {
 }
 
 export function badQualifier(value: CelValue): Failure {
-  if (value instanceof ListValue) return new Failure("invalid qualifier type: *types.baseList");
-  if (value instanceof MapValue) return new Failure("invalid qualifier type: *types.baseMap");
+  if (value instanceof ListValue || value instanceof MapValue) {
+    return new Failure(`invalid qualifier type: ${value.goType}`);
+  }
   const isPointer = value instanceof Optional || value instanceof TypeValue;
   return new Failure(`invalid qualifier type: ${isPointer ? "*" : ""}${goTypeName(value)}`);
 }

@@ -171,6 +171,8 @@ describe("rules of a schema", () => {
     ["a set and a list in another order", "self.set + ['c', 'a'] == ['c', 'b', 'a']", true],
     ["a set, a list and a list", "(self.set + ['c']) + ['a', 'd'] == ['d', 'c', 'b', 'a']", true],
     ["a list and a set", "['c'] + self.set == ['a', 'b', 'c']", false],
+    ["what a loop has built, which stays", "[self.set.map(x, x)].all(l, size(l + ['c']) == 3 && size(l) == 2)", true],
+    ["nothing and a set, which is the set", "[] + self.set == ['b', 'a']", true],
     ["keyed items and some of them", "self.keyed + self.keyed.filter(e, e.k == 'y') == self.keyed.reverse()", true],
     ["items that once had keys", "self.keyed.filter(e, true) + [] == self.keyed.reverse()", false],
   ])("take a sum of %s for what it begins with", (_what, rule, holds) => {
@@ -190,6 +192,35 @@ describe("rules of a schema", () => {
     };
     const spec = { set: ["a", "b"], keyed: [{ k: "x" }, { k: "y" }] };
     expect(findings(thing("x", spec), undefined, sums)).toEqual(holds ? [] : [expect.stringContaining("failed rule")]);
+  });
+
+  it.each([
+    ["a list", "[1]", "*types.baseList"],
+    ["a sum of lists", "[1] + [2]", "*types.concatList"],
+    ["a sum that begins with what a loop has built", "self.list.map(x, x) + [1]", "*types.concatList"],
+    ["a list of the object", "self.list", "*common.unstructuredList"],
+    ["a sum that begins with it", "self.list + [2]", "*common.unstructuredList"],
+    ["a set of the object", "self.set", "*common.unstructuredSetList"],
+    ["a map", "{1: 2}", "*types.baseMap"],
+    ["a map of the object", "self.map", "*common.unstructuredMap"],
+  ])("name %s that is no key as Go does", (_what, key, type) => {
+    const items: Schema = { type: "integer" };
+    const lists: Schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          "x-kubernetes-validations": [{ rule: `{}[?${key}].orValue(true)` }],
+          properties: {
+            list: { type: "array", items },
+            set: { type: "array", items, "x-kubernetes-list-type": "set" },
+            map: { type: "object", additionalProperties: items },
+          },
+        },
+      },
+    };
+    const [found] = findings(thing("x", { list: [1], set: [1], map: { a: 1 } }), undefined, lists);
+    expect(found?.split("invalid qualifier type: ")[1]?.split(" ")[0]).toBe(type);
   });
 
   it("print a double that is no key as Go does", () => {

@@ -78,6 +78,10 @@ class PreservedValue extends MapValue implements Comparable {
 
 /** An object with properties, whose fields have escaped names, or one of additional properties. */
 class SchemaObject extends MapValue implements Comparable {
+  override get goType(): string {
+    return "*common.unstructuredMap";
+  }
+
   readonly #schema: Schema;
   readonly #value: JsonObject;
   readonly #converted = new Map<string, CelValue>();
@@ -151,11 +155,12 @@ function schemaList(schema: Schema, value: readonly Json[]): CelValue {
     case "map":
       return new MapList(new SchemaList(items, value), schema["x-kubernetes-list-map-keys"] ?? []);
     default:
-      return new SchemaList(items, value);
+      return new AtomicList(new SchemaList(items, value));
   }
 }
 
-class SchemaList extends ListValue implements Comparable {
+/** The items of a list, as their schema says. */
+class SchemaList extends ListValue {
   readonly #schema: Schema;
   readonly #json: readonly Json[];
   #converted: readonly CelValue[] | undefined;
@@ -176,10 +181,6 @@ class SchemaList extends ListValue implements Comparable {
 
   override at(index: number): CelValue | undefined {
     return this.items[index];
-  }
-
-  equalTo(other: CelValue): boolean | Failure {
-    return other instanceof ListValue ? equalLists(this, other) : NO_SUCH_OVERLOAD;
   }
 }
 
@@ -207,8 +208,26 @@ abstract class MeantList extends ListValue implements Comparable {
   abstract equalTo(other: CelValue): boolean | Failure;
 }
 
+class AtomicList extends MeantList {
+  override get goType(): string {
+    return "*common.unstructuredList";
+  }
+
+  equalTo(other: CelValue): boolean | Failure {
+    return other instanceof ListValue ? equalLists(this, other) : NO_SUCH_OVERLOAD;
+  }
+
+  override plus(other: ListValue): CelValue {
+    return new AtomicList(new ListValue([...this.items, ...other.items]));
+  }
+}
+
 /** The order of its items does not matter, and a sum has each of them once. */
 class SetList extends MeantList {
+  override get goType(): string {
+    return "*common.unstructuredSetList";
+  }
+
   equalTo(other: CelValue): boolean | Failure {
     if (!(other instanceof ListValue)) return NO_SUCH_OVERLOAD;
     return this.length === other.length && other.items.every((item) => isIn(this, item));
@@ -223,6 +242,10 @@ class SetList extends MeantList {
 
 /** Items are known by their keys: their order does not matter, and in a sum those that are added replace those of their keys. */
 class MapList extends MeantList {
+  override get goType(): string {
+    return "*common.unstructuredMapList";
+  }
+
   readonly #keys: readonly string[];
 
   constructor(list: ListValue, keys: readonly string[]) {

@@ -20,8 +20,22 @@ export class ListValue {
     return this.#items[index];
   }
 
+  /** A sum with nothing is the other one itself, which may have a meaning of its own. */
   plus(other: ListValue): CelValue {
-    return new ListValue([...this.items, ...other.items]);
+    if (this.length === 0) return other;
+    return other.length === 0 ? this : new SummedList([...this.items, ...other.items]);
+  }
+
+  /** What Go calls it, in messages. */
+  get goType(): string {
+    return "*types.baseList";
+  }
+}
+
+/** A list and another one, neither of them empty. */
+class SummedList extends ListValue {
+  override get goType(): string {
+    return "*types.concatList";
   }
 }
 
@@ -39,12 +53,22 @@ export class GrowingList extends ListValue {
     for (const item of other.items) this.#grown.push(item);
     return this;
   }
+
+  /** What the loop has built: a list like any other, which sums leave as it is. Nothing may be added here after that. */
+  finished(): ListValue {
+    return new ListValue(this.#grown);
+  }
 }
 
 type Key = string | bigint | boolean | number | Exclude<CelValue, Failure>;
 
 /** A map; numbers of different types that are equal are one key. What is no plain value is a key of its own each time. */
 export abstract class MapValue {
+  /** What Go calls it, in messages. */
+  get goType(): string {
+    return "*types.baseMap";
+  }
+
   abstract readonly size: number;
   abstract readonly keys: readonly CelValue[];
   abstract get(key: CelValue): CelValue | undefined;
