@@ -2,7 +2,10 @@ import type { Command } from "../command.js";
 import { outputOption } from "../objects/options.js";
 import { readyMadeOperators } from "../operators/ready-made.js";
 
-/** Read by the manager itself, which knows what they may be; the rest of its settings by variables and `--config`. */
+/**
+ * Read by the manager itself, which knows what they may be; the rest of its settings by variables and `--config`. In words
+ * of their own: the help of all commands is there before `setpoint` is loaded.
+ */
 export const managerOptions: Command["options"] = {
   "metrics-access": {
     type: "string",

@@ -83,15 +83,17 @@ export async function podSources(client: Client, { values, signal }: CommandCont
     // Plain where it was told so (--metrics-secure=false): then it does not understand, and its server is out of reach.
     const paths = [pathOf(`https:${name}:${metricsPort(pod)}`), pathOf(`${name}:${metricsPort(pod)}`)] as const;
     const get = async (query: string, until: AbortSignal): ReturnType<Client["raw"]> => {
-      const ask = (path: string): ReturnType<Client["raw"]> =>
-        client.raw({ method: "GET", path: `${path}${query}`, headers, signal: until });
-      let response = await ask(paths[0]);
-      if (isOutOfReach(response)) {
-        for await (const _status of response.body) break;
-        response = await ask(paths[1]);
+      const ask = async (path: string) => {
+        const request = { method: "GET", path: `${path}${query}` } as const;
+        return { request, response: await client.raw({ ...request, headers, signal: until }) };
+      };
+      let asked = await ask(paths[0]);
+      if (isOutOfReach(asked.response)) {
+        for await (const _status of asked.response.body) break;
+        asked = await ask(paths[1]);
       }
-      if (response.status < 300) return response;
-      throw await refusal({ method: "GET", path: paths[0] }, response, `${namespace}/${name}`);
+      if (asked.response.status < 300) return asked.response;
+      throw await refusal(asked.request, asked.response, `${namespace}/${name}`);
     };
     return {
       name: `pod ${namespace}/${name}`,

@@ -32,10 +32,12 @@ export interface AppInstallerOptions {
 /** Tells the API server of apps, one after another: two that install at once would undo each other's work. */
 export class AppInstaller {
   readonly #options: AppInstallerOptions;
+  readonly #client: Client;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(options: AppInstallerOptions) {
     this.#options = options;
+    this.#client = fencedClient(options.client, options.fence);
   }
 
   install(apps: Iterable<App>): Promise<void> {
@@ -76,12 +78,11 @@ export class AppInstaller {
 
   #inTurn(work: (client: Client, options: InstallOptions) => Promise<void>): Promise<void> {
     const { clock, log, address, port, caBundle } = this.#options;
-    const client = fencedClient(this.#options.client, this.#options.fence);
     const turn = this.#turn
       .catch(() => {})
       .then(() => {
         const authorities = caBundle();
-        return work(client, {
+        return work(this.#client, {
           target: (path) => address.target(path, port()),
           ...(authorities === undefined ? {} : { caBundle: authorities }),
           owner: address.owner,

@@ -1,6 +1,7 @@
 import { isApiError } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import { isLoopbackHost } from "../client/loopback.js";
+import { parseServer } from "../client/server-address.js";
 import { EndpointSlice } from "../kinds/builtin/discovery.k8s.io/v1.js";
 
 /** Where an API server says that it listens. */
@@ -50,11 +51,11 @@ export function serverPlace(
 ): ServerPlace {
   // The embedded control plane of this process names no URL.
   if (!URL.canParse(server)) return { type: "here" };
-  const { hostname, port } = new URL(server);
-  if (!isLoopbackHost(hostname.replace(/^\[|\]$/g, ""))) return { type: "elsewhere", addresses: [] };
+  const { host, port } = parseServer(server);
+  if (!isLoopbackHost(host)) return { type: "elsewhere", addresses: [] };
   const { addresses = [], ports = [] } = advertised ?? {};
   if (addresses.length === 0 || addresses.some((each) => ownAddresses.includes(each))) return { type: "here" };
-  return { type: ports.includes(Number(port || 443)) ? "unsure" : "elsewhere", addresses };
+  return { type: ports.includes(port) ? "unsure" : "elsewhere", addresses };
 }
 
 /** The addresses of this machine's interfaces, loopback among them. */

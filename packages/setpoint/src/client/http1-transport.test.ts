@@ -8,7 +8,7 @@ import type { TlsMaterial } from "./dialer.js";
 import { type HttpTransportOptions, http1Transport } from "./http1-transport.js";
 import { makeCertificate } from "./testing/certificate.js";
 import { type Handler, serve, type TestServerOptions } from "./testing/http-server.js";
-import { get, reply, transportContract } from "./transport.contract.js";
+import { get, holdsBackLateRequests, reply, transportContract } from "./transport.contract.js";
 import type { Transport, TransportRequest } from "./transport.js";
 
 for (const protocol of ["http", "https"] as const) {
@@ -33,19 +33,8 @@ async function text(transport: Transport, request: TransportRequest = get("/")):
 }
 
 describe("connections of HTTP/1.1", () => {
-  it("carry nothing that must not be sent any more when they are made, and are kept for others", async () => {
-    const seen: string[] = [];
-    await using opened = await open(async ({ path }) => reply(String(seen.push(path))), { protocol: "https" });
-    let isHeld = true;
-    const beforeSend = (): void => {
-      if (!isHeld) throw new Error("the lease has ended");
-    };
-    const waiting = opened.transport.request({ ...get("/late"), beforeSend });
-    isHeld = false;
-    await expect(waiting).rejects.toThrow("the lease has ended");
-    await text(opened.transport, get("/next"));
-    expect([seen, opened.server.connections()]).toEqual([["/next"], 1]);
-  });
+  it("carry nothing that must not be sent any more when they are made, and are kept for others", () =>
+    holdsBackLateRequests((handler) => open(handler, { protocol: "https" })));
 
   it("are used again: a thousand requests in a row take one", async () => {
     await using opened = await open(async () => reply("x"), { protocol: "http" });

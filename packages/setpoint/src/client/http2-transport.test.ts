@@ -9,7 +9,7 @@ import { createClient } from "./api-client.js";
 import { readBytes } from "./body.js";
 import { type Http2TransportOptions, http2Transport } from "./http2-transport.js";
 import { type Handler, serve, type TestServerOptions } from "./testing/http-server.js";
-import { get, reply, transportContract } from "./transport.contract.js";
+import { get, holdsBackLateRequests, reply, transportContract } from "./transport.contract.js";
 import type { Transport } from "./transport.js";
 
 for (const protocol of ["h2c", "h2"] as const) {
@@ -43,19 +43,8 @@ const endless: Handler = async ({ signal }) => ({
 });
 
 describe("sessions of HTTP/2", () => {
-  it("carry nothing that must not be sent any more when they are made, and are kept for others", async () => {
-    const seen: string[] = [];
-    await using opened = await open(async ({ path }) => reply(String(seen.push(path))), { protocol: "h2" });
-    let isHeld = true;
-    const beforeSend = (): void => {
-      if (!isHeld) throw new Error("the lease has ended");
-    };
-    const waiting = opened.transport.request({ ...get("/late"), beforeSend });
-    isHeld = false;
-    await expect(waiting).rejects.toThrow("the lease has ended");
-    await text(opened.transport, "/next");
-    expect([seen, opened.server.connections()]).toEqual([["/next"], 1]);
-  });
+  it("carry nothing that must not be sent any more when they are made, and are kept for others", () =>
+    holdsBackLateRequests((handler) => open(handler, { protocol: "h2" })));
 
   it("carry many streams each, and are more where those are full", async () => {
     await using opened = await open(endless, { protocol: "h2" }, { maxStreamsPerSession: 10 });

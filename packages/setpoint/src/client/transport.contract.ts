@@ -18,6 +18,26 @@ export interface ContractLimits {
   readonly maxBodyBytes?: number;
 }
 
+/** A transport that makes connections to a server, and how many it has made. */
+export interface ConnectingTransport extends OpenTransport {
+  readonly server: { connections(): number };
+}
+
+/** A case of every transport that makes connections: what is held back while one is made is not sent over it. */
+export async function holdsBackLateRequests(open: (handler: Handler) => Promise<ConnectingTransport>): Promise<void> {
+  const seen: string[] = [];
+  await using opened = await open(async ({ path }) => reply(String(seen.push(path))));
+  let isHeld = true;
+  const beforeSend = (): void => {
+    if (!isHeld) throw new Error("the lease has ended");
+  };
+  const waiting = opened.transport.request({ ...get("/late"), beforeSend });
+  isHeld = false;
+  await expect(waiting).rejects.toThrow("the lease has ended");
+  await readBytes((await opened.transport.request(get("/next"))).body);
+  expect([seen, opened.server.connections()]).toEqual([["/next"], 1]);
+}
+
 /** What every transport does. `open` is called for each case. */
 export function transportContract(
   name: string,

@@ -51,6 +51,15 @@ function thing(name: string, spec: Json): JsonObject {
   return { apiVersion: "example.com/v1", kind: "Rule", metadata: { name }, spec };
 }
 
+/** Of objects whose spec has these fields, and keeps to these rules. */
+function withRules(rules: readonly string[], properties: Readonly<Record<string, Schema>>): Schema {
+  const validations = rules.map((rule) => ({ rule }));
+  return {
+    type: "object",
+    properties: { spec: { type: "object", "x-kubernetes-validations": validations, properties } },
+  };
+}
+
 function findings(object: JsonObject, old?: JsonObject, rules = schema): string[] {
   return validateRules(ruleTree(rules)!, object, { old }).map(
     ({ type, field, detail }) => `${type} ${field}: ${detail}`,
@@ -118,30 +127,14 @@ describe("rules of a schema", () => {
   });
 
   it("spell fields that CEL does not take in its own way", () => {
-    const dashed: Schema = {
-      type: "object",
-      properties: {
-        spec: {
-          type: "object",
-          "x-kubernetes-validations": [{ rule: "self.some__dash__name == 'v' && self.__namespace__ == 'n'" }],
-          properties: { "some-name": { type: "string" }, namespace: { type: "string" } },
-        },
-      },
-    };
+    const rule = "self.some__dash__name == 'v' && self.__namespace__ == 'n'";
+    const dashed = withRules([rule], { "some-name": { type: "string" }, namespace: { type: "string" } });
     expect(findings(thing("x", { "some-name": "v", namespace: "n" }), undefined, dashed)).toEqual([]);
   });
 
   it("find nothing in an empty list, not even what has no value", () => {
-    const empty: Schema = {
-      type: "object",
-      properties: {
-        spec: {
-          type: "object",
-          "x-kubernetes-validations": [{ rule: "!(size(self.name) in [])" }, { rule: "size(self.name) in [1]" }],
-          properties: { name: { type: "string" } },
-        },
-      },
-    };
+    const rules = ["!(size(self.name) in [])", "size(self.name) in [1]"];
+    const empty = withRules(rules, { name: { type: "string" } });
     expect(findings(thing("x", {}), undefined, empty)).toEqual([
       'FieldValueInvalid spec: Invalid value: "object": no such key: name evaluating rule: size(self.name) in [1]',
     ]);
@@ -157,12 +150,7 @@ describe("rules of a schema", () => {
     ["{[self.n]: 1}[[self.n]] == 1", 'Invalid value: "object": invalid qualifier type: *types.baseList'],
     ["{type(self.n): 1}[type(self.n)] == 1", 'Invalid value: "object": invalid qualifier type: *types.Type'],
   ])("take odd keys of maps as the real server does: %s", (rule, wrong) => {
-    const odd: Schema = {
-      type: "object",
-      properties: {
-        spec: { type: "object", "x-kubernetes-validations": [{ rule }], properties: { n: { type: "integer" } } },
-      },
-    };
+    const odd = withRules([rule], { n: { type: "integer" } });
     const found = findings(thing("x", { n: 1 }), undefined, odd);
     expect(found).toEqual(wrong === undefined ? [] : [expect.stringContaining(wrong)]);
   });
@@ -177,19 +165,10 @@ describe("rules of a schema", () => {
     ["items that once had keys", "self.keyed.filter(e, true) + [] == self.keyed.reverse()", false],
   ])("take a sum of %s for what it begins with", (_what, rule, holds) => {
     const item: Schema = { type: "object", properties: { k: { type: "string" } }, required: ["k"] };
-    const sums: Schema = {
-      type: "object",
-      properties: {
-        spec: {
-          type: "object",
-          "x-kubernetes-validations": [{ rule }],
-          properties: {
-            set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
-            keyed: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: item },
-          },
-        },
-      },
-    };
+    const sums = withRules([rule], {
+      set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+      keyed: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: item },
+    });
     const spec = { set: ["a", "b"], keyed: [{ k: "x" }, { k: "y" }] };
     expect(findings(thing("x", spec), undefined, sums)).toEqual(holds ? [] : [expect.stringContaining("failed rule")]);
   });
@@ -205,35 +184,17 @@ describe("rules of a schema", () => {
     ["a map of the object", "self.map", "*common.unstructuredMap"],
   ])("name %s that is no key as Go does", (_what, key, type) => {
     const items: Schema = { type: "integer" };
-    const lists: Schema = {
-      type: "object",
-      properties: {
-        spec: {
-          type: "object",
-          "x-kubernetes-validations": [{ rule: `{}[?${key}].orValue(true)` }],
-          properties: {
-            list: { type: "array", items },
-            set: { type: "array", items, "x-kubernetes-list-type": "set" },
-            map: { type: "object", additionalProperties: items },
-          },
-        },
-      },
-    };
+    const lists = withRules([`{}[?${key}].orValue(true)`], {
+      list: { type: "array", items },
+      set: { type: "array", items, "x-kubernetes-list-type": "set" },
+      map: { type: "object", additionalProperties: items },
+    });
     const [found] = findings(thing("x", { list: [1], set: [1], map: { a: 1 } }), undefined, lists);
     expect(found?.split("invalid qualifier type: ")[1]?.split(" ")[0]).toBe(type);
   });
 
   it("print a double that is no key as Go does", () => {
-    const doubles: Schema = {
-      type: "object",
-      properties: {
-        spec: {
-          type: "object",
-          "x-kubernetes-validations": [{ rule: "{1.5: true}[self.d]" }],
-          properties: { d: { type: "number" } },
-        },
-      },
-    };
+    const doubles = withRules(["{1.5: true}[self.d]"], { d: { type: "number" } });
     const found = (d: number) => findings(thing("x", { d }), undefined, doubles).join();
     expect(found(1.5)).toBe("");
     expect(found(3)).toContain("no such key: 3 ");

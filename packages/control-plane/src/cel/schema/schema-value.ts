@@ -78,10 +78,6 @@ class PreservedValue extends MapValue implements Comparable {
 
 /** An object with properties, whose fields have escaped names, or one of additional properties. */
 class SchemaObject extends MapValue implements Comparable {
-  override get goType(): string {
-    return "*common.unstructuredMap";
-  }
-
   readonly #schema: Schema;
   readonly #value: JsonObject;
   readonly #converted = new Map<string, CelValue>();
@@ -90,6 +86,10 @@ class SchemaObject extends MapValue implements Comparable {
     super();
     this.#schema = schema;
     this.#value = value;
+  }
+
+  override get goType(): string {
+    return "*common.unstructuredMap";
   }
 
   get size(): number {
@@ -242,15 +242,15 @@ class SetList extends MeantList {
 
 /** Items are known by their keys: their order does not matter, and in a sum those that are added replace those of their keys. */
 class MapList extends MeantList {
-  override get goType(): string {
-    return "*common.unstructuredMapList";
-  }
-
   readonly #keys: readonly string[];
 
   constructor(list: ListValue, keys: readonly string[]) {
     super(list);
     this.#keys = keys;
+  }
+
+  override get goType(): string {
+    return "*common.unstructuredMapList";
   }
 
   equalTo(other: CelValue): boolean | Failure {
