@@ -1,4 +1,4 @@
-import { defineErrors } from "setpoint";
+import { defineErrors } from "setpoint/errors";
 
 /** Every error code of the package `@setpoint/sqlite`. */
 export const sqliteErrors = defineErrors({

@@ -1,9 +1,9 @@
-import { shown } from "../controller/outcome.js";
 import type { MatchCondition } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import type { Kind } from "../kinds/kind.js";
 import type { LabelSelector } from "../kinds/label-selector.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
+import { shown } from "../loop/outcome.js";
 
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
 

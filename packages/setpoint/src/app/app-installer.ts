@@ -1,10 +1,9 @@
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
-import type { Fence } from "../controller/fence.js";
-import { fencedClient } from "../controller/fenced-client.js";
-import type { Logger } from "../controller/logger.js";
-import { messageOf } from "../controller/outcome.js";
 import { kindId } from "../kinds/kind.js";
+import type { Fence } from "../loop/fence.js";
+import type { Logger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import type { App } from "./app.js";
 import type { WebhookAddress } from "./webhook-address.js";
 import {
@@ -12,6 +11,7 @@ import {
   installApp,
   installConversion,
   installWebhooks,
+  releaseConversion,
   uninstallWebhooks,
 } from "./webhook-configuration.js";
 
@@ -37,7 +37,7 @@ export class AppInstaller {
 
   constructor(options: AppInstallerOptions) {
     this.#options = options;
-    this.#client = fencedClient(options.client, options.fence);
+    this.#client = options.client.with({ fence: options.fence });
   }
 
   install(apps: Iterable<App>): Promise<void> {
@@ -57,6 +57,11 @@ export class AppInstaller {
     const { client: open, address } = this.#options;
     // What leads to this process alone would hold up every write once it is gone.
     return this.#inTurn((client, options) => uninstallWebhooks(address.isLocal ? open : client, app, options));
+  }
+
+  /** Of apps whose conversion ends with this process: another one may take it over. */
+  release(app: App): Promise<void> {
+    return this.#inTurn((_, options) => releaseConversion(this.#options.client, app, options));
   }
 
   /** Resolves when nothing is being installed. */

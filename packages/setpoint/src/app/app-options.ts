@@ -1,6 +1,6 @@
-import { shown } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
+import { shown } from "../loop/outcome.js";
 import type { AppOptions } from "./app.js";
 
 /** What the entries of each option must be, where that can be told by their `type`; `list` for other lists. */

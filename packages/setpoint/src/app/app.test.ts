@@ -1,8 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { controller } from "../controller/controller.js";
 import { watcher } from "../controller/watcher.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
-import { mutating, validating } from "./admission.js";
+import type { KubeObject } from "../kinds/object.js";
+import { resource } from "../kinds/resource.js";
+import { mutating, type ValidateOptions, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, Shop } from "./app.testing.js";
 import { kindRoute, versionRoute } from "./route.js";
@@ -33,6 +35,29 @@ describe("app", () => {
       down: ({ spec }) => ({ spec: { item: spec.item, pieces: spec.count } }),
     });
     expect(app({ name: "shop", kinds: [Both] }).converters).toMatchObject([{ group: Order.group, kind: "Order" }]);
+  });
+
+  it("warns of a validator that kubectl scale would pass by, unless its subresources are stated", () => {
+    const Pool = resource("shop.example.com/v1/Pool", {
+      spec: { type: "object", properties: { replicas: { type: "integer" } } },
+      status: { type: "object", properties: { ready: { type: "integer" } } },
+      scale: { spec: ".spec.replicas", status: ".status.ready" },
+    });
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const declare = (options: ValidateOptions<KubeObject>) =>
+      app({ name: "shop", kinds: [Pool], validate: [validating(Pool, options)] });
+    declare({ update: nothing, subresources: ["scale"] });
+    declare({ update: nothing, subresources: [] });
+    declare({ create: nothing });
+    expect(warn).not.toHaveBeenCalled();
+    declare({ update: nothing });
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.stringContaining("the validator of shop.example.com/v1/Pool does not see kubectl scale"),
+        { code: "SETPOINT_SCALE_UNCHECKED" },
+      ],
+    ]);
+    warn.mockRestore();
   });
 
   it("lists everything that is wrong with it", () => {

@@ -126,8 +126,28 @@ export function app(options: AppOptions): App {
     ...admissionProblems(made, options.convert ?? []),
     ...routeProblems(made),
   ];
-  if (problems.length === 0) return made;
-  throw new SetpointError("APP_INVALID", `app ${options.name}: ${problems.join("; ")}`);
+  if (problems.length > 0) throw new SetpointError("APP_INVALID", `app ${options.name}: ${problems.join("; ")}`);
+  for (const warning of scaleWarnings(made)) process.emitWarning(warning, { code: "SETPOINT_SCALE_UNCHECKED" });
+  return made;
+}
+
+/** Validators that `kubectl scale` and autoscalers pass by: a write to `scale` is not one to the object. */
+function scaleWarnings({ name, kinds, validators }: App): readonly string[] {
+  const scaled = kinds.filter(({ declaration }) => declaration.options.scale !== undefined);
+  return validators
+    .filter(({ kind, options }) => scaled.some((each) => isSameKind(each, kind)) && isScaleUnstated(options))
+    .map(({ kind }) => {
+      const cure = 'state subresources: ["scale"] to be asked with the Scale, or [] to leave it unchecked';
+      return `app ${name}: the validator of ${kindId(kind)} does not see kubectl scale and autoscalers: ${cure}`;
+    });
+}
+
+function isScaleUnstated({ update, subresources }: Validator["options"]): boolean {
+  return update !== undefined && subresources === undefined;
+}
+
+function isSameKind(a: Kind, b: Kind): boolean {
+  return a.group === b.group && a.kind === b.kind;
 }
 
 /** Whether an API server or a user calls it, so that it needs a server of its own. */

@@ -1,7 +1,7 @@
 import { isApiError } from "../client/api-error.js";
 import type { Status, StatusDetails } from "../client/status.js";
-import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
+import { messageOf } from "../loop/outcome.js";
 
 /** What an admission handler or a route throws to refuse a request with a status and a reason of its own choice. */
 export class RefusedError extends SetpointError<"REQUEST_REFUSED"> {

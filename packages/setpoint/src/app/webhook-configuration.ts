@@ -10,7 +10,7 @@ import {
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { putCrd } from "../kinds/crd-installation.js";
 import type { Kind } from "../kinds/kind.js";
-import type { JsonObject } from "../kinds/object.js";
+import type { JsonObject, KubeObject } from "../kinds/object.js";
 import { ownField } from "../kinds/own-field.js";
 import { type Mutator, operationsOf, type Validator } from "./admission.js";
 import { askedTogether, policyId, policyOf } from "./admission-policy.js";
@@ -37,6 +37,8 @@ export function webhookPath(app: App, review: "validate" | "mutate" | "convert",
 
 /** Tells the API server of an app: the definitions of its kinds, with their conversion, and its webhooks. */
 export async function installApp(client: Client, app: App, options: InstallOptions): Promise<void> {
+  // Before anything is written: an instance that is refused must not have led the conversion of the other one astray.
+  await assertFree(client, app, options);
   await installConversion(client, app, options);
   await installWebhooks(client, app, options);
 }
@@ -47,7 +49,62 @@ export function installConversion(client: Client, app: App, options: InstallOpti
 }
 
 export interface InstallKindsOptions extends Pick<InstallOptions, "clock" | "onForbidden"> {
+  /** Who converts; definitions of kinds that are converted carry the mark. */
+  readonly owner?: string;
   readonly conversionWebhook?: WebhookTarget & { readonly caBundle?: string };
+}
+
+/** Rejects with `WEBHOOK_TAKEN` where webhooks or conversions of the app are somebody else's. */
+async function assertFree(client: Client, app: App, { owner }: InstallOptions): Promise<void> {
+  for (const { kind, handlers } of configurationsOf(app)) {
+    const known = handlers.length > 0 ? await client.find(kind, app.name) : undefined;
+    if (known) assertOwn(app, kind, known, owner);
+  }
+  for (const { plural, group } of app.kinds.filter(hasConversion)) {
+    const known = await findReadable(client, `${plural}.${group}`);
+    if (known) assertOwnConversion(app, known, owner);
+  }
+}
+
+/** Undefined also where the account may not look: then it may not install either, which is said by whoever installs. */
+async function findReadable(client: Client, name: string): Promise<CustomResourceDefinition | undefined> {
+  try {
+    return await client.find(CustomResourceDefinition, name);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return undefined;
+  }
+}
+
+function assertOwn(app: App, kind: Kind, known: KubeObject, owner: string): void {
+  const mark = ownField(known.metadata.annotations, INSTALLED_BY);
+  if (isOwn(mark, owner)) return;
+  throw new SetpointError(
+    "WEBHOOK_TAKEN",
+    `app ${app.name}: the ${kind.kind} ${known.metadata.name} is ${mark ? `of ${mark}` : `of somebody else: it has no ${INSTALLED_BY}`}, ` +
+      `not of ${owner}`,
+  );
+}
+
+/** A conversion without a mark may be taken over: its definition came from a file, or from before there were marks. */
+function assertOwnConversion(app: App, known: CustomResourceDefinition, owner: string): void {
+  const isMarked = ownField(known.metadata.annotations, INSTALLED_BY) !== undefined;
+  if (isMarked && known.spec.conversion?.strategy === "Webhook") assertOwn(app, CustomResourceDefinition, known, owner);
+}
+
+/** Takes the owner's mark off the definitions of an app: whoever comes next may convert. Their conversion stays. */
+export async function releaseConversion(client: Client, app: App, { owner }: InstallOptions): Promise<void> {
+  for (const { plural, group } of app.kinds.filter(hasConversion)) {
+    const known = await findReadable(client, `${plural}.${group}`);
+    if (!known || ownField(known.metadata.annotations, INSTALLED_BY) !== owner) continue;
+    const { [INSTALLED_BY]: _mark, ...annotations } = known.metadata.annotations ?? {};
+    try {
+      await client.update(CustomResourceDefinition, { ...known, metadata: { ...known.metadata, annotations } });
+    } catch (error) {
+      // Whoever wrote it since has it now, or nobody does.
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+    }
+  }
 }
 
 /**
@@ -55,11 +112,18 @@ export interface InstallKindsOptions extends Pick<InstallOptions, "clock" | "onF
  * where a kind that is converted here may not be installed.
  */
 export async function installKinds(client: Client, app: App, options: InstallKindsOptions): Promise<void> {
-  const { clock, conversionWebhook, onForbidden } = options;
+  const { clock, conversionWebhook, owner, onForbidden } = options;
   for (const kind of app.kinds) {
     const isConverted = hasConversion(kind);
     try {
-      await putCrd(client, kind.crd(conversionWebhook && isConverted ? { conversionWebhook } : {}), { clock });
+      if (conversionWebhook && isConverted && owner !== undefined) {
+        const crd = kind.crd({ conversionWebhook });
+        const annotations = { ...crd.metadata.annotations, [INSTALLED_BY]: owner };
+        const assertMayReplace = (known: CustomResourceDefinition): void => assertOwnConversion(app, known, owner);
+        await putCrd(client, { ...crd, metadata: { ...crd.metadata, annotations } }, { clock, assertMayReplace });
+      } else {
+        await putCrd(client, kind.crd(), { clock });
+      }
     } catch (error) {
       if (isConverted || !isForbidden(error)) throw error;
       onForbidden(kind, error);
@@ -138,14 +202,7 @@ async function install(
   options: InstallOptions,
 ): Promise<boolean> {
   const known = await client.find(kind, app.name);
-  const mark = known && ownField(known.metadata.annotations, INSTALLED_BY);
-  if (known && !isOwn(mark, options.owner)) {
-    throw new SetpointError(
-      "WEBHOOK_TAKEN",
-      `app ${app.name}: the ${kind.kind} ${app.name} is ${mark ? `of ${mark}` : `of somebody else: it has no ${INSTALLED_BY}`}, ` +
-        `not of ${options.owner}`,
-    );
-  }
+  if (known) assertOwn(app, kind, known, options.owner);
   await client.apply(
     kind,
     {

@@ -1,12 +1,11 @@
 import { hostname } from "node:os";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
@@ -14,6 +13,7 @@ import {
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Namespace } from "../kinds/builtin/v1.js";
 import { resource } from "../kinds/resource.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { errorAnswer } from "../testing/error-answer.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { mutating, validating } from "./admission.js";
@@ -90,6 +90,50 @@ describe("webhooks that are installed", () => {
     );
   });
 
+  it("are refused to a second instance before it leads the conversion of the first one astray", async () => {
+    await using env = await TestEnvironment.create();
+    const Both = Order.withVersion(OldOrder, {
+      up: ({ spec }) => ({ spec: { item: spec.item, count: spec.pieces } }),
+      down: ({ spec }) => ({ spec: { item: spec.item, pieces: spec.count } }),
+    });
+    const conversion = async () =>
+      (await env.client.get(CustomResourceDefinition, "orders.shop.example.com")).spec.conversion;
+    const first = { url: "https://127.0.0.1:9443" };
+    for (const more of [{}, { validate: [validating(Order, { create: () => {} })] }]) {
+      const parts = { kinds: [Both], ...more };
+      await using _first = await serve(env.client, parts, { ...first, port: 0 });
+      const before = await conversion();
+      const second = serve(env.client, parts, { url: "https://127.0.0.1:9444", port: 0 });
+      await expect(second).rejects.toMatchObject({
+        code: "WEBHOOK_TAKEN",
+        message: expect.stringContaining("of url https://127.0.0.1:9443, not of url https://127.0.0.1:9444"),
+      });
+      expect(await conversion()).toEqual(before);
+    }
+    // The first one has ended in order: whoever comes next may convert.
+    await using _next = await serve(env.client, { kinds: [Both] }, { url: "https://127.0.0.1:9444", port: 0 });
+    expect((await conversion())?.webhook?.clientConfig?.url).toContain("9444");
+  });
+
+  it("are put back as soon as somebody deletes them, and so are definitions, but not after the end", async () => {
+    await using env = await TestEnvironment.create();
+    const server = await serve(env.client, { validate, mutate });
+    const kinds = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition] as const;
+    const names = ["shops", "shops", "shops.shop.example.com"];
+    for (const [at, kind] of kinds.entries()) {
+      const { uid } = (await env.client.get(kind as typeof CustomResourceDefinition, names[at]!)).metadata;
+      await env.client.delete(kind as typeof CustomResourceDefinition, names[at]!);
+      await vi.waitFor(async () => {
+        await env.advance("1s");
+        const found = await env.client.find(kind as typeof CustomResourceDefinition, names[at]!);
+        expect(found && found.metadata.uid !== uid).toBe(true);
+      }, 20_000);
+    }
+    await server[Symbol.asyncDispose]();
+    await env.advance("10s");
+    expect(await env.client.find(ValidatingWebhookConfiguration, "shops")).toBeUndefined();
+  });
+
   it("are taken over from a process of this machine that is gone, not from one that lives", async () => {
     await using env = await TestEnvironment.create();
     await using _server = await serve(env.client, { validate });
@@ -135,8 +179,8 @@ describe("webhooks that are installed", () => {
     const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
     const clock = new VirtualClock(systemClock.now());
     await using _server = await serve(env.client, { validate }, { clock, log });
-    await env.client.delete(ValidatingWebhookConfiguration, "shops");
-    await env.client.create(ValidatingWebhookConfiguration, { metadata: { name: "shops" } });
+    const body = { metadata: { annotations: { [MARK]: null } }, webhooks: null };
+    await env.client.patch(ValidatingWebhookConfiguration, "shops", { type: "merge", body });
     await clock.advance(HOUR_MS);
     await expect.poll(() => lines).toEqual([expect.stringContaining("app shops: the ValidatingWebhookConfiguration")]);
     expect((await env.client.get(ValidatingWebhookConfiguration, "shops")).webhooks).toBeUndefined();

@@ -1,14 +1,14 @@
 import { Buffer } from "node:buffer";
 import { describe, expect, it, vi } from "vitest";
-import type { Client } from "../client/client.js";
+import type { Client, ClientDefaults } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import { ValidatingWebhookConfiguration } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Secret } from "../kinds/builtin/v1.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { validating } from "./admission.js";
 import { app } from "./app.js";
@@ -66,15 +66,18 @@ describe("a webhook's certificate", () => {
   it("of a new authority is shown once that could be installed, and API servers had time to hear of it", async () => {
     await using env = await TestEnvironment.create();
     let failures = 0;
-    const client = new Proxy(env.client, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name, target);
-        if (typeof member !== "function") return member;
-        if (name !== "apply" || failures === 0) return member.bind(target) as unknown;
-        failures--;
-        return () => Promise.reject(new Error("out of reach"));
-      },
-    });
+    const failing = (inner: Client): Client =>
+      new Proxy(inner, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name, target);
+          if (name === "with") return (defaults: ClientDefaults) => failing(target.with(defaults));
+          if (typeof member !== "function") return member;
+          if (name !== "apply" || failures === 0) return member.bind(target) as unknown;
+          failures--;
+          return () => Promise.reject(new Error("out of reach"));
+        },
+      });
+    const client = failing(env.client);
     const clock = daysAgo(2_440);
     await using server = await WebhookServer.start({ apps: [shops], client, clock, random: systemRandom });
     const before = await shownCertificate(server.port);

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { describe, expect, it } from "vitest";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { validating } from "./admission.js";
 import { type AppOptions, app } from "./app.js";

@@ -5,13 +5,13 @@ import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import { Role, RoleBinding } from "../kinds/builtin/rbac.authorization.k8s.io/v1.js";
 import { Namespace, ServiceAccount } from "../kinds/builtin/v1.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { TestEnvironment } from "../testing/test-environment.js";
 import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
@@ -26,6 +26,12 @@ const metadata = { namespace: "default", name: "a" };
 const here = { namespace: "default" };
 /** Certificates are checked against real time, whatever the control plane's clock says. */
 const real = { clock: systemClock, random: systemRandom };
+
+/** A stand-in for a client that any server is behind, and those derived from it. */
+function derivable(parts: Partial<Client>): Client {
+  const client: Client = { ...parts, with: () => client } as Client;
+  return client;
+}
 
 describe("WebhookServer", () => {
   it("admits, mutates and converts for the embedded control plane on a laptop, and leaves nothing in the way", async () => {
@@ -171,7 +177,7 @@ describe("WebhookServer", () => {
   });
 
   it("refuses to serve a remote cluster from a laptop, and says why, unless it can be reached", async () => {
-    const client = { server: "https://cluster.example.com:6443" } as Client;
+    const client = derivable({ server: "https://cluster.example.com:6443" });
     await expect(WebhookServer.start({ apps: [orders], client })).rejects.toMatchObject({
       code: "WEBHOOK_UNREACHABLE",
       message: expect.stringContaining("https://cluster.example.com:6443 is not on this machine"),
@@ -191,7 +197,7 @@ describe("WebhookServer", () => {
 
   it("refuses to serve a cluster in a container from outside of it, and says where that is", async () => {
     const slice = { endpoints: [{ addresses: ["192.0.2.7"] }], ports: [{ port: 6443 }] };
-    const at = (server: string) => ({ server, get: async () => slice }) as unknown as Client;
+    const at = (server: string) => derivable({ server, get: async () => slice } as unknown as Partial<Client>);
     await expect(WebhookServer.start({ apps: [orders], client: at("https://127.0.0.1:39411") })).rejects.toMatchObject({
       code: "WEBHOOK_UNREACHABLE",
       message: expect.stringContaining(

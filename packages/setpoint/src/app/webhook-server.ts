@@ -6,17 +6,17 @@ import { isLoopbackCaller } from "../client/loopback.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
-import { type Fence, openFence } from "../controller/fence.js";
-import { fencedClient } from "../controller/fenced-client.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
-import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
+import { type Fence, openFence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import { mutateReview, validateReview } from "./admission-review.js";
 import type { App } from "./app.js";
 import { AppInstaller } from "./app-installer.js";
 import { secureContext } from "./certificate.js";
 import { CertificateSecret } from "./certificate-secret.js";
 import { convertReview } from "./conversion-review.js";
+import { InstallationWatch } from "./installation-watch.js";
 import { isRefusal, RefusedError } from "./refused-error.js";
 import { routeAnswer, routeId } from "./route.js";
 import { type RouteGuard, reviewedRoutes } from "./route-access.js";
@@ -109,6 +109,7 @@ export class WebhookServer implements AsyncDisposable {
   readonly #stopping = new AbortController();
   /** None where somebody else installs. */
   readonly #installer: AppInstaller | undefined;
+  readonly #installed: InstallationWatch | undefined;
 
   private constructor(options: WebhookServerOptions, address: WebhookAddress, certificate: ServingCertificate) {
     this.#options = options;
@@ -123,6 +124,9 @@ export class WebhookServer implements AsyncDisposable {
         ...{ client, fence, clock, log: this.#log, address, apps: () => this.#apps, port: () => this.port },
         caBundle: () => (caBundle === "system" ? undefined : (caBundle ?? this.caBundle)),
       });
+      const { random = systemRandom } = options;
+      const putBack = async (app: App): Promise<void> => this.#installer?.install([app]);
+      this.#installed = new InstallationWatch({ client, clock, random, log: this.#log, putBack });
     }
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const { createServer } = process.getBuiltinModule("node:https");
@@ -143,7 +147,7 @@ export class WebhookServer implements AsyncDisposable {
   /** Listens, then installs. Rejects with `WEBHOOK_UNREACHABLE`, `WEBHOOK_TAKEN`, `ADDRESS_UNAVAILABLE` or the API server's error. */
   static async start(options: WebhookServerOptions): Promise<WebhookServer> {
     const { service, clock = systemClock, random = systemRandom, log = silentLogger } = options;
-    const client = fencedClient(options.client, options.fence ?? openFence);
+    const client = options.client.with({ fence: options.fence ?? openFence });
     checkTogether(options.apps);
     const isGiven = service !== undefined || options.url !== undefined;
     const serverAt: ServerPlace = isGiven ? { type: "elsewhere", addresses: [] } : await findServer(client);
@@ -168,6 +172,7 @@ export class WebhookServer implements AsyncDisposable {
     try {
       await server.#listen();
       await server.#installer?.install(server.#apps);
+      for (const app of server.#apps) server.#installed?.follow(app);
       if (certificate.shownAtStart(server.#trustMs) !== certificate.current) void server.#renewed(true);
       return server;
     } catch (error) {
@@ -199,6 +204,7 @@ export class WebhookServer implements AsyncDisposable {
       this.#apps.delete(app);
       throw error;
     }
+    this.#installed?.follow(app);
     for (const retired of this.#retired) if (retired.name === app.name) this.#retired.delete(retired);
   }
 
@@ -208,7 +214,13 @@ export class WebhookServer implements AsyncDisposable {
    */
   async remove(app: App): Promise<void> {
     if (!this.#apps.has(app)) return;
-    await this.#installer?.uninstall(app);
+    this.#installed?.leave(app);
+    try {
+      await this.#installer?.uninstall(app);
+    } catch (error) {
+      this.#installed?.follow(app);
+      throw error;
+    }
     this.#apps.delete(app);
     if (app.converters.length > 0) this.#retired.add(app);
   }
@@ -216,6 +228,7 @@ export class WebhookServer implements AsyncDisposable {
   /** Stops answering at once, as a process does that dies: what was installed stays. */
   abandon(): void {
     this.#end();
+    void this.#installed?.[Symbol.asyncDispose]();
     this.#server.close();
     this.#server.closeAllConnections();
   }
@@ -223,6 +236,7 @@ export class WebhookServer implements AsyncDisposable {
   /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end();
+    await this.#installed?.[Symbol.asyncDispose]();
     await this.#installer?.settled();
     if (this.#address.isLocal && this.#server.listening) await this.#uninstallAll();
     if (!this.#server.listening) return;
@@ -270,6 +284,11 @@ export class WebhookServer implements AsyncDisposable {
       await this.#installer
         ?.uninstall(app)
         .catch((error: unknown) => this.#log.warn("could not uninstall webhooks", { app: app.name, error }));
+    }
+    for (const app of [...this.#apps, ...this.#retired]) {
+      await this.#installer
+        ?.release(app)
+        .catch((error: unknown) => this.#log.warn("could not give up the conversion", { app: app.name, error }));
     }
   }
 

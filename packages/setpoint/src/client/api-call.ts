@@ -33,9 +33,9 @@ export function apiCall(
   body?: unknown,
   contentType = "application/json",
 ): OutgoingRequest {
-  const { signal, beforeSend, subresource } = options;
+  const { signal, subresource } = options;
   const method = METHODS[verb];
-  if (body === undefined) return { verb, kind, subresource, method, path, headers: ACCEPT_JSON, signal, beforeSend };
+  if (body === undefined) return { verb, kind, subresource, method, path, headers: ACCEPT_JSON, signal };
   return {
     verb,
     kind,
@@ -44,7 +44,6 @@ export function apiCall(
     path,
     headers: { accept: "application/json", "content-type": contentType },
     signal,
-    beforeSend,
     body: Buffer.from(JSON.stringify(body), "utf8"),
     // Applying the same twice is applying it once.
     idempotent: verb === "apply",

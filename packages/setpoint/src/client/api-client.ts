@@ -1,9 +1,11 @@
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { Fence } from "../loop/fence.js";
 import { apiCall, PATCH_TYPES } from "./api-call.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
 import { apiPath, type QueryValue, queryOf } from "./api-path.js";
@@ -13,6 +15,7 @@ import type {
   ApplyOptions,
   CallOptions,
   Client,
+  ClientDefaults,
   DeleteOptions,
   GetOptions,
   ListOptions,
@@ -55,7 +58,7 @@ export interface ClientOptions {
    * How long the head of a response may take, and how long the body of one that is no stream may be silent. Defaults to
    * 90 seconds, above the server's own limit; 0 for no limit.
    */
-  readonly headTimeoutMs?: number;
+  readonly headTimeout?: Duration;
   /** Called for each request when its head, or its failure, is there. Must not throw. */
   readonly observer?: (request: ObservedRequest) => void;
   /** Called with each warning of the server and the request that it answers: once for a text and kind. */
@@ -71,41 +74,60 @@ export interface ClientOptions {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
-  return new ApiClient(options);
+  return new ApiClient(connectionOf(options), { fieldManager: options.fieldManager ?? "setpoint" }, true);
 }
 
 const DEFAULT_PAGE_SIZE = 500;
 /** Above the server's own limit of a minute. */
-const DEFAULT_TIMEOUT_MS = 90_000;
+const DEFAULT_TIMEOUT: Duration = "90s";
+
+/** What a client and those derived from it have in common. */
+interface Connection {
+  readonly server: string;
+  readonly namespace: string;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly sender: RequestSender;
+  readonly silenceMs: number;
+}
+
+function connectionOf(options: ClientOptions): Connection {
+  const { server, transport, clock = systemClock, namespace = "default" } = options;
+  const silenceMs = parseDuration(options.headTimeout ?? DEFAULT_TIMEOUT, "headTimeout");
+  const sender = new RequestSender({
+    transport,
+    host: URL.canParse(server) ? new URL(server).host : server,
+    clock,
+    random: options.random ?? systemRandom,
+    credentials: options.credentials ?? anonymous,
+    userAgent: options.userAgent ?? "setpoint",
+    headTimeoutMs: silenceMs,
+    retry: options.retry ?? {},
+    observer: options.observer,
+    onWarning: options.onWarning,
+  });
+  return { server, namespace, transport, clock, sender, silenceMs };
+}
 
 class ApiClient implements Client {
   readonly server: string;
   readonly namespace: string;
-  readonly #transport: Transport;
-  readonly #clock: Clock;
-  readonly #sender: RequestSender;
-  readonly #fieldManager: string;
-  readonly #silenceMs: number;
+  readonly #connection: Connection;
+  readonly #defaults: ClientDefaults;
+  /** False for a derived client, which leaves the transport to the one it comes from. */
+  readonly #ownsTransport: boolean;
 
-  constructor(options: ClientOptions) {
-    this.server = options.server;
-    this.namespace = options.namespace ?? "default";
-    this.#transport = options.transport;
-    this.#clock = options.clock ?? systemClock;
-    this.#silenceMs = options.headTimeoutMs ?? DEFAULT_TIMEOUT_MS;
-    this.#fieldManager = options.fieldManager ?? "setpoint";
-    this.#sender = new RequestSender({
-      transport: options.transport,
-      host: URL.canParse(options.server) ? new URL(options.server).host : options.server,
-      clock: this.#clock,
-      random: options.random ?? systemRandom,
-      credentials: options.credentials ?? anonymous,
-      userAgent: options.userAgent ?? "setpoint",
-      headTimeoutMs: this.#silenceMs,
-      retry: options.retry ?? {},
-      observer: options.observer,
-      onWarning: options.onWarning,
-    });
+  constructor(connection: Connection, defaults: ClientDefaults, ownsTransport: boolean) {
+    this.server = connection.server;
+    this.namespace = connection.namespace;
+    this.#connection = connection;
+    this.#defaults = defaults;
+    this.#ownsTransport = ownsTransport;
+  }
+
+  with(defaults: ClientDefaults): Client {
+    const fence = bothFences(this.#defaults.fence, defaults.fence);
+    return new ApiClient(this.#connection, { ...this.#defaults, ...defaults, ...(fence ? { fence } : {}) }, false);
   }
 
   async get<T extends KubeObject>(kind: Kind<T>, name: string, options: GetOptions = {}): Promise<T> {
@@ -187,7 +209,7 @@ class ApiClient implements Client {
 
   async delete<T extends KubeObject>(kind: Kind<T>, name: string, options: DeleteOptions = {}): Promise<T | undefined> {
     const path = apiPath(kind, { namespace: options.namespace, name });
-    const body = await this.#json(apiCall("delete", kind, path, options, deleteBody(options)));
+    const body = await this.#json(apiCall("delete", kind, path, options, deleteBody(this.#deletion(options))));
     return isStatus(body) ? undefined : named(kind, body as unknown as T);
   }
 
@@ -196,14 +218,15 @@ class ApiClient implements Client {
     options: ListOptions & DeleteOptions = {},
   ): Promise<void> {
     const path = apiPath(kind, { namespace: options.namespace, query: listQuery(options) });
-    await this.#json(apiCall("deletecollection", kind, path, options, deleteBody(options)));
+    await this.#json(apiCall("deletecollection", kind, path, options, deleteBody(this.#deletion(options))));
   }
 
   async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>, void> {
-    const { idleTimeoutMs, maxLineBytes } = options;
+    const { idleTimeout, maxLineBytes } = options;
+    const idleMs = idleTimeout === undefined ? 0 : parseDuration(idleTimeout, "idleTimeout");
     const path = apiPath(kind, { namespace: options.namespace, query: watchQuery(options) });
     const response = await this.#stream(apiCall("watch", kind, path, options));
-    const body = idleTimeoutMs ? withSilenceLimit(response.body, this.#clock, idleTimeoutMs) : response.body;
+    const body = idleMs > 0 ? withSilenceLimit(response.body, this.#connection.clock, idleMs) : response.body;
     yield* watchEvents<T>({ method: "GET", path }, body, { maxLineBytes });
   }
 
@@ -234,11 +257,11 @@ class ApiClient implements Client {
   }
 
   async *logs(pod: string, options: LogOptions): AsyncGenerator<string, void> {
-    const { namespace, signal, beforeSend, ...query } = options;
+    const { namespace, signal, ...query } = options;
     const path = `${apiPath(PODS, { namespace, name: pod, subresource: "log" })}${queryOf(query)}`;
     // A follower's head comes with its first byte, whenever that is.
-    const limit = options.follow ? { headTimeoutMs: 0 } : {};
-    const call = apiCall("get", PODS, path, { signal, beforeSend, subresource: "log" });
+    const limit = options.follow ? { headTimeout: 0 } : {};
+    const call = apiCall("get", PODS, path, { signal, subresource: "log" });
     const response = await this.#stream({ ...call, ...limit, headers: { accept: "*/*" } });
     const decoder = new TextDecoder();
     for await (const chunk of response.body) {
@@ -253,12 +276,21 @@ class ApiClient implements Client {
     return discover(this, options);
   }
 
-  raw(request: RawRequest): Promise<TransportResponse> {
-    return this.#sender.send(request);
+  async raw(request: RawRequest): Promise<TransportResponse> {
+    if (this.#defaults.dryRun && request.method !== "GET" && request.method !== "HEAD")
+      throw new SetpointError("EFFECT_NOT_RUN", `${nameOfRequest(request)} is not sent in a dry run`);
+    return this.#connection.sender.send(this.#withDefaults(request));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#transport[Symbol.asyncDispose]();
+    if (this.#ownsTransport) await this.#connection.transport[Symbol.asyncDispose]();
+  }
+
+  #withDefaults<Request extends RawRequest>(request: Request): Request {
+    const { signal = this.#defaults.fence?.lost, fence } = this.#defaults;
+    if (!signal && !fence) return request;
+    const beforeSend = fence ? () => fence.check() : request.beforeSend;
+    return { ...request, signal: request.signal ?? signal, beforeSend };
   }
 
   async #writeSubresource<S>(
@@ -279,8 +311,13 @@ class ApiClient implements Client {
     fieldValidation = options.fieldValidation,
     force?: boolean,
   ): Record<string, QueryValue> {
-    const fieldManager = options.fieldManager ?? this.#fieldManager;
-    return { fieldManager, fieldValidation, dryRun: options.dryRun ? "All" : undefined, force };
+    const fieldManager = options.fieldManager ?? this.#defaults.fieldManager;
+    const dryRun = this.#defaults.dryRun || options.dryRun ? "All" : undefined;
+    return { fieldManager, fieldValidation, dryRun, force };
+  }
+
+  #deletion(options: DeleteOptions): DeleteOptions {
+    return this.#defaults.dryRun ? { ...options, dryRun: true } : options;
   }
 
   #namespaceOf(kind: Kind, metadata: { readonly namespace?: string }, options: WriteOptions): string | undefined {
@@ -298,7 +335,7 @@ class ApiClient implements Client {
   }
 
   async #json(request: OutgoingRequest): Promise<Record<string, unknown>> {
-    const body = await this.#sender.exchange(request, async (response) =>
+    const body = await this.#connection.sender.exchange(this.#withDefaults(request), async (response) =>
       readJson(request, this.#audible(await this.#accepted(request, response))),
     );
     if (typeof body !== "object" || body === null) throw unexpected(request, "an object", body);
@@ -307,20 +344,35 @@ class ApiClient implements Client {
 
   /** The response of a stream, where it is none of an error. */
   async #stream(request: OutgoingRequest): Promise<TransportResponse> {
-    return this.#accepted(request, await this.#sender.send(request));
+    return this.#accepted(request, await this.#connection.sender.send(this.#withDefaults(request)));
   }
 
   async #accepted(request: OutgoingRequest, response: TransportResponse): Promise<TransportResponse> {
     if (response.status < 300) return response;
     const { method, path } = request;
-    throw await apiErrorOf({ method, path }, this.#audible(response), retryAfterMs(response, this.#clock.now()));
+    throw await apiErrorOf(
+      { method, path },
+      this.#audible(response),
+      retryAfterMs(response, this.#connection.clock.now()),
+    );
   }
 
   /** The same response, whose body must not fall silent for longer than its head may take. */
   #audible(response: TransportResponse): TransportResponse {
-    if (this.#silenceMs <= 0 || isComplete(response.body)) return response;
-    return { ...response, body: withSilenceLimit(response.body, this.#clock, this.#silenceMs) };
+    if (this.#connection.silenceMs <= 0 || isComplete(response.body)) return response;
+    return { ...response, body: withSilenceLimit(response.body, this.#connection.clock, this.#connection.silenceMs) };
   }
+}
+
+/** A fence that both must let pass. */
+function bothFences(outer: Fence | undefined, inner: Fence | undefined): Fence | undefined {
+  if (!outer || !inner) return inner ?? outer;
+  const lost = outer.lost && inner.lost ? AbortSignal.any([outer.lost, inner.lost]) : (outer.lost ?? inner.lost);
+  const check = (): void => {
+    outer.check();
+    inner.check();
+  };
+  return { check, ...(lost ? { lost } : {}) };
 }
 
 const PODS: Kind = { group: "", version: "v1", kind: "Pod", apiVersion: "v1", plural: "pods", scope: "Namespaced" };

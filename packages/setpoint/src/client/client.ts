@@ -1,5 +1,7 @@
+import type { Duration } from "../clock/duration.js";
 import type { Kind } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { Fence } from "../loop/fence.js";
 import type { Discovery } from "./discovery.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
 
@@ -65,6 +67,29 @@ export interface Client extends AsyncDisposable {
    * not a rejection. The body is the caller's to read or to `drain`.
    */
   raw(request: RawRequest): Promise<TransportResponse>;
+
+  /**
+   * The same client with other defaults for each call, on the same connections. Disposing the result does nothing: the
+   * connections belong to this client.
+   *
+   * ```ts
+   * const trial = client.with({ dryRun: true }); // the server checks writes and keeps nothing
+   * ```
+   */
+  with(defaults: ClientDefaults): Client;
+}
+
+/** What {@link Client.with} sets for every call that does not say otherwise. */
+export interface ClientDefaults {
+  readonly signal?: AbortSignal;
+  /**
+   * Checked right before each request is sent, also one that is retried or has waited for its connection. Where no other
+   * signal is given, `fence.lost` aborts requests in flight.
+   */
+  readonly fence?: Fence;
+  /** The server checks every write and keeps nothing. `raw` rejects with `EFFECT_NOT_RUN` for all but GET and HEAD. */
+  readonly dryRun?: boolean;
+  readonly fieldManager?: string;
 }
 
 export interface RawRequest extends Omit<TransportRequest, "headers"> {
@@ -72,7 +97,7 @@ export interface RawRequest extends Omit<TransportRequest, "headers"> {
   /** False hands out 429, 503 and broken connections at once, for callers with a back-off of their own. */
   readonly retry?: boolean;
   /** How long the response's head may take. Defaults to the client's; 0 for no limit. */
-  readonly headTimeoutMs?: number;
+  readonly headTimeout?: Duration;
   /** What metrics call it. Defaults to the method in lower case, without a kind. */
   readonly verb?: RequestVerb;
   readonly kind?: Kind;
@@ -122,8 +147,6 @@ export interface GetOptions extends CallOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Called right before the request is sent, each time that it is; what it throws ends the call, and nothing is sent. */
-  readonly beforeSend?: () => void;
 }
 
 export interface ListOptions extends CallOptions {
@@ -193,7 +216,7 @@ export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
    * Rejects with `TRANSPORT_TIMEOUT` where the server sends nothing for so long. With bookmarks a server is heard from
    * about every minute. Defaults to never: connections are probed below this level.
    */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeout?: Duration;
   /** Rejects with `STREAM_LINE_TOO_LONG` for a longer event. Defaults to 64 MiB. */
   readonly maxLineBytes?: number;
 }

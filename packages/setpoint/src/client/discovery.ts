@@ -71,8 +71,8 @@ async function fetchJson(
   accept: string,
   options: CallOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { signal, beforeSend } = options;
-  const request = { method: "GET", path, headers: { accept }, signal, beforeSend } as const;
+  const { signal } = options;
+  const request = { method: "GET", path, headers: { accept }, signal } as const;
   const response = await client.raw(request);
   if (response.status === 406) {
     await drain(response);

@@ -16,7 +16,13 @@ export interface ResponseSink {
 }
 
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 const SEMICOLON = 0x3b;
+const SPACE = 0x20;
+const TAB = 0x09;
+/** Of a chunk's extensions, which nobody sends. */
+const MAX_EXTENSION_BYTES = 4 * 1024;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const MAX_HEAD_BYTES = 256 * 1024;
 /** More hex digits than any real chunk needs; keeps the size an exact integer. */
 const MAX_SIZE_DIGITS = 12;
@@ -38,6 +44,9 @@ export class Http1Reader {
   /** Bytes left of the body or of the current chunk. */
   #remaining = 0;
   #sizeDigits = 0;
+  #extensionBytes = 0;
+  /** A carriage return was read, and nothing but a line feed may follow. */
+  #endsLine = false;
   #trailerLineBytes = 0;
 
   constructor(sink: ResponseSink) {
@@ -108,8 +117,8 @@ export class Http1Reader {
     const { status, version, headers } = parseHead(text);
     if (status === 101) throw malformed("the server switched protocols unasked");
     if (status < 200) return false;
-    const encoding = lastValue(headers["transfer-encoding"]);
-    const length = lastValue(headers["content-length"]);
+    const encoding = onlyValue("transfer-encoding", headers["transfer-encoding"]);
+    const length = onlyValue("content-length", headers["content-length"]);
     const connection = lastValue(headers.connection)?.toLowerCase() ?? "";
     let keepAlive = version === "1.1" ? !connection.includes("close") : connection.includes("keep-alive");
     if (this.#withoutBody || status === 204 || status === 304) {
@@ -177,15 +186,16 @@ export class Http1Reader {
         }
         case "data-end": {
           const byte = bytes[position++]!;
-          if (byte === LINE_FEED) this.#startSize();
-          else if (byte !== 0x0d) throw malformed("a chunk is longer than it says");
+          if (byte === LINE_FEED && this.#endsLine) this.#startSize();
+          else if (byte === CARRIAGE_RETURN && !this.#endsLine) this.#endsLine = true;
+          else throw malformed("a chunk is longer than it says");
           break;
         }
         case "size":
           this.#readSizeByte(bytes[position++]!);
           break;
         case "extension":
-          if (bytes[position++] === LINE_FEED) this.#endSize();
+          this.#readExtensionByte(bytes[position++]!);
           break;
         case "trailer": {
           const byte = bytes[position++]!;
@@ -213,21 +223,41 @@ export class Http1Reader {
     this.#state = "size";
     this.#remaining = 0;
     this.#sizeDigits = 0;
+    this.#extensionBytes = 0;
+    this.#endsLine = false;
   }
 
+  /** Whoever reads `1\r0\n` as another size than a proxy before it takes a part of a body for the next answer. */
   #readSizeByte(byte: number): void {
     const digit = hexDigit(byte);
-    if (digit >= 0) {
+    if (this.#endsLine) {
+      if (byte !== LINE_FEED) throw malformed("a chunk's size is not a number");
+      this.#endSize();
+    } else if (digit >= 0) {
       if (++this.#sizeDigits > MAX_SIZE_DIGITS) throw malformed("a chunk's size has too many digits");
       this.#remaining = this.#remaining * 16 + digit;
-    } else if (byte === LINE_FEED) this.#endSize();
-    else if (byte === SEMICOLON || byte === 0x20) this.#state = "extension";
-    else if (byte !== 0x0d) throw malformed("a chunk's size is not a number");
+    } else if (byte === CARRIAGE_RETURN) this.#endsLine = true;
+    else if (byte === SEMICOLON || byte === SPACE || byte === TAB) {
+      this.#state = "extension";
+      this.#extensionBytes = byte === SEMICOLON ? 1 : 0;
+    } else throw malformed("a chunk's size is not a number");
+  }
+
+  #readExtensionByte(byte: number): void {
+    if (this.#endsLine) {
+      if (byte !== LINE_FEED) throw malformed("a chunk's size is not a number");
+      this.#endSize();
+    } else if (byte === CARRIAGE_RETURN) this.#endsLine = true;
+    else if (byte === LINE_FEED) throw malformed("a chunk's size does not end as it must");
+    else if (this.#extensionBytes > 0 || byte === SEMICOLON) {
+      if (++this.#extensionBytes > MAX_EXTENSION_BYTES) throw malformed("a chunk's extension is too long");
+    } else if (byte !== SPACE && byte !== TAB) throw malformed("a chunk's size is not a number");
   }
 
   #endSize(): void {
     if (this.#sizeDigits === 0) throw malformed("a chunk has no size");
     this.#trailerLineBytes = 0;
+    this.#endsLine = false;
     this.#state = this.#remaining === 0 ? "trailer" : "data";
   }
 
@@ -247,6 +277,7 @@ function parseHead(text: string): Pick<ResponseHead, "status" | "headers"> & { v
     const colon = text.indexOf(":", start);
     if (colon <= start || colon >= end) throw malformed(`bad header line "${printable(text.slice(start, end))}"`);
     const name = text.slice(start, colon).toLowerCase();
+    if (!HEADER_NAME.test(name)) throw malformed(`bad header line "${printable(text.slice(start, end))}"`);
     const value = text.slice(colon + 1, end).trim();
     start = end + 2;
     const before = ownField(headers, name);
@@ -264,6 +295,12 @@ function lineEnd(text: string, start: number): number {
 
 function lastValue(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === "string" || value === undefined ? value : value.at(-1);
+}
+
+/** What frames a body must be said once: of two lengths, each side may believe another. */
+function onlyValue(name: string, value: string | readonly string[] | undefined): string | undefined {
+  if (typeof value === "string" || value === undefined) return value;
+  throw malformed(`the response has several headers ${name}`);
 }
 
 function hexDigit(byte: number): number {

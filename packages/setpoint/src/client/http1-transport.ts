@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { Dialer, type DialTarget, type TlsMaterial, type TlsSource } from "./dialer.js";
 import { Http1Connection } from "./http1-connection.js";
 import { encodeHead } from "./request-head.js";
@@ -14,11 +15,11 @@ export interface HttpTransportOptions {
   /** Makes the TCP connections in place of the transport: a proxy's tunnel. */
   readonly tunnel?: (target: DialTarget, signal: AbortSignal) => Promise<import("node:net").Socket>;
   /** Defaults to 30 seconds. */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeout?: Duration;
   /** How many connections may be open; requests beyond it wait their turn. A watch takes one. Defaults to 512. */
   readonly maxConnections?: number;
   /** How long an unused connection is kept. Defaults to 60 seconds, below the 90 of a Go server. */
-  readonly idleConnectionMs?: number;
+  readonly idleConnection?: Duration;
 }
 
 interface Waiter {
@@ -56,10 +57,10 @@ class Http1Transport implements Transport {
     this.#clock = clock;
     this.#tls = typeof tls === "function" ? tls : () => tls;
     this.#maxConnections = options.maxConnections ?? 512;
-    this.#idleConnectionMs = options.idleConnectionMs ?? 60_000;
+    this.#idleConnectionMs = parseDuration(options.idleConnection ?? "1m", "idleConnection");
     this.#dialer = new Dialer(this.#address, {
       clock,
-      connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+      connectTimeoutMs: parseDuration(options.connectTimeout ?? "30s", "connectTimeout"),
       alpn: "http/1.1",
       tunnel: options.tunnel,
     });

@@ -183,7 +183,7 @@ describe("sessions of HTTP/2", () => {
 
   it("are closed when unused for a minute", async () => {
     const clock = new VirtualClock();
-    await using opened = await open(async () => reply("x"), { protocol: "h2" }, { clock, pingAfterMs: 1e9 });
+    await using opened = await open(async () => reply("x"), { protocol: "h2" }, { clock, pingAfter: 1e9 });
     await text(opened.transport);
     await clock.advance(59_999);
     await text(opened.transport);

@@ -1,5 +1,6 @@
 import type { ClientHttp2Session } from "node:http2";
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { Dialer, type TlsMaterial, type TlsSource } from "./dialer.js";
 import type { HttpTransportOptions } from "./http1-transport.js";
 import type { Http2Session } from "./http2-session.js";
@@ -10,9 +11,9 @@ import { abortedError, transportError, untilAborted } from "./transport-error.js
 
 export interface Http2TransportOptions extends HttpTransportOptions {
   /** A session that was silent for so long is asked with a PING. Defaults to 30 seconds, as in client-go. */
-  readonly pingAfterMs?: number;
+  readonly pingAfter?: Duration;
   /** A session that does not answer the PING within this is closed. Defaults to 15 seconds. */
-  readonly pingTimeoutMs?: number;
+  readonly pingTimeout?: Duration;
   /** Requests on one session before another is opened; the server may allow fewer. Defaults to 100. */
   readonly maxStreamsPerSession?: number;
 }
@@ -52,7 +53,7 @@ class Http2Transport implements Transport {
     this.#tls = typeof tls === "function" ? tls : () => tls;
     this.#dialer = new Dialer(this.#address, {
       clock,
-      connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+      connectTimeoutMs: parseDuration(options.connectTimeout ?? "30s", "connectTimeout"),
       alpn: "h2",
       tunnel: options.tunnel,
     });
@@ -108,9 +109,9 @@ class Http2Transport implements Transport {
       clock: this.#clock,
       authority: this.#address.hostHeader,
       scheme: this.#address.secure ? "https" : "http",
-      pingAfterMs: this.#options.pingAfterMs ?? 30_000,
-      pingTimeoutMs: this.#options.pingTimeoutMs ?? 15_000,
-      idleMs: this.#options.idleConnectionMs ?? 60_000,
+      pingAfterMs: parseDuration(this.#options.pingAfter ?? "30s", "pingAfter"),
+      pingTimeoutMs: parseDuration(this.#options.pingTimeout ?? "15s", "pingTimeout"),
+      idleMs: parseDuration(this.#options.idleConnection ?? "1m", "idleConnection"),
       maxStreams: this.#options.maxStreamsPerSession ?? 100,
       onRetired: () => {
         if (this.#sessions.delete(session)) this.#retired.add(session);

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock/clock.js";
+import { parseDuration } from "../clock/duration.js";
 import type { Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
 import { drain, isComplete } from "./body.js";
@@ -118,7 +119,10 @@ export class RequestSender {
   async #dispatch(request: OutgoingRequest, identity: CredentialHeaders): Promise<TransportResponse> {
     const { transport, clock, userAgent } = this.#options;
     const { method, path, body, signal, beforeSend } = request;
-    const limitMs = request.headTimeoutMs ?? this.#options.headTimeoutMs;
+    const limitMs =
+      request.headTimeout === undefined
+        ? this.#options.headTimeoutMs
+        : parseDuration(request.headTimeout, "headTimeout");
     const headers = { "user-agent": userAgent, ...request.headers, ...identity };
     if (limitMs <= 0) return transport.request({ method, path, headers, body, signal, beforeSend });
     if (signal?.aborted) throw abortedError(signal);

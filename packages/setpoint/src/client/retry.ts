@@ -1,3 +1,4 @@
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { jitter, type Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
 import type { TransportResponse } from "./transport.js";
@@ -6,7 +7,7 @@ export interface RetryOptions {
   /** How often a request is sent at most. Defaults to 10. */
   readonly attempts?: number;
   /** The longest single wait; a server that asks for more gets its answer passed on. Defaults to 60 seconds. */
-  readonly maxWaitMs?: number;
+  readonly maxWait?: Duration;
 }
 
 /** What decides whether a request may be sent again. */
@@ -30,7 +31,7 @@ export class RetryPolicy {
 
   constructor(options: RetryOptions, random: Random) {
     this.#attempts = options.attempts ?? 10;
-    this.#maxWaitMs = options.maxWaitMs ?? 60_000;
+    this.#maxWaitMs = parseDuration(options.maxWait ?? "1m", "maxWait");
     this.#random = random;
   }
 

@@ -152,7 +152,7 @@ describe("a watch", () => {
     const seen: string[] = [];
     const watching = settled(
       (async () => {
-        for await (const step of client.watch(ConfigMap, { idleTimeoutMs: 60_000 })) {
+        for await (const step of client.watch(ConfigMap, { idleTimeout: "1m" })) {
           seen.push(step.type);
           if (seen.length === 1) await clock.sleep(300_000);
         }

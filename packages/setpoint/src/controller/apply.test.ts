@@ -393,7 +393,7 @@ describe("apply", () => {
       }),
     );
     const rival = watcher(Deployment, {
-      update: async (_, { metadata, spec }) => {
+      update: async ({ metadata, spec }) => {
         if (spec?.replicas === 7) return;
         await clock.sleep(10);
         const body = { spec: { replicas: 7 } };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { actionOf, type Cause, describeCause, MAX_CAUSES, mergeCauses } from "./cause.js";
+import { MAX_CAUSES } from "../loop/cause.js";
+import { actionOf, type Cause, describeCause, mergeCauses } from "./cause.js";
 
 const metadata = { name: "a", uid: "1", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
 const created: Cause = { type: "created", isInInitialList: false };

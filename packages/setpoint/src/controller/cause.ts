@@ -1,4 +1,5 @@
 import type { KubeObject } from "../kinds/object.js";
+import { type CauseRules, describeLoopCause, type LoopCause, mergeCauses as mergeLoopCauses } from "../loop/cause.js";
 
 /** What happened to an object, as a level-triggered reader sees it. */
 export type Change = "created" | "updated" | "deleted";
@@ -10,57 +11,22 @@ export type Cause =
   /** The deletion was asked for, or the object is gone. */
   | { readonly type: "deleted" }
   | { readonly type: "resync" }
-  | { readonly type: "retry"; readonly attempt: number; readonly error: string }
-  | { readonly type: "requeue" }
-  /** The safety look at something that waits. */
-  | { readonly type: "recheck"; readonly reason: string }
   /** An object that the last run read, or looked for, or that a mapped watch sees, is no longer what it was. */
   | { readonly type: "dependency"; readonly kind: string; readonly key: string; readonly change: Change }
   | { readonly type: "owned"; readonly kind: string; readonly key: string; readonly change: Change }
-  /** A timer or a channel, by its name. */
-  | { readonly type: "trigger"; readonly name: string }
   /** Somebody asked for it with an annotation. */
   | { readonly type: "requested"; readonly by: "reconcile-now" | "resume" | "step" }
-  /** Beyond the causes that are kept one by one. */
-  | { readonly type: "more"; readonly count: number };
+  | LoopCause;
 
-/**
- * Beyond so many causes of a key, other objects are counted instead of kept one by one: a list of thousands of them may
- * change at once. What happened to the object itself is always kept.
- */
-export const MAX_CAUSES = 32;
+const RULES: CauseRules<Cause> = {
+  identityOf,
+  isOneOfMany: ({ type }) => type === "dependency" || type === "owned" || type === "more",
+  joined: (earlier, later) => (later.type === "created" ? earlier : later),
+};
 
 /** All causes of both, each once; of two retries the later holds. */
 export function mergeCauses(earlier: readonly Cause[], later: readonly Cause[]): readonly Cause[] {
-  const merged = [...earlier];
-  for (const cause of later) {
-    const identity = identityOf(cause);
-    const known = merged.findIndex((other) => identityOf(other) === identity);
-    if (known >= 0) merged[known] = joined(merged[known]!, cause);
-    else if (merged.length < MAX_CAUSES || !isOneOfMany(cause)) merged.push(cause);
-    else addToRest(merged, cause);
-  }
-  return merged;
-}
-
-function joined(earlier: Cause, later: Cause): Cause {
-  if (earlier.type === "more" && later.type === "more") return { type: "more", count: earlier.count + later.count };
-  return later.type === "created" ? earlier : later;
-}
-
-/** Whether there may be any number of such causes; of the others there is one each, or one for each trigger declared. */
-function isOneOfMany({ type }: Cause): boolean {
-  return type === "dependency" || type === "owned" || type === "more";
-}
-
-/** Counts a cause together with the rest, to which the last of its like goes with the first one counted. */
-function addToRest(merged: Cause[], cause: Cause): void {
-  const count = cause.type === "more" ? cause.count : 1;
-  const rest = merged.findIndex(({ type }) => type === "more");
-  const at = rest >= 0 ? rest : merged.findLastIndex(isOneOfMany);
-  const known = merged[at];
-  if (known) merged[at] = { type: "more", count: count + (known.type === "more" ? known.count : 1) };
-  else merged.push(cause);
+  return mergeLoopCauses(earlier, later, RULES);
 }
 
 function identityOf(cause: Cause): string {
@@ -107,17 +73,14 @@ export function describeCause(cause: Cause): string {
     case "dependency":
     case "owned":
       return `${cause.type} ${cause.kind} ${cause.key} ${cause.change}`;
-    case "retry":
-      return `retry ${cause.attempt}`;
-    case "recheck":
-      return `recheck of ${cause.reason}`;
-    case "trigger":
-      return `trigger ${cause.name}`;
     case "requested":
       return `requested by ${cause.by}`;
-    case "more":
-      return `${cause.count} more`;
-    default:
+    case "created":
+    case "updated":
+    case "deleted":
+    case "resync":
       return cause.type;
+    default:
+      return describeLoopCause(cause);
   }
 }

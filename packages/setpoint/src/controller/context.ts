@@ -1,11 +1,10 @@
 import type { DeleteOptions, Patch } from "../client/client.js";
-import type { Duration } from "../clock/duration.js";
 import type { NewCondition } from "../kinds/condition.js";
 import type { Kind, ObjectOf } from "../kinds/kind.js";
 import type { DeepPartial, JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { LoopContext } from "../loop/context.js";
+import type { Logger } from "../loop/logger.js";
 import type { Action, Cause } from "./cause.js";
-import type { Logger } from "./logger.js";
-import type { Outcome } from "./outcome.js";
 
 export interface ReadOptions {
   /** Defaults to the namespace of the object that is reconciled. */
@@ -20,6 +19,11 @@ export interface ListReadOptions extends Omit<ReadOptions, "namespace"> {
   /** Defaults to the namespace of the object that is reconciled; `"*"` for all that are watched. */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  /**
+   * `spec.nodeName=node-1`. A cached list takes any field that holds a string, number or boolean; one that asks the
+   * server (`cached: false`) only those that the server offers for the kind.
+   */
+  readonly fieldSelector?: string;
 }
 
 export interface ApplyOptions {
@@ -97,15 +101,28 @@ export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
    * Deletes the owned objects that this controller has applied, and this run has neither applied nor created; what others
    * made for the same object stays, and so does what was created once. Gives their keys.
    */
-  prune<K extends Owned>(...kinds: readonly K[]): Promise<readonly string[]>;
-}
-
-/** What a plan takes for the result of an effect that it does not run. */
-export interface EffectInPlan<Result> {
-  readonly planned: Result;
+  prune(...kinds: readonly Owned[]): Promise<readonly string[]>;
 }
 
 export type StatusOf<T extends KubeObject> = T extends { readonly status?: infer Status } ? NonNullable<Status> : never;
+
+/** Stands where a condition would, of kinds that cannot show one: its field tells the reader of the compiler's message why. */
+export interface StatusHasNoConditions {
+  readonly "the status of this kind has no conditions: add them to its schema": never;
+}
+
+/** A condition as a reconciler sets it, where the status of the kind has conditions. */
+export type ConditionOn<T extends KubeObject> = "status" extends keyof T
+  ? [StatusOf<T>] extends [never]
+    ? StatusHasNoConditions
+    : "conditions" extends keyof StatusOf<T>
+      ? Omit<NewCondition, "observedGeneration">
+      : string extends keyof StatusOf<T>
+        ? Omit<NewCondition, "observedGeneration">
+        : unknown extends T["status"]
+          ? Omit<NewCondition, "observedGeneration">
+          : StatusHasNoConditions
+  : Omit<NewCondition, "observedGeneration">;
 
 /**
  * What a reconciler works with in one run. Its methods throw `RUN_OVER` once the run has ended. They may be taken out of
@@ -116,18 +133,12 @@ export interface ReconcileContext<
   T extends KubeObject = KubeObject,
   Known extends Kind = Kind,
   Owned extends Kind = Kind,
-> extends ObjectAccess<Known, Owned> {
-  /** Why this run happens: all causes since the last one. */
-  readonly causes: readonly Cause[];
+> extends ObjectAccess<Known, Owned>,
+    LoopContext<Cause> {
   /** The causes in one word. */
   readonly action: Action;
   /** The fields of the object that changed since the last run, as far as that is known. */
   changedPaths(): readonly string[];
-  /** 0 for a first try, counting up while runs fail. */
-  readonly attempt: number;
-  /** Aborted on timeout and shutdown, and when the lease is lost. */
-  readonly signal: AbortSignal;
-  readonly log: Logger;
   /** Kept in memory from run to run until one is done: for what a retry should not do again. */
   readonly state: Record<string, unknown>;
 
@@ -135,24 +146,21 @@ export interface ReconcileContext<
   status(
     status: DeepPartial<StatusOf<T>> | { readonly [Field in keyof StatusOf<T>]?: StatusOf<T>[Field] | null },
   ): void;
-  /** Sets a condition with this generation; its transition time moves only when its status does. */
-  condition(condition: Omit<NewCondition, "observedGeneration">): void;
-  event(type: "Normal" | "Warning", reason: string, message: string): void;
   /**
-   * Runs something that changes the world outside Kubernetes: recorded, and refused once the lease is lost. In a plan it
-   * is not run: `planned` stands in for its result; without it the plan of this object ends here.
+   * Sets a condition with this generation; its transition time moves only when its status does. Throws
+   * `CONDITIONS_MISSING` where the schema of the kind has no conditions.
    */
-  effect<Result>(
-    name: string,
-    effect: (signal: AbortSignal) => Promise<Result> | Result,
-    inPlan?: EffectInPlan<Result>,
-  ): Promise<Result>;
+  condition(condition: ConditionOn<T>): void;
+  event(type: "Normal" | "Warning", reason: string, message: string): void;
   /** The same reads and writes on another cluster that the manager knows. */
   in(cluster: string): ObjectAccess<Known, Owned>;
+}
 
-  done(): Outcome;
-  requeueAfter(after: Duration): Outcome;
-  waitFor(reason: string, options?: { readonly message?: string; readonly recheck?: Duration }): Outcome;
-  retry(error: unknown, options?: { readonly after?: Duration }): Outcome;
-  terminal(error: unknown): Outcome;
+/** What a controller works with when an object is gone. */
+export interface GoneContext {
+  /** Aborted on timeout and shutdown, and when the lease is lost. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** 0 for a first try, counting up while it throws. */
+  readonly attempt: number;
 }

@@ -232,7 +232,10 @@ describe("a controller", () => {
     expect(calls).toBe(4);
     expect(run.status().parked).toEqual(["team/a"]);
     expect(errors).toEqual(["no 0 false", "no 1 false", "no 2 false", "no 3 true"]);
-    expect(world.events).toMatchObject([{ type: "Warning", reason: "RetriesExhausted" }]);
+    expect(world.events).toMatchObject([
+      { reason: "ReconcileFailed" },
+      { type: "Warning", reason: "RetriesExhausted" },
+    ]);
     expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "RetriesExhausted" }]);
     await world.clock.advance(120_000);
     expect(calls).toBe(6);

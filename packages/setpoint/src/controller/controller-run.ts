@@ -1,5 +1,9 @@
+import { untilAborted } from "../client/transport-error.js";
+import { timeoutSignal } from "../clock/timeout-signal.js";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
+import { openFence } from "../loop/fence.js";
+import { messageOf, type Outcome } from "../loop/outcome.js";
 import type { WorkItem } from "../queue/key-queue.js";
 import type { Priority } from "../queue/ready-lines.js";
 import { WorkQueue } from "../queue/work-queue.js";
@@ -11,13 +15,11 @@ import { DependencyIndex } from "./dependency-index.js";
 import { isPaused } from "./directives.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
 import { EventRouter } from "./event-router.js";
-import { openFence } from "./fence.js";
 import { changedPaths } from "./field-paths.js";
 import { HotLoopDetector } from "./hot-loop.js";
 import { KeyMemory } from "./key-memory.js";
 import { collectOrphans } from "./orphan-collector.js";
 import { OrphanRetries } from "./orphan-retries.js";
-import { messageOf, type Outcome } from "./outcome.js";
 import { OwnWrites } from "./own-writes.js";
 import { RunExecutor, type RunResult } from "./run-executor.js";
 import { RunReporter } from "./run-reporter.js";
@@ -279,6 +281,10 @@ export class ControllerRun implements AsyncDisposable {
     const { clock } = this.#environment;
     let object = this.#sources.object(key);
     if (!object || isSuccessor(object, item.cause)) {
+      if (!(await this.#tellGone(item))) {
+        this.#queue.done(item);
+        return;
+      }
       await this.#forget(key);
       // Whatever has taken the name since is an event of its own, with a cause of its own, unless a filter hides it.
       object = item.cause.every(({ type }) => type === "deleted") ? undefined : this.#sources.object(key);
@@ -354,13 +360,10 @@ export class ControllerRun implements AsyncDisposable {
       if (hung) this.#reporter.log.error(reason ?? `the run of ${key} hangs`, { object: key, run: run.id });
       return;
     }
-    if (outcome.type === "retry" || outcome.type === "terminal")
-      this.#reporter.failed(outcome.error, object, run.id, {
-        controller: this.controller.name,
-        key,
-        attempt,
-        parked,
-      });
+    if (outcome.type === "retry" || outcome.type === "terminal") {
+      const failed = { controller: this.controller.name, key, attempt, parked };
+      this.#reporter.failed(outcome.error, object, run.id, failed, outcome.type === "terminal");
+    }
     this.#schedule(item, outcome, attempt, parked);
     this.#damp(item, object, result);
   }
@@ -413,7 +416,28 @@ export class ControllerRun implements AsyncDisposable {
     const loop = this.#hotLoops.observe({ kind, key, generation, causes, writes, contents }, nowMs);
     if (!loop) return;
     this.#memory.damp(key, nowMs + loop.delayMs);
-    this.#reporter.loops(key, object, loop);
+    if (loop.isNew) this.#reporter.loops(key, object, loop);
+  }
+
+  /** Calls `gone`. False where it failed: it is called again, before anything else is done about the key. */
+  async #tellGone({ key, cause }: Item): Promise<boolean> {
+    const { gone, timeoutMs, name } = this.controller;
+    if (!gone || !cause.some(({ type }) => type === "deleted")) return true;
+    const attempt = this.#queue.retries(key);
+    const log = this.#reporter.log.with({ object: key });
+    using deadline = timeoutSignal(this.#environment.clock, timeoutMs, this.#aborting.signal);
+    const { signal } = deadline;
+    try {
+      await untilAborted(Promise.resolve(gone(key, { signal, log, attempt })), signal);
+      return true;
+    } catch (thrown) {
+      if (this.#aborting.signal.aborted) return false;
+      const error = this.#environment.mask.error(thrown);
+      log.error(`gone of ${key} failed: ${messageOf(error)}`, { attempt, error });
+      this.#reporter.handle(error, { controller: name, key, attempt, parked: false });
+      this.#queue.retry(key, cause);
+      return false;
+    }
   }
 
   /** The object is gone: nothing of it is kept, and what it owned elsewhere goes too. */

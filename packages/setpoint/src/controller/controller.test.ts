@@ -106,7 +106,7 @@ describe("controller", () => {
   it("types its objects by its kind, also beside a function that takes any object", () => {
     const shared = (_object: KubeObject): void => {};
     controller(Website, { when: { matches: (site) => site.spec.image !== "" }, reconcile: shared });
-    watcher(Website, { add: shared, update: (_old, site) => expectTypeOf(site).toEqualTypeOf<Website>() });
+    watcher(Website, { add: shared, update: (site, _old) => expectTypeOf(site).toEqualTypeOf<Website>() });
   });
 
   it("knows its own kind, and kinds with and without a scope beside each other", () => {

@@ -4,12 +4,13 @@ import { SetpointError } from "../errors/error.js";
 import type { IndexFunction } from "../informer/informer.js";
 import { type Kind, kindId, type ObjectOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { BackoffOptions } from "../queue/backoff.js";
-import type { ReconcileContext } from "./context.js";
+import type { BackoffOptions } from "../loop/backoff.js";
+import type { Outcome } from "../loop/outcome.js";
+import { type RetryPolicy, retryTimes } from "../loop/retry-policy.js";
+import type { GoneContext, ReconcileContext } from "./context.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
 import type { MetricSource } from "./metric-source.js";
-import type { Outcome } from "./outcome.js";
 import type { RbacRule } from "./rbac-rule.js";
 
 /** What a controller may do to objects that it does not own; `status` patches the status subresource. */
@@ -87,17 +88,6 @@ export interface Predicate<T extends KubeObject = KubeObject> {
   readonly changed?: readonly string[];
   /** What is new counts where this holds; an update, where it holds of the object before or after. */
   readonly matches?: (object: T) => boolean;
-}
-
-export interface RetryPolicy {
-  /** The delay after the first failure. Defaults to 100 ms. */
-  readonly initial?: Duration;
-  /** The longest delay, at which a key is parked once the attempts are used up. Defaults to 5 minutes. */
-  readonly max?: Duration;
-  readonly factor?: number;
-  readonly jitter?: number;
-  /** How many retries before the key is parked. Defaults to 12: some 7 minutes. */
-  readonly attempts?: number;
 }
 
 /**
@@ -193,6 +183,12 @@ export interface ControllerOptions<
     object: T,
     ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
   ): ReconcileResult;
+  /**
+   * Cleans up what this process keeps of an object that is gone, or no longer selected: caches, metrics. Adds no finalizer,
+   * so it is not called for what goes while no process runs; nor is the key reconciled before it has ended. May be called
+   * for an object that was never reconciled, and again where it throws: must be idempotent.
+   */
+  gone?(key: string, ctx: GoneContext): Promise<void> | void;
   /** Defaults to `setpoint.dev/NAME`. */
   readonly finalizer?: string;
   /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */
@@ -231,6 +227,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   reconcile(object: T, ctx: ReconcileContext<T>): unknown;
   readonly finalize: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
   readonly deleting: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
+  readonly gone: ((key: string, ctx: GoneContext) => unknown) | undefined;
   readonly finalizer: string;
   readonly fieldManager: string;
   readonly concurrency: number;
@@ -270,7 +267,7 @@ export function controller<
     throw invalid("its name must be lower-case letters, digits and dashes");
   }
   if (!Number.isInteger(concurrency) || concurrency < 1) throw invalid(`concurrency is ${concurrency}, not 1 or more`);
-  const maxAttempts = retry.attempts ?? 12;
+  const { backoff, maxAttempts } = retryTimes(retry, `controller ${name}`);
   const finalizer = options.finalizer ?? `setpoint.dev/${name}`;
   checkFinalizerName(finalizer, name);
   const owns = (options.owns ?? []).map(asScoped);
@@ -292,15 +289,11 @@ export function controller<
     reconcile: options.reconcile as Controller<T>["reconcile"],
     finalize: options.finalize as Controller<T>["finalize"],
     deleting: options.deleting as Controller<T>["deleting"],
+    gone: options.gone && ((key, ctx) => options.gone?.(key, ctx)),
     finalizer,
     fieldManager: options.fieldManager ?? `setpoint-${name}`,
     concurrency,
-    backoff: {
-      initialMs: parseDuration(retry.initial ?? "100ms", `controller ${name}: retry.initial`),
-      maxMs: parseDuration(retry.max ?? "5m", `controller ${name}: retry.max`),
-      ...(retry.factor === undefined ? {} : { factor: retry.factor }),
-      ...(retry.jitter === undefined ? {} : { jitter: retry.jitter }),
-    },
+    backoff,
     maxAttempts,
     timeoutMs: parseDuration(options.timeout ?? "5m", `controller ${name}: timeout`),
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `controller ${name}: resync`),
@@ -323,6 +316,7 @@ const CONTROLLER_OPTIONS = {
   reconcile: true,
   finalize: true,
   deleting: true,
+  gone: true,
   finalizer: true,
   fieldManager: true,
   concurrency: true,
@@ -334,7 +328,10 @@ const CONTROLLER_OPTIONS = {
   permissions: true,
 } as const satisfies Record<keyof ControllerOptions<KubeObject>, true>;
 
-const CONTROLLER_FUNCTIONS = { reconcile: "needed", ...optionalFunctions("finalize", "deleting", "onError") } as const;
+const CONTROLLER_FUNCTIONS = {
+  reconcile: "needed",
+  ...optionalFunctions("finalize", "deleting", "gone", "onError"),
+} as const;
 
 function asScoped(use: KindUse): ScopedKind {
   return "plural" in use ? { kind: use } : use;

@@ -2,8 +2,8 @@ import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { parseLabelSelector } from "../kinds/label-selector.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
+import { messageOf, shown } from "../loop/outcome.js";
 import { isCautious, type WatchDeclaration, type WriteVerb } from "./controller.js";
-import { messageOf, shown } from "./outcome.js";
 
 const WRITE_VERBS: readonly unknown[] = [
   ...(["create", "update", "patch", "delete", "status"] satisfies readonly WriteVerb[]),

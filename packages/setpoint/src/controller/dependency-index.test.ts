@@ -26,7 +26,7 @@ describe("DependencyIndex", () => {
 
   it("wakes the reader of a list for what was, is or is no longer in it", () => {
     const index = new DependencyIndex();
-    const matches = (labels: Readonly<Record<string, string>>): boolean => labels.app === "web";
+    const matches = ({ metadata }: KubeObject): boolean => metadata.labels?.app === "web";
     index.add("team/a", { type: "list", source: "v1/ConfigMap", namespace: "team", labelSelector: "app=web", matches });
     index.add("other/b", { type: "list", source: "v1/ConfigMap", namespace: "other" });
     index.add("c", { type: "list", source: "v1/ConfigMap" });
@@ -41,9 +41,9 @@ describe("DependencyIndex", () => {
     const asked: string[] = [];
     const read = (namespace: string | undefined, app: string): void => {
       const reader = `${namespace ?? "all"}/${app}`;
-      const matches = (labels: Readonly<Record<string, string>>): boolean => {
+      const matches = ({ metadata }: KubeObject): boolean => {
         asked.push(reader);
-        return labels.app === app;
+        return metadata.labels?.app === app;
       };
       const labelSelector = `app=${app}`;
       index.add(reader, {
@@ -52,7 +52,7 @@ describe("DependencyIndex", () => {
         namespace,
         labelSelector,
         matches,
-        label: labelSelector,
+        shared: [{ type: "label", name: "app", text: app }],
       });
     };
     for (let at = 0; at < 100; at++) for (const namespace of ["team", "other", undefined]) read(namespace, `app-${at}`);
@@ -63,6 +63,48 @@ describe("DependencyIndex", () => {
     expect(new Set(asked)).toEqual(new Set(readers));
     for (const reader of readers) index.forget(reader);
     expect(readersOf(index, moved)).toEqual(["team/plain"]);
+  });
+
+  it("finds the readers of lists by a field, without a look at those by other texts", () => {
+    const index = new DependencyIndex();
+    const asked: string[] = [];
+    for (const node of ["a", "b", "c"]) {
+      const matches = (object: KubeObject): boolean => {
+        asked.push(node);
+        return (object as unknown as { spec: { node: string } }).spec.node === node;
+      };
+      const shared = [{ type: "field", name: "spec.node", text: node }] as const;
+      index.add(node, { type: "list", source: "v1/ConfigMap", fieldSelector: `spec.node=${node}`, matches, shared });
+    }
+    const on = (node: string): KubeObject => ({ ...configMap("x"), spec: { node } }) as KubeObject;
+    expect(readersOf(index, step(on("a"), on("b")))).toEqual(["a", "b"]);
+    expect(new Set(asked)).toEqual(new Set(["a", "b"]));
+    index.forget("a");
+    expect(readersOf(index, step(on("a"), on("c")))).toEqual(["c"]);
+  });
+
+  it("looks at few readers of lists that all ask for one label and each for another", () => {
+    const index = new DependencyIndex();
+    let asked = 0;
+    for (let at = 0; at < 100; at++) {
+      const cluster = `c-${at}`;
+      const matches = ({ metadata }: KubeObject): boolean => {
+        asked++;
+        return metadata.labels?.cluster === cluster;
+      };
+      const shared = [
+        { type: "label", name: "app", text: "postgres" },
+        { type: "label", name: "cluster", text: cluster },
+      ] as const;
+      index.add(cluster, { type: "list", source: "v1/ConfigMap", labelSelector: cluster, matches, shared });
+    }
+    for (let at = 0; at < 100; at++) {
+      const added = configMap("x", { app: "postgres", cluster: `c-${at}` });
+      expect(readersOf(index, step(undefined, added))).toEqual([`c-${at}`]);
+    }
+    expect(asked).toBeLessThanOrEqual(200);
+    for (let at = 0; at < 100; at++) index.forget(`c-${at}`);
+    expect(readersOf(index, step(undefined, configMap("x", { app: "postgres", cluster: "c-1" })))).toEqual([]);
   });
 
   it("wakes the reader of an index value", () => {

@@ -1,3 +1,4 @@
+import { FieldPath } from "../informer/field-path.js";
 import type { KubeObject } from "../kinds/object.js";
 
 /** What a run read. `source` is the kind in its cluster; a read that found nothing counts as much as one that did. */
@@ -9,12 +10,27 @@ export type Read =
       /** All namespaces where left out. */
       readonly namespace?: string;
       readonly labelSelector?: string;
-      /** Made from `labelSelector`; all objects where left out. */
-      readonly matches?: (labels: Readonly<Record<string, string>>) => boolean;
-      /** A {@link labelId} that all have which it matches: an object's labels then lead to it. */
-      readonly label?: string | undefined;
+      readonly fieldSelector?: string;
+      /** Made from the selectors; all objects where left out. */
+      readonly matches?: (object: KubeObject) => boolean;
+      /** Labels and fields that every match has: an object's own then lead to the read. */
+      readonly shared?: readonly SharedText[];
     }
   | { readonly type: "index"; readonly source: string; readonly index: string; readonly value: string };
+
+/** A label or field and the text that every object has there which a list read matches. */
+export interface SharedText {
+  readonly type: "label" | "field";
+  readonly name: string;
+  readonly text: string;
+}
+
+interface Readers {
+  readonly read: Read;
+  readonly keys: Set<string>;
+  /** Of a list read: by which of its shared texts it is found. */
+  shared?: SharedText | undefined;
+}
 
 /** A step of an object of `source`; of an index look-up, `indexed` tells the values before and after. */
 export interface ObjectStep {
@@ -32,13 +48,15 @@ export interface ObjectStep {
 export class DependencyIndex {
   readonly #readsOf = new Map<string, Map<string, Read>>();
   /** By read, the keys that made it. */
-  readonly #readers = new Map<string, { readonly read: Read; readonly keys: Set<string> }>();
+  readonly #readers = new Map<string, Readers>();
   /** By source, how many reads there are of it. Many kinds are watched by controllers that have read none of them yet. */
   readonly #readsIn = new Map<string, number>();
   /** By source, then by place: a list read is looked up by the namespace and a label of what is in it, where it has them. */
   readonly #listReads = new Map<string, Map<string, Set<string>>>();
   /** By source, the indexes that were read, and how many reads there are of each: a value is looked up, not searched. */
   readonly #indexes = new Map<string, Map<string, number>>();
+  /** By source, the fields by which lists were read, and how many reads there are by each. */
+  readonly #fields = new Map<string, Map<string, number>>();
 
   /** Notes that `key` read something. `id` is the read's, where it is known. */
   add(key: string, read: Read, id = identityOf(read)): void {
@@ -50,13 +68,16 @@ export class DependencyIndex {
       readers.keys.add(key);
       return;
     }
-    this.#readers.set(id, { read, keys: new Set([key]) });
+    const added: Readers = { read, keys: new Set([key]) };
+    this.#readers.set(id, added);
     this.#readsIn.set(read.source, (this.#readsIn.get(read.source) ?? 0) + 1);
-    if (read.type === "index") this.#countIndex(read.source, read.index, 1);
+    if (read.type === "index") count(this.#indexes, read.source, read.index, 1);
     if (read.type !== "list") return;
     const places = this.#listReads.get(read.source) ?? new Map<string, Set<string>>();
     this.#listReads.set(read.source, places);
-    const place = placeOf(read.namespace, read.label);
+    added.shared = fewestReads(places, read);
+    if (added.shared?.type === "field") count(this.#fields, read.source, added.shared.name, 1);
+    const place = placeOf(read.namespace, added.shared);
     places.set(place, (places.get(place) ?? new Set<string>()).add(id));
   }
 
@@ -93,7 +114,7 @@ export class DependencyIndex {
     }
     const places = this.#listReads.get(step.source);
     if (!places?.size) return;
-    for (const place of placesOf(step)) {
+    for (const place of placesOf(step, this.#fields.get(step.source)?.keys() ?? [])) {
       for (const id of places.get(place) ?? []) {
         const { read, keys } = this.#readers.get(id)!;
         if (touches(read, step)) yield* keys;
@@ -105,23 +126,17 @@ export class DependencyIndex {
     return this.#readsOf.get(key)?.values() ?? [];
   }
 
-  #countIndex(source: string, index: string, by: 1 | -1): void {
-    const counts = this.#indexes.get(source) ?? new Map<string, number>();
-    const count = (counts.get(index) ?? 0) + by;
-    if (count === 0) counts.delete(index);
-    else this.#indexes.set(source, counts.set(index, count));
-  }
-
   #removeReader(id: string, read: Read, key: string): void {
     const readers = this.#readers.get(id)!;
     readers.keys.delete(key);
     if (readers.keys.size > 0) return;
     this.#readers.delete(id);
     this.#readsIn.set(read.source, this.#readsIn.get(read.source)! - 1);
-    if (read.type === "index") this.#countIndex(read.source, read.index, -1);
+    if (read.type === "index") count(this.#indexes, read.source, read.index, -1);
     if (read.type !== "list") return;
     const places = this.#listReads.get(read.source)!;
-    const place = placeOf(read.namespace, read.label);
+    if (readers.shared?.type === "field") count(this.#fields, read.source, readers.shared.name, -1);
+    const place = placeOf(read.namespace, readers.shared);
     const ids = places.get(place)!;
     ids.delete(id);
     if (ids.size === 0) places.delete(place);
@@ -133,30 +148,51 @@ export function identityOf(read: Read): string {
     case "object":
       return `object ${read.source} ${read.key}`;
     case "list":
-      return `list ${read.source} ${read.namespace ?? "*"} ${read.labelSelector ?? ""}`;
+      return `list ${read.source} ${read.namespace ?? "*"} ${read.labelSelector ?? ""} ${read.fieldSelector ?? ""}`;
     case "index":
       return `index ${read.source} ${read.index} ${read.value}`;
   }
 }
 
-/** A label with its value, as one text. */
-export function labelId(key: string, value: string): string {
-  return `${key}=${value}`;
+function count(counts: Map<string, Map<string, number>>, source: string, name: string, by: 1 | -1): void {
+  const ofSource = counts.get(source) ?? new Map<string, number>();
+  const next = (ofSource.get(name) ?? 0) + by;
+  if (next === 0) ofSource.delete(name);
+  else counts.set(source, ofSource.set(name, next));
 }
 
-function placeOf(namespace: string | undefined, label: string | undefined): string {
-  return `${namespace ?? "*"} ${label ?? ""}`;
+/**
+ * The shared text that the fewest other reads are found by. Selectors often begin with a label that all of them ask for
+ * (`app=postgres,cluster=a`): found by that one, every step would look at every read.
+ */
+function fewestReads(places: ReadonlyMap<string, ReadonlySet<string>>, read: Read & { type: "list" }) {
+  let fewest: SharedText | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const shared of read.shared ?? []) {
+    const reads = places.get(placeOf(read.namespace, shared))?.size ?? 0;
+    if (reads >= least) continue;
+    fewest = shared;
+    least = reads;
+  }
+  return fewest;
 }
 
-/** The places of all list reads that an object can be in, or have been in. */
-function placesOf({ old, object }: ObjectStep): ReadonlySet<string> {
+function placeOf(namespace: string | undefined, shared: SharedText | undefined): string {
+  return `${namespace ?? "*"} ${shared ? `${shared.type} ${shared.name}=${shared.text}` : ""}`;
+}
+
+/** The places of all list reads that an object can be in, or have been in. `fields` are those that reads select by. */
+function placesOf({ old, object }: ObjectStep, fields: Iterable<string>): ReadonlySet<string> {
+  const paths = [...fields].map((name) => ({ name, path: FieldPath.ofField(name) }));
   const places = new Set<string>();
   for (const state of [old, object]) {
     if (!state) continue;
     const { namespace, labels = {} } = state.metadata;
+    const shared: SharedText[] = Object.entries(labels).map(([name, text]) => ({ type: "label", name, text }));
+    for (const { name, path } of paths) shared.push({ type: "field", name, text: path.textOf(state) ?? "" });
     for (const where of namespace === undefined ? [undefined] : [undefined, namespace]) {
       places.add(placeOf(where, undefined));
-      for (const [key, value] of Object.entries(labels)) places.add(placeOf(where, labelId(key, value)));
+      for (const each of shared) places.add(placeOf(where, each));
     }
   }
   return places;
@@ -166,8 +202,7 @@ function touches(read: Read, step: ObjectStep): boolean {
   if (read.type !== "list") return false;
   return [step.old, step.object].some((object) => {
     if (!object) return false;
-    const { namespace, labels } = object.metadata;
-    if (read.namespace !== undefined && read.namespace !== namespace) return false;
-    return read.matches?.(labels ?? {}) ?? true;
+    if (read.namespace !== undefined && read.namespace !== object.metadata.namespace) return false;
+    return read.matches?.(object) ?? true;
   });
 }

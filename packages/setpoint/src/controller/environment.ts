@@ -1,12 +1,12 @@
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
+import type { Fence } from "../loop/fence.js";
+import type { Logger } from "../loop/logger.js";
 import type { QueueObserver } from "../queue/queue-metrics.js";
 import type { Action } from "./cause.js";
 import type { Cluster } from "./cluster.js";
 import type { Controller, FailedRun } from "./controller.js";
 import type { EventRecorder } from "./event-recorder.js";
-import type { Fence } from "./fence.js";
-import type { Logger } from "./logger.js";
 import { SecretMask } from "./secret-mask.js";
 import type { RunRecord, Timeline } from "./timeline.js";
 import type { Traces } from "./traces.js";
@@ -28,6 +28,8 @@ export interface ControllerEnvironment {
   readonly traces?: Traces;
   /** Shared by all that may see the same Secrets. */
   readonly mask?: SecretMask;
+  /** The name of the controller of this process that writes as this field manager. */
+  readonly controllerOf?: (fieldManager: string) => string | undefined;
   /** Whether runs only tell what they would do: effects are not run. Its clusters must only try writes out. */
   readonly isPlan?: boolean;
 }

@@ -3,7 +3,7 @@ import type { Client, JsonPatchOperation } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import { type Fence, openFence } from "./fence.js";
+import { type Fence, openFence } from "../loop/fence.js";
 
 const MAX_LENGTH = 63;
 const MAX_DOMAIN_LENGTH = 253;

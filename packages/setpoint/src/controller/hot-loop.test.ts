@@ -122,6 +122,31 @@ describe("HotLoopDetector", () => {
     expect(found.findIndex((loop) => loop !== undefined)).toBe(29);
   });
 
+  it("keeps holding a key back, longer each time, while the loop goes on, and says once that it began", () => {
+    const detector = new HotLoopDetector();
+    let nowMs = 0;
+    const found = [];
+    for (let at = 0; at < 20; at++) {
+      const loop = detector.observe(run("team/a", 1, [write("spec.replicas")]), nowMs);
+      if (loop) found.push(loop);
+      nowMs += (loop?.delayMs ?? 0) + 100;
+    }
+    expect(found.map(({ delayMs }) => delayMs / 1_000)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
+    expect(found.map(({ isNew }) => isNew).indexOf(true)).toBe(0);
+    expect(found.filter(({ isNew }) => isNew)).toHaveLength(1);
+  });
+
+  it("ends an episode once the key was calm, and begins another when it loops again", () => {
+    const detector = new HotLoopDetector();
+    const again = (fromMs: number) =>
+      Array.from({ length: 10 }, (_, at) =>
+        detector.observe(run("team/a", 1, [write("spec.replicas")]), fromMs + at),
+      ).at(-1);
+    expect(again(0)).toMatchObject({ isNew: true, delayMs: 1_000 });
+    expect(detector.observe(run("team/a", 1, [write("spec.replicas")]), 70_000)).toBeUndefined();
+    expect(again(200_000)).toMatchObject({ isNew: true, delayMs: 1_000 });
+  });
+
   it("suspects an object before it is sure, so that its other writer can be found", () => {
     const detector = new HotLoopDetector();
     for (let at = 0; at < 5; at++) detector.observe(run("team/a", 1, [write("spec.replicas")]), at);

@@ -17,6 +17,17 @@ export interface HotLoop {
   readonly count: number;
   /** How long the key is held back. */
   readonly delayMs: number;
+  /** Whether this begins an episode, which is worth a report; later writes of the same episode are not. */
+  readonly isNew: boolean;
+}
+
+/** From the first write that makes a loop until the key has been calm for a while. */
+interface Episode {
+  /** The write that repeats. */
+  readonly id: string;
+  count: number;
+  delayMs: number;
+  lastMs: number;
 }
 
 /** A run, as far as it may be part of a loop. */
@@ -47,7 +58,7 @@ interface Tally {
   readonly suspects: Map<string, number>;
   /** With more than so many, those of which the window holds nothing are dropped. */
   sweepAt: number;
-  delayMs: number;
+  episode: Episode | undefined;
 }
 
 /** Finds keys that keep writing the same fields: two writers that undo each other, or a desire that is never the same. */
@@ -63,21 +74,25 @@ export class HotLoopDetector {
   observe(run: TalliedRun, nowMs: number): HotLoop | undefined {
     if (run.writes.length === 0) return undefined;
     const tally = this.#tallyOf(run);
+    if (tally.episode && isOver(tally.episode, nowMs)) tally.episode = undefined;
+    const { episode } = tally;
     let hottest: { readonly write: WriteRecord; readonly count: number } | undefined;
     for (const write of run.writes) {
-      const count = repeated(tally, write, run, nowMs);
+      const { count, followsNews } = repeated(tally, write, run, nowMs);
       const limit = limitOf(write);
-      if (count >= limit / 2) tally.suspects.set(`${write.kind} ${write.key}`, nowMs);
+      // While the key is held back the window holds few of its writes: one more of the same continues the episode.
+      const isContinued = episode?.id === idOf(write) && !followsNews;
+      if (count >= limit / 2 || isContinued) tally.suspects.set(`${write.kind} ${write.key}`, nowMs);
       else tally.suspects.delete(`${write.kind} ${write.key}`);
-      if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
+      if (isContinued) hottest = { write, count: episode.count + 1 };
+      else if (count >= limit && count > (hottest?.count ?? 0)) hottest = { write, count };
     }
     if (tally.times.size > tally.sweepAt) sweep(tally, nowMs);
-    if (!hottest) {
-      tally.delayMs = 0;
-      return undefined;
-    }
-    tally.delayMs = Math.min(Math.max(FIRST_DELAY_MS, tally.delayMs * 2), MAX_DELAY_MS);
-    return { ...hottest, delayMs: tally.delayMs };
+    if (!hottest) return undefined;
+    const { write, count } = hottest;
+    const delayMs = Math.min(Math.max(FIRST_DELAY_MS, (episode?.delayMs ?? 0) * 2), MAX_DELAY_MS);
+    tally.episode = { id: idOf(write), count, delayMs, lastMs: nowMs };
+    return { write, count, delayMs, isNew: episode === undefined };
   }
 
   forget(key: string): void {
@@ -87,22 +102,36 @@ export class HotLoopDetector {
   #tallyOf({ key, generation }: TalliedRun): Tally {
     const known = this.#tallies.get(key);
     if (known && known.generation === generation) return known;
-    const tally = { generation, times: new Map(), suspects: new Map(), sweepAt: FIRST_SWEEP, delayMs: 0 };
+    const tally = { generation, times: new Map(), suspects: new Map(), sweepAt: FIRST_SWEEP, episode: undefined };
     this.#tallies.set(key, tally);
     return tally;
   }
 }
 
-/** Adds a write to the tally; gives how many of the window, this one included, are the same and follow no news. */
-function repeated(tally: Tally, write: WriteRecord, run: TalliedRun, nowMs: number): number {
-  const id = `${write.verb} ${write.kind} ${write.key} ${write.paths.join(" ")}`;
+/** The key was calm for longer than holding back both writers explains. */
+function isOver({ lastMs, delayMs }: Episode, nowMs: number): boolean {
+  return nowMs - lastMs > WINDOW_MS + 2 * delayMs;
+}
+
+function idOf(write: WriteRecord): string {
+  return `${write.verb} ${write.kind} ${write.key} ${write.paths.join(" ")}`;
+}
+
+/** Adds a write to the tally; `count`: how many of the window, this one included, are the same and follow no news. */
+function repeated(
+  tally: Tally,
+  write: WriteRecord,
+  run: TalliedRun,
+  nowMs: number,
+): { readonly count: number; readonly followsNews: boolean } {
+  const id = idOf(write);
   const content = run.contents.get(write);
   const followsNews = run.causes.some((cause) => isNewsFor(cause, write, run));
   const recent = (tally.times.get(id) ?? []).filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
   tally.times.set(id, [...recent, { timeMs: nowMs, content, followsNews }]);
-  if (recent.length + 1 >= limitOf(write) * MOVING_FACTOR) return recent.length + 1;
+  if (recent.length + 1 >= limitOf(write) * MOVING_FACTOR) return { count: recent.length + 1, followsNews };
   const before = recent.filter((earlier) => !earlier.followsNews && earlier.content === content).length;
-  return followsNews ? before : before + 1;
+  return { count: followsNews ? before : before + 1, followsNews };
 }
 
 /** Whether a cause tells of anything but the written object itself: what changes that may be another writer of it. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { controller } from "./controller.js";
-import { type Logger, silentLogger } from "./logger.js";
 import { Website, World } from "./world.testing.js";
 
 let world: World;

@@ -169,7 +169,10 @@ export class KindSource {
     this.#shares.set(namespace, share);
     if (this.isOwned) share.addIndex(OWNER_INDEX, ownerIndexValues);
     for (const [name, values] of Object.entries(this.use.indexes ?? {})) share.addIndex(name, values as never);
-    const handler = share.addHandler((event) => onEvent(this, event), resyncMs === undefined ? {} : { resyncMs });
+    const handler = share.addHandler(
+      (event) => onEvent(this, event),
+      resyncMs === undefined ? {} : { resync: resyncMs },
+    );
     this.#handlersSynced.push(handler.synced);
     return share;
   }

@@ -1,9 +1,11 @@
 import { SetpointError } from "../errors/error.js";
+import { isSelectedBy, type ListSelection, termsOf } from "../informer/selection.js";
+import { parseFieldSelector } from "../kinds/field-selector.js";
 import { type Kind, keyOf } from "../kinds/kind.js";
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from "../kinds/label-selector.js";
+import { parseLabelSelector } from "../kinds/label-selector.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { ListReadOptions, ReadOptions } from "./context.js";
-import { labelId } from "./dependency-index.js";
+import type { Read, SharedText } from "./dependency-index.js";
 import type { KindSource } from "./kind-source.js";
 import type { Run } from "./run.js";
 
@@ -52,27 +54,23 @@ export class ObjectReader {
   }
 
   async list(kind: Kind, options: ListReadOptions = {}): Promise<readonly KubeObject[]> {
-    const { tracked = true, cached = true, labelSelector } = options;
+    const { tracked = true, cached = true, labelSelector, fieldSelector } = options;
     const namespace = this.#namespaceFor(kind, options);
     const source = this.#sources.of(kind);
     this.#run.assertOpen();
     if (!cached) {
       const scope = namespace === "*" ? {} : inNamespace(namespace);
       const signal = this.#run.currentSignal();
-      const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, signal });
+      const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, fieldSelector, signal });
       for (const item of items) this.#run.learn(kind, item);
       return items;
     }
     const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
-    const terms = labelSelector ? parseLabelSelector(labelSelector) : undefined;
-    const matches = terms && ((labels: Readonly<Record<string, string>>): boolean => matchesLabels(terms, labels));
     const one = namespace === "*" || namespace === "" ? undefined : namespace;
-    if (tracked) {
-      const label = terms && sharedLabel(terms);
-      this.#run.track({ type: "list", source: source.id, namespace: one, labelSelector, matches, label });
-    }
-    const found = [...informer.list(one)].filter((object) => matches?.(object.metadata.labels ?? {}) ?? true);
+    const selection = { namespace: one, labelSelector, fieldSelector };
+    if (tracked) this.#run.track({ type: "list", source: source.id, ...selection, ...matchOf(selection) });
+    const found = [...informer.list(selection)];
     for (const object of found) this.#run.learn(kind, object);
     return sorted(found);
   }
@@ -118,10 +116,22 @@ function inNamespace(namespace: string): { readonly namespace?: string } {
   return namespace === "" ? {} : { namespace };
 }
 
-/** A label that all have which a selector matches, if it asks for one. */
-function sharedLabel(terms: readonly LabelRequirement[]): string | undefined {
-  const term = terms.find(({ operator, values }) => operator === "In" && values.length === 1);
-  return term && labelId(term.key, term.values[0]!);
+/** What tells the objects of a selection from others. */
+function matchOf(selection: ListSelection): Pick<Read & { type: "list" }, "matches" | "shared"> {
+  const terms = termsOf(selection);
+  return terms.length === 0 ? {} : { matches: (object) => isSelectedBy(terms, object), shared: sharedTexts(selection) };
+}
+
+/** The equality terms of the selectors: every match satisfies each. */
+function sharedTexts({ labelSelector, fieldSelector }: ListSelection): readonly SharedText[] {
+  const shared: SharedText[] = [];
+  for (const { key, operator, values } of labelSelector ? parseLabelSelector(labelSelector) : []) {
+    if (operator === "In" && values.length === 1) shared.push({ type: "label", name: key, text: values[0]! });
+  }
+  for (const { field, operator, value } of fieldSelector ? parseFieldSelector(fieldSelector) : []) {
+    if (operator === "=") shared.push({ type: "field", name: field, text: value });
+  }
+  return shared;
 }
 
 function sorted(objects: KubeObject[]): readonly KubeObject[] {

@@ -167,7 +167,7 @@ describe("the opinionated mode, row by row:", () => {
           finalizer: HELD,
           resync: "1h",
           add: () => calls.push("add"),
-          update: (old, site) => calls.push(`update ${old.spec.image} to ${site.spec.image}`),
+          update: (site, old) => calls.push(`update ${old.spec.image} to ${site.spec.image}`),
         });
       const first = await world.watch(plain());
       await world.createWebsite("a");

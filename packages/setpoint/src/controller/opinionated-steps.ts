@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { Fence } from "./fence.js";
+import type { Fence } from "../loop/fence.js";
 import { isEqual } from "./field-paths.js";
 import { editFinalizers, type FinalizerEdit, hasFinalizer } from "./finalizer.js";
 import type { WatchContext, Watcher, WatchStep } from "./watcher.js";
@@ -60,7 +60,7 @@ export async function handleOpinionated(
     return;
   }
   if (step.type === "update") {
-    await options.update?.(step.old, object, ctx);
+    await options.update?.(object, step.old, ctx);
     return;
   }
   if (options.sync) await options.sync(object, ctx);

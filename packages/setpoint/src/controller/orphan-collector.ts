@@ -1,7 +1,7 @@
 import { isNotFound } from "../client/api-error.js";
 import { keyOf, parseKey } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { Fence } from "./fence.js";
+import type { Fence } from "../loop/fence.js";
 import type { KindSource } from "./kind-source.js";
 import { type AnnotatedOwner, annotatedOwner, isOfKind, OWNER_INDEX, ownerIndexValue } from "./ownership.js";
 

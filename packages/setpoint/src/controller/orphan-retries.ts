@@ -1,6 +1,6 @@
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
-import type { BackoffOptions } from "../queue/backoff.js";
+import type { BackoffOptions } from "../loop/backoff.js";
 import { WorkQueue } from "../queue/work-queue.js";
 
 export interface OrphanRetryOptions {

@@ -1,4 +1,4 @@
-import type { Outcome } from "./outcome.js";
+import type { Outcome } from "../loop/outcome.js";
 import type { WriteRecord } from "./timeline.js";
 
 /** What a run of one object would do. */

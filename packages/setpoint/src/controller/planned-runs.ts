@@ -1,4 +1,5 @@
 import type { KubeObject } from "../kinds/object.js";
+import { messageOf } from "../loop/outcome.js";
 import { AppliedMemory } from "./applied-memory.js";
 import type { Cause } from "./cause.js";
 import type { Controller } from "./controller.js";
@@ -6,7 +7,6 @@ import { ControllerSources } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
 import { isPaused } from "./directives.js";
 import { type ControllerEnvironment, masked } from "./environment.js";
-import { messageOf } from "./outcome.js";
 import { OwnWrites } from "./own-writes.js";
 import type { PlannedRun } from "./planned-run.js";
 import { RunExecutor } from "./run-executor.js";

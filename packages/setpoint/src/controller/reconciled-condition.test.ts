@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import type { KubeObject } from "../kinds/object.js";
+import { waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import type { ControllerRun } from "./controller-run.js";
-import { waitFor } from "./outcome.js";
 import { ReconciledCondition } from "./reconciled-condition.js";
 import { Website, World } from "./world.testing.js";
 
@@ -198,15 +198,17 @@ describe("ReconciledCondition", () => {
   const shown = (reason: string, message?: string) =>
     ({ type: "Reconciled", status: "False", reason, message }) as never;
 
+  const first = { attempt: 0, isLastAttempt: false };
+
   it("replaces what it may have written, although no answer has said so", () => {
     const condition = new ReconciledCondition();
     condition.meet("a", object);
     for (const reason of ["First", "Second"]) {
-      condition.writing("a", condition.of(waitFor(reason), false, object)!);
+      condition.writing("a", condition.of(waitFor(reason), first, object, false)!);
     }
     const mayReplace = () => ["First", "Second", "Third"].map((reason) => condition.mayReplace("a", shown(reason)));
     expect(mayReplace()).toEqual([true, true, false]);
-    condition.wrote("a", condition.of(waitFor("Second"), false, object)!);
+    condition.wrote("a", condition.of(waitFor("Second"), first, object, false)!);
     expect(mayReplace()).toEqual([false, true, false]);
     condition.meet("a", { ...object, metadata: { ...object.metadata, uid: "2" } });
     expect(mayReplace()).toEqual([false, false, false]);
@@ -215,7 +217,7 @@ describe("ReconciledCondition", () => {
   it("knows what it wrote where a schema keeps no messages", () => {
     const condition = new ReconciledCondition();
     condition.meet("a", object);
-    condition.wrote("a", condition.of(waitFor("First", { message: "of all" }), false, object)!);
+    condition.wrote("a", condition.of(waitFor("First", { message: "of all" }), first, object, false)!);
     expect([condition.mayReplace("a", shown("First")), condition.mayReplace("a", shown("First", "else"))]).toEqual([
       true,
       false,

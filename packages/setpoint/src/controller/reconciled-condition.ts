@@ -1,15 +1,26 @@
 import { type Condition, findCondition } from "../kinds/condition.js";
 import type { KubeObject } from "../kinds/object.js";
-import { messageOf, type Outcome } from "./outcome.js";
+import { messageOf, type Outcome } from "../loop/outcome.js";
 
-/** The condition in which the runtime shows waits, terminal errors and parked keys. */
+/** The condition in which the runtime shows success, waits and failures. */
 const RECONCILED = "Reconciled";
+
+/** How many runs in a row must fail before the object shows it: one or two may be a conflict, or a server that restarts. */
+export const FAILURES_SHOWN = 3;
 
 type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 /** How many are kept of which it is not known whether they were written. */
 const MAX_OPEN = 4;
 const NONE: readonly Said[] = [];
+
+/** Which try of a key ended. */
+export interface Attempt {
+  /** 0 for a first try. */
+  readonly attempt: number;
+  /** Whether its failure is the last of the retry policy. */
+  readonly isLastAttempt: boolean;
+}
 
 interface Sayings {
   readonly uid: string;
@@ -27,17 +38,27 @@ export class ReconciledCondition {
   /** By key, of all objects that ran since the start. */
   readonly #said = new Map<string, Sayings>();
 
-  /** What an outcome says of the object; undefined where it says nothing, or what needs no condition. */
-  of(outcome: Outcome, isLastAttempt: boolean, object: KubeObject): Said | undefined {
+  /**
+   * What an outcome says of the object; undefined where it says nothing. Success, and failures before the last, are said
+   * where the kind declares conditions (`isDeclared`), or to take back what is shown: others expect no such condition, and
+   * the account may not be allowed to write their status.
+   */
+  of(outcome: Outcome, { attempt, isLastAttempt }: Attempt, object: KubeObject, isDeclared: boolean): Said | undefined {
     switch (outcome.type) {
       case "waitFor":
         return negative(outcome.reason, outcome.message);
       case "terminal":
         return negative("TerminalError", messageOf(outcome.error));
       case "retry":
-        return isLastAttempt ? negative("RetriesExhausted", messageOf(outcome.error)) : undefined;
-      default:
-        return shownIn(object) ? { type: RECONCILED, status: "True", reason: "Succeeded", message: "" } : undefined;
+        if (isLastAttempt) return negative("RetriesExhausted", messageOf(outcome.error));
+        return isDeclared && attempt + 1 >= FAILURES_SHOWN
+          ? negative("ReconcileFailed", messageOf(outcome.error))
+          : undefined;
+      default: {
+        const isWanted = isDeclared && !object.metadata.deletionTimestamp;
+        if (!isWanted && !shownIn(object)) return undefined;
+        return { type: RECONCILED, status: "True", reason: "Succeeded", message: "" };
+      }
     }
   }
 

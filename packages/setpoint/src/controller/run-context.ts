@@ -1,14 +1,15 @@
 import { SetpointError } from "../errors/error.js";
 import type { NewCondition } from "../kinds/condition.js";
-import type { Kind } from "../kinds/kind.js";
+import { conditionSupport } from "../kinds/condition-support.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { Logger } from "../loop/logger.js";
+import * as outcome from "../loop/outcome.js";
 import { type Action, actionOf, type Cause } from "./cause.js";
 import { ChildWriter, type ChildWriterOptions } from "./child-writer.js";
 import type { ObjectAccess, ReconcileContext } from "./context.js";
 import type { EventRecorder } from "./event-recorder.js";
-import type { Logger } from "./logger.js";
 import { ObjectReader, type Sources } from "./object-reader.js";
-import * as outcome from "./outcome.js";
 import type { Run } from "./run.js";
 import type { StatusDraft } from "./status-draft.js";
 
@@ -96,6 +97,7 @@ class RunContext {
     };
     this.condition = (condition) => {
       run.assertOpen();
+      if (conditionSupport(run.kind) === "none") throw conditionsMissing(run.kind, "its schema has none");
       draft.condition(withGeneration(condition, object));
     };
     this.event = (type, reason, message) => {
@@ -120,6 +122,12 @@ class RunContext {
     this.#log ??= this.#options.log();
     return this.#log;
   }
+}
+
+/** A condition that nobody would see, and that would cost a write in each run. */
+export function conditionsMissing(kind: Kind, why: string): SetpointError {
+  const cure = "add conditions to the schema of its status, and install its CustomResourceDefinition";
+  return new SetpointError("CONDITIONS_MISSING", `${kindId(kind)} cannot show conditions: ${why}; ${cure}`);
 }
 
 function accessTo(options: RunContextOptions, cluster: string | undefined): Access {

@@ -2,24 +2,12 @@ import { isForbidden, isInvalid } from "../client/api-error.js";
 import { timeoutSignal } from "../clock/timeout-signal.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import type { ErrorCode } from "../errors/registry.js";
+import { acceptsCondition } from "../kinds/condition-support.js";
 import { keyOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { AppliedMemory } from "./applied-memory.js";
-import type { Cause } from "./cause.js";
-import type { RivalSearch } from "./child-writer.js";
-import type { ReconcileContext } from "./context.js";
-import type { Controller } from "./controller.js";
-import { Deadlines } from "./deadlines.js";
-import type { DependencyIndex } from "./dependency-index.js";
-import type { MaskedEnvironment } from "./environment.js";
-import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
-import { openFence } from "./fence.js";
-import { isEqual } from "./field-paths.js";
-import { editFinalizers, type FinalizerEdit, hasFinalizer, isLeaving } from "./finalizer.js";
-import { isHung } from "./hung.js";
-import type { KindSource } from "./kind-source.js";
-import { type Logger, silentLogger } from "./logger.js";
-import type { Sources } from "./object-reader.js";
+import { formatTime } from "../kinds/time.js";
+import { openFence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import {
   done,
   isOutcome,
@@ -30,14 +18,28 @@ import {
   shown,
   terminal,
   waitFor,
-} from "./outcome.js";
+} from "../loop/outcome.js";
+import type { AppliedMemory } from "./applied-memory.js";
+import type { Cause } from "./cause.js";
+import type { RivalSearch } from "./child-writer.js";
+import type { ReconcileContext } from "./context.js";
+import type { Controller } from "./controller.js";
+import { Deadlines } from "./deadlines.js";
+import type { DependencyIndex } from "./dependency-index.js";
+import type { MaskedEnvironment } from "./environment.js";
+import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
+import { isEqual } from "./field-paths.js";
+import { editFinalizers, type FinalizerEdit, hasFinalizer, isLeaving } from "./finalizer.js";
+import { isHung } from "./hung.js";
+import type { KindSource } from "./kind-source.js";
+import type { Sources } from "./object-reader.js";
 import { type OwnWrites, onlyAt } from "./own-writes.js";
 import { ReconciledCondition } from "./reconciled-condition.js";
 import { Run } from "./run.js";
-import { runContext, withGeneration } from "./run-context.js";
+import { conditionsMissing, runContext, withGeneration } from "./run-context.js";
 import type { SecretMask } from "./secret-mask.js";
 import { StatusDraft } from "./status-draft.js";
-import { StatusWriter } from "./status-writer.js";
+import { type StatusWrite, StatusWriter } from "./status-writer.js";
 import type { SpanOrigin } from "./traces.js";
 
 /** How a run ends whose object is gone, or is being deleted and nothing to this controller: it has no status to write. */
@@ -45,11 +47,15 @@ const LEFT = "left";
 
 /** What another try cannot mend: the declaration, or the object, has to change. */
 const MISTAKES: readonly ErrorCode[] = [
-  ...(["CHILD_NOT_OWNED", "CONTROLLER_INVALID", "KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"] as const),
+  ...(["CHILD_NOT_OWNED", "CONDITIONS_MISSING", "CONTROLLER_INVALID"] as const),
+  ...(["KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"] as const),
 ];
 
 /** How long the status may take to be written after a run that ended, also where its own signal is aborted. */
 const STATUS_TIMEOUT_MS = 30_000;
+
+/** RFC 3339, as in conditions. */
+const TIMES = /"\d{4}-\d\d-\d\dT[\d:.]+Z"/g;
 
 export interface ExecutorParts {
   readonly controller: Controller;
@@ -94,6 +100,8 @@ export class RunExecutor {
   readonly #parts: ExecutorParts;
   readonly #status: StatusWriter;
   readonly #reconciled = new ReconciledCondition();
+  /** Whether success is shown, too: the kind declares conditions that can say it. */
+  readonly #declaresConditions: boolean;
   /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
@@ -106,6 +114,8 @@ export class RunExecutor {
     const { controller, environment, primary } = parts;
     this.#loop = new EventLoopWatch(environment.clock, (blocked) => parts.onBlocked(blocked));
     this.#deadlines = new Deadlines(environment.clock, controller.timeoutMs, parts.signal);
+    const success = { type: "Reconciled", status: "True", reason: "Succeeded", observedGeneration: 1 } as const;
+    this.#declaresConditions = acceptsCondition(controller.kind, success, formatTime(environment.clock.now()));
     this.#status = new StatusWriter(
       primary.cluster.client,
       controller.kind,
@@ -120,7 +130,7 @@ export class RunExecutor {
       const message = `${controller.name}: the run of ${request.key} took more than ${controller.timeoutMs / 1_000} s`;
       return new SetpointError("RECONCILE_TIMEOUT", message);
     };
-    const aborting = this.#spareSignals.pop() ?? new AbortController();
+    const aborting = this.#spareSignals.pop() ?? runSignal();
     this.#deadlines.begin(aborting, timedOut);
     try {
       const result = await this.#execute(request, aborting.signal);
@@ -252,22 +262,25 @@ export class RunExecutor {
   async #writeStatus(run: Run, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
     const { environment, primary } = this.#parts;
     const { fence = openFence } = environment;
-    const { object, isLastAttempt } = request;
+    const { object } = request;
     const { uid } = object.metadata;
     try {
       // The finalizer may have been added meanwhile: the status belongs to the newest state known.
       const latest = primary.peek(object.metadata.namespace ?? "")?.get(run.key) ?? object;
       if (latest.metadata.uid !== uid) return outcome;
       if (this.#status.showsConditions) this.#reconciled.meet(run.key, object);
-      const said = this.#status.showsConditions ? this.#reconciled.of(outcome, isLastAttempt, latest) : undefined;
+      const said = this.#status.showsConditions
+        ? this.#reconciled.of(outcome, request, latest, this.#declaresConditions)
+        : undefined;
       if (said) {
         // What was reconciled is the object that the run got, whatever it has become since.
         draft.report(withGeneration(said, object), (shown) => this.#reconciled.mayReplace(run.key, shown));
         this.#reconciled.writing(run.key, said);
       }
-      const isWritten = !draft.isEmpty && (await this.#writeDraft(run, latest, draft));
-      if (said && isWritten) this.#reconciled.wrote(run.key, said);
-      return outcome;
+      const written = draft.isEmpty ? undefined : await this.#writeDraft(run, latest, draft);
+      if (said && written && draft.hasReport) this.#reconciled.wrote(run.key, said);
+      if (!written || written.dropped.length === 0) return outcome;
+      throw conditionsMissing(this.#parts.controller.kind, `the server has dropped ${written.dropped.join(", ")}`);
     } catch (error) {
       const failed = environment.mask.error(error);
       if (outcome.type !== "retry" && outcome.type !== "terminal") return retry(failed);
@@ -279,28 +292,33 @@ export class RunExecutor {
     }
   }
 
-  /** False where there was nothing to write. */
-  async #writeDraft(run: Run, latest: KubeObject, draft: StatusDraft): Promise<boolean> {
+  /** Undefined where there was nothing to write. */
+  async #writeDraft(run: Run, latest: KubeObject, draft: StatusDraft): Promise<StatusWrite | undefined> {
     const { environment, primary, ownWrites } = this.#parts;
     const { clock, fence = openFence } = environment;
     fence.check();
     using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
     // Awaited here: the deadline ends with this function.
     return await ownWrites.during(primary.id, run.key, async () => {
-      const written = await this.#status.write(latest, draft, deadline.signal, (request) =>
-        run.write("status", primary.id, run.key, request),
-      );
-      if (!written) return false;
+      let rival: string | undefined;
+      const written = await this.#status.write(latest, draft, deadline.signal, async (request, paths) => {
+        // Asked before the write, which takes the fields over.
+        rival = await this.#parts.rivalOf(primary, run.key, paths, { key: run.key, signal: deadline.signal });
+        return run.write("status", primary.id, run.key, request);
+      });
+      if (!written) return undefined;
       const { base, answer, paths } = written;
       const { resourceVersion } = answer.metadata;
-      const record = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
+      const status = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
+      const record = rival === undefined ? status : { ...status, rival };
       run.writes.push(record);
-      run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status));
+      // Times move with each write that only repeats another.
+      run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status).replace(TIMES, ""));
       // An answer on top of what somebody else wrote, which was not known here, is no echo: it brings their change.
       const isOwn = base.metadata.resourceVersion === latest.metadata.resourceVersion ? onlyAt("status") : () => false;
       ownWrites.note(primary.id, run.key, run.key, latest, answer, isOwn);
       primary.observe(answer);
-      return true;
+      return written;
     });
   }
 
@@ -359,4 +377,11 @@ function outcomeOf(thrown: unknown): Outcome {
   if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
   if (isSetpointError(thrown, "CHILD_TERMINATING")) return waitFor("ChildTerminating", { message: thrown.message });
   return MISTAKES.some((code) => isSetpointError(thrown, code)) ? terminal(thrown) : retry(thrown);
+}
+
+/** Each request that a run has under way listens to its signal, and a run may send as many at once as it likes. */
+function runSignal(): AbortController {
+  const controller = new AbortController();
+  process.getBuiltinModule("node:events").setMaxListeners(0, controller.signal);
+  return controller;
 }

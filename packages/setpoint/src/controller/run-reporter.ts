@@ -1,12 +1,13 @@
 import type { KubeObject } from "../kinds/object.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import type { WorkItem } from "../queue/key-queue.js";
 import { actionOf, type Cause } from "./cause.js";
 import type { Controller, FailedRun } from "./controller.js";
 import type { ControllerEnvironment } from "./environment.js";
 import type { BlockedLoop } from "./event-loop-watch.js";
 import type { HotLoop } from "./hot-loop.js";
-import { type Logger, silentLogger } from "./logger.js";
-import { messageOf } from "./outcome.js";
+import { FAILURES_SHOWN } from "./reconciled-condition.js";
 import { type RunRecord, Timeline } from "./timeline.js";
 
 type Item = WorkItem<readonly Cause[]>;
@@ -69,29 +70,50 @@ export class RunReporter {
     observer?.runEnded?.(record);
   }
 
-  failed(error: unknown, object: KubeObject, run: number, failed: FailedRun): void {
+  failed(error: unknown, object: KubeObject, run: number, failed: FailedRun, isTerminal = false): void {
     const { key, attempt, parked } = failed;
     this.log.error(`reconcile of ${key} failed: ${messageOf(error)}`, { object: key, run, attempt, parked, error });
-    try {
-      this.#controller.onError?.(error, failed);
-    } catch (thrown) {
-      // What a failure is followed by, a parked key or one that stays locked, must not be lost by it.
-      this.log.error(`an error handler failed: ${messageOf(thrown)}`, { object: key, error: thrown });
+    this.handle(error, failed);
+    if (isTerminal) {
+      this.#environment.recorder?.record({
+        object,
+        type: "Warning",
+        reason: "TerminalError",
+        message: messageOf(error),
+      });
+      return;
     }
-    this.#environment.observer?.failed?.(error, failed);
+    if (!parked && attempt + 1 === FAILURES_SHOWN) {
+      const text = `${FAILURES_SHOWN} runs in a row failed; retried with back-off: ${messageOf(error)}`;
+      this.#environment.recorder?.record({ object, type: "Warning", reason: "ReconcileFailed", message: text });
+    }
     if (!parked) return;
     const pause = this.#controller.backoff.maxMs / 1_000;
     const message = `${attempt + 1} tries failed; the next are ${pause} s apart: ${messageOf(error)}`;
     this.#environment.recorder?.record({ object, type: "Warning", reason: "RetriesExhausted", message });
   }
 
+  /** Tells the controller's own error handler, and the metrics. */
+  handle(error: unknown, failed: FailedRun): void {
+    try {
+      this.#controller.onError?.(error, failed);
+    } catch (thrown) {
+      // What a failure is followed by, a parked key or one that stays locked, must not be lost by it.
+      this.log.error(`an error handler failed: ${messageOf(thrown)}`, { object: failed.key, error: thrown });
+    }
+    this.#environment.observer?.failed?.(error, failed);
+  }
+
   loops(key: string, object: KubeObject, { write, count, delayMs }: HotLoop): void {
     const { rival } = write;
+    const controller = rival && this.#environment.controllerOf?.(rival);
+    const writer = controller ? `controller ${controller} of this process` : rival && `the field manager ${rival}`;
     const fields = write.paths.join(", ") || "unknown fields";
     const message =
       `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although nothing new was ` +
-      `asked for; ${rival ? `${rival} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
-    this.log.warn(`hot loop: ${message}`, { object: key, fields: write.paths, rival, delayMs });
+      `asked for; ${writer ? `${writer} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
+    const reported = "from now on it is held back, longer each time, up to a minute, and not reported again";
+    this.log.warn(`hot loop: ${message}; ${reported}`, { object: key, fields: write.paths, rival, delayMs });
     this.#environment.recorder?.record({ object, type: "Warning", reason: "HotLoop", message });
   }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { controller, scoped } from "./controller.js";
@@ -64,5 +65,30 @@ describe("the signal of a run", () => {
     answer();
     await world.clock.settle();
     expect(written).toEqual(["late"]);
+  });
+
+  it("serves many requests at once without a warning, and none of them stays its listener", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    const listeners: number[] = [];
+    await world.run(
+      controller(Website, {
+        owns: [ConfigMap],
+        reconcile: async (site, ctx) => {
+          const names = Array.from({ length: 30 }, (_, index) => `${site.metadata.name}-${index}`);
+          for (const round of ["1", "2", "3"]) {
+            await Promise.all(names.map((name) => ctx.apply(ConfigMap, { metadata: { name }, data: { round } })));
+            listeners.push(getEventListeners(ctx.signal, "abort").length);
+          }
+        },
+      }),
+    );
+    await world.createWebsite("many");
+    await world.clock.advance(1_000);
+    process.off("warning", onWarning);
+    expect(listeners.length).toBeGreaterThan(2);
+    expect(Math.max(...listeners)).toBeLessThanOrEqual(1);
+    expect(warnings).toEqual([]);
   });
 });

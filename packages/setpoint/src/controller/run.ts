@@ -2,10 +2,10 @@ import type { Clock } from "../clock/clock.js";
 import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
+import { currentSignal, type Fence } from "../loop/fence.js";
 import type { DependencyIndex, Read } from "./dependency-index.js";
 import { identityOf } from "./dependency-index.js";
 import { BLOCKED_AFTER_MS, type Pause } from "./event-loop-watch.js";
-import { currentSignal, type Fence } from "./fence.js";
 import type { SecretMask } from "./secret-mask.js";
 import type { WriteRecord } from "./timeline.js";
 import type { RunSpan } from "./traces.js";
@@ -68,6 +68,7 @@ export class Run {
     this.#mask = options.mask;
     this.#span = options.span;
     this.#lastSeenMs = options.clock.monotonic();
+    this.#mask.name(options.key);
   }
 
   get lastSeenMs(): number {
@@ -93,6 +94,8 @@ export class Run {
   track(read: Read): void {
     const id = identityOf(read);
     this.reads.add(id);
+    // Also of what is not there: messages name it.
+    if (read.type === "object") this.#mask.name(read.key);
     this.#dependencies.add(this.key, read, id);
   }
 
@@ -118,7 +121,7 @@ export class Run {
     return currentSignal(this.signal, this.#fence);
   }
 
-  /** The values of a Secret that the run has seen must not be seen by others. */
+  /** The values of a Secret that the run has seen must not be seen by others; names may. */
   learn(kind: Kind, object: unknown): void {
     this.#mask.learn(kind, object);
   }

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SetpointError } from "../errors/error.js";
 import { Secret } from "../kinds/builtin/v1.js";
+import type { LogFields, Logger } from "../loop/logger.js";
 import { controller } from "./controller.js";
-import type { LogFields, Logger } from "./logger.js";
 import { SecretMask } from "./secret-mask.js";
 import { watcher } from "./watcher.js";
 import { Website, World } from "./world.testing.js";
@@ -148,7 +148,7 @@ describe("SecretMask", () => {
   });
 
   it("knows many values, and forgets the oldest beyond what it may keep", () => {
-    const mask = new SecretMask(1_000);
+    const mask = new SecretMask({ maxCharacters: 1_000 });
     const value = (at: number): string => `value-${at}`.padEnd(20, "x");
     for (let at = 0; at < 100; at++) mask.learn(Secret, { stringData: { value: value(at) } });
     expect(mask.text(value(99))).toBe("***");

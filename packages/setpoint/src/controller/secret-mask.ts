@@ -1,43 +1,91 @@
 import { Buffer } from "node:buffer";
 import type { Kind } from "../kinds/kind.js";
+import type { LogFields, Logger } from "../loop/logger.js";
 import { isRecord } from "./field-paths.js";
-import type { LogFields, Logger } from "./logger.js";
+import { type SecretOptions, SecretPolicy } from "./secret-policy.js";
 import { TextIndex } from "./text-index.js";
 
 /** Shorter values are words of everyday text: to mask them would hide what the text says. */
 const MIN_LENGTH = 6;
+/** How many names of objects are known; the oldest are forgotten first. */
+const MAX_NAMES = 100_000;
+/** What a name of an object is made of; a slash stands between a namespace and a name. */
+const NAME_CHARACTER = /[A-Za-z0-9.-]/;
 /** How many characters the values that are known have together at most; the oldest are forgotten first. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 const MASK = "***";
 /** What people are shown of an error. */
 const SHOWN_FIELDS = ["message", "stack", "cause", "errors"] as const;
 
+export interface SecretMaskOptions extends SecretOptions {
+  /** How many characters the values that are known may have together. */
+  readonly maxCharacters?: number;
+}
+
 /**
  * Knows the values of the Secrets that runs have read or written, and takes them out of whatever people may see: logs,
- * events, timeline, conditions, errors, traces. A text costs the same however many values are known.
+ * events, timeline, conditions, errors, traces. Which values are secret, {@link SecretPolicy} decides. The name, namespace
+ * or kind of an object that was met is never masked: it is public, and without it a text says nothing. A text costs the same
+ * however many values are known.
  */
 export class SecretMask {
   readonly #maxCharacters: number;
+  readonly #policy: SecretPolicy;
+  /** Names, namespaces and kinds that were met. The oldest stands first. */
+  readonly #names = new Set<string>();
   /** By their base64, which is how servers give them: the values. The oldest stands first. */
   readonly #values = new Map<string, string>();
   readonly #index = new TextIndex(MIN_LENGTH);
 
-  constructor(maxCharacters = MAX_CHARACTERS) {
-    this.#maxCharacters = maxCharacters;
+  constructor(options: SecretMaskOptions = {}) {
+    this.#maxCharacters = options.maxCharacters ?? MAX_CHARACTERS;
+    this.#policy = new SecretPolicy(options);
   }
 
-  /** Takes in an object, or a part of one, that a run read or states; anything but a Secret is passed over. */
+  /** Takes in an object, or a part of one, that a run read or states: the values of a Secret, and the names of all kinds. */
   learn(kind: Kind, object: unknown): void {
+    this.name(kind.kind);
+    // Others are not looked into: they may be items of a long list, each parsed when it is first touched.
     if (kind.kind !== "Secret" || kind.group !== "" || !isRecord(object)) return;
-    for (const encoded of texts(object.data)) {
-      if (!this.#values.has(encoded)) this.#add(encoded, Buffer.from(encoded, "base64").toString("utf8"));
+    const metadata = isRecord(object.metadata) ? object.metadata : {};
+    for (const name of [metadata.namespace, metadata.name]) if (typeof name === "string") this.name(name);
+    const annotations = metadata.annotations as Readonly<Record<string, string>> | undefined;
+    for (const [key, encoded] of texts(object.data)) {
+      if (this.#values.has(encoded)) continue;
+      this.#learnValue(key, encoded, Buffer.from(encoded, "base64").toString("utf8"), annotations);
     }
-    for (const value of texts(object.stringData)) this.#add(Buffer.from(value).toString("base64"), value);
+    for (const [key, value] of texts(object.stringData)) {
+      this.#learnValue(key, Buffer.from(value).toString("base64"), value, annotations);
+    }
+  }
+
+  #learnValue(
+    key: string,
+    encoded: string,
+    value: string,
+    annotations: Readonly<Record<string, string>> | undefined,
+  ): void {
+    if (!this.#policy.isSecret(key, value, annotations)) return;
+    this.#add(encoded, value);
+    // Of a document, such as the credentials of a registry, people quote parts.
+    for (const [field, text] of documentTexts(value)) {
+      if (this.#policy.isSecret(field, text, undefined)) this.#add(Buffer.from(text).toString("base64"), text);
+    }
+  }
+
+  /** Takes note of a name, namespace or kind, or of a key of both: it is not masked from now on. */
+  name(key: string): void {
+    for (const name of key.split("/")) {
+      if (name.length < MIN_LENGTH || this.#names.has(name)) continue;
+      this.#names.add(name);
+      if (this.#names.size > MAX_NAMES) this.#names.delete(this.#names.values().next().value!);
+    }
   }
 
   text(text: string): string {
     let [masked, shownTo] = ["", 0];
     for (const [start, end] of this.#index.found(text)) {
+      if (this.#isName(text, start, end)) continue;
       masked += text.slice(shownTo, start) + MASK;
       shownTo = end;
     }
@@ -62,6 +110,15 @@ export class SecretMask {
       error: (message, fields) => log.error(this.text(message), shown(fields)),
       with: (fields) => this.logger(log.with(shown(fields))),
     };
+  }
+
+  /** Whether what was found is, or lies within, a name that was met. */
+  #isName(text: string, start: number, end: number): boolean {
+    let [from, to] = [start, end];
+    while (from > 0 && NAME_CHARACTER.test(text[from - 1]!)) from--;
+    while (to < text.length && NAME_CHARACTER.test(text[to]!)) to++;
+    // A sentence may end behind a name.
+    return this.#names.has(text.slice(from, to)) || this.#names.has(text.slice(from, to).replace(/[.-]+$/, ""));
   }
 
   #fields(fields: LogFields): LogFields {
@@ -119,8 +176,24 @@ export class SecretMask {
 }
 
 /** The texts in `data` or `stringData`; patches have nulls there, and whoever states one may be mistaken. */
-function texts(fields: unknown): readonly string[] {
-  return isRecord(fields) ? Object.values(fields).filter((value) => typeof value === "string") : [];
+function texts(fields: unknown): readonly (readonly [key: string, text: string])[] {
+  if (!isRecord(fields)) return [];
+  return Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+}
+
+/** The texts of a JSON document, with the name of the field that each stands in; none of what is no document. */
+function documentTexts(value: string): readonly (readonly [field: string, text: string])[] {
+  if (!value.startsWith("{")) return [];
+  const found: [string, string][] = [];
+  try {
+    JSON.parse(value, (field: string, each: unknown) => {
+      if (typeof each === "string") found.push([field, each]);
+      return each;
+    });
+  } catch {
+    return [];
+  }
+  return found;
 }
 
 /** A field of that name whatever it is called: `__proto__` too. */

@@ -11,7 +11,7 @@ type MayReplace = (shown: Condition | undefined) => boolean;
 
 /** What a run says of the status, kept as edits, so that they can be made again on a newer state. */
 export class StatusDraft {
-  readonly #edits: Edit[] = [];
+  #edits: Edit[] = [];
   #isOptional = false;
 
   merge(status: unknown): void {
@@ -29,6 +29,20 @@ export class StatusDraft {
   report(condition: NewCondition, mayReplace: MayReplace): void {
     if (this.isEmpty) this.#isOptional = true;
     this.#edits.push({ type: "condition", condition, mayReplace });
+  }
+
+  /** Takes back what {@link report} said: the schema of the kind does not allow it. */
+  dropReport(): void {
+    this.#edits = this.#edits.filter((edit) => edit.type === "merge" || !edit.mayReplace);
+  }
+
+  get hasReport(): boolean {
+    return this.#edits.some((edit) => edit.type === "condition" && edit.mayReplace !== undefined);
+  }
+
+  /** The types of the conditions that the reconciler set. */
+  get conditionTypes(): readonly string[] {
+    return this.#edits.flatMap((edit) => (edit.type === "condition" && !edit.mayReplace ? [edit.condition.type] : []));
   }
 
   /** True where nothing but the runtime has something to say. */

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TransportResponse } from "../client/transport.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { controller } from "./controller.js";
-import { type Logger, silentLogger } from "./logger.js";
 import { failure, Website, World } from "./world.testing.js";
 
 /** An error answer of something that is no API server. */

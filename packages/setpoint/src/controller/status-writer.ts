@@ -1,6 +1,8 @@
 import { isConflict, isInvalid, isNotFound, isNotServed } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import { type Condition, findCondition } from "../kinds/condition.js";
+import { conditionSupport } from "../kinds/condition-support.js";
 import type { Kind } from "../kinds/kind.js";
 import type { JsonObject, KubeObject } from "../kinds/object.js";
 import { changedPaths, diffToMergePatch, isEqual } from "./field-paths.js";
@@ -16,6 +18,8 @@ export interface StatusWrite {
   readonly base: KubeObject;
   readonly answer: KubeObject;
   readonly paths: readonly string[];
+  /** Types of conditions that the reconciler set and the server did not keep. */
+  readonly dropped: readonly string[];
 }
 
 /** Writes the statuses of one kind: only what changed, and never over a state that was not looked at. */
@@ -29,29 +33,30 @@ export class StatusWriter {
    * server keeps nothing of a status that comes so.
    */
   #subresource: "status" | undefined = "status";
-  #showsConditions = true;
+  #showsConditions: boolean;
 
   constructor(client: Client, kind: Kind, clock: Clock, fieldManager: string) {
     this.#client = client;
     this.#kind = kind;
     this.#clock = clock;
     this.#fieldManager = fieldManager;
+    this.#showsConditions = conditionSupport(kind) !== "none";
   }
 
-  /** False once the server has shown that the kind has no status, or one without conditions. */
+  /** False where the kind has no status, or one without conditions, as declared or as the server has shown. */
   get showsConditions(): boolean {
     return this.#showsConditions;
   }
 
   /**
-   * Writes what the draft changes of `object`, each request by `send`. Undefined where that is nothing, or the object is
-   * gone.
+   * Writes what the draft changes of `object`, each request by `send`, which is told the paths. Undefined where nothing
+   * changes, or the object is gone.
    */
   async write(
     object: KubeObject,
     draft: StatusDraft,
     signal: AbortSignal,
-    send: (request: () => Promise<KubeObject>) => Promise<KubeObject>,
+    send: (request: () => Promise<KubeObject>, paths: readonly string[]) => Promise<KubeObject>,
   ): Promise<StatusWrite | undefined> {
     let before = object;
     let missed = 0;
@@ -65,16 +70,21 @@ export class StatusWriter {
       try {
         const patch = diffToMergePatch(current ?? {}, next) as JsonObject;
         const state = before;
-        const answer = await send(() => this.#patch(state, patch, subresource, signal));
+        const answer = await send(() => this.#patch(state, patch, subresource, signal), paths);
         const isIgnored = !subresource && isEqual(current ?? {}, statusOf(answer) ?? {});
         if (isIgnored) this.#subresource = "status";
         else this.#learnFrom(next, answer);
-        if (!isIgnored || missed > 0) return { base: state, answer, paths };
+        if (!isIgnored || missed > 0) return { base: state, answer, paths, dropped: droppedFrom(draft, answer) };
         before = answer;
         continue;
       } catch (error) {
         // A status with required fields that the reconciler has not set yet cannot show a condition of the runtime.
         if (isInvalid(error) && draft.isOptional) return undefined;
+        // Nor can a schema that names the conditions it allows; what the reconciler said must not be lost by that.
+        if (isInvalid(error) && draft.hasReport) {
+          draft.dropReport();
+          continue;
+        }
         if (!subresource && isNotFound(error)) return undefined;
         // For custom resources without the subresource, servers say that the object is not there.
         const isMissed = subresource !== undefined && (isNotFound(error) || isNotServed(error));
@@ -124,6 +134,11 @@ export class StatusWriter {
       { namespace, signal, fieldManager: this.#fieldManager, ...(subresource ? { subresource } : {}) },
     );
   }
+}
+
+function droppedFrom(draft: StatusDraft, answer: KubeObject): readonly string[] {
+  const { conditions } = (statusOf(answer) ?? {}) as { readonly conditions?: readonly Condition[] };
+  return draft.conditionTypes.filter((type) => !findCondition(conditions, type));
 }
 
 function statusOf(object: KubeObject): unknown {

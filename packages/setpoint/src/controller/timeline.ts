@@ -1,5 +1,5 @@
+import type { Outcome } from "../loop/outcome.js";
 import type { Action, Cause } from "./cause.js";
-import type { Outcome } from "./outcome.js";
 
 /** One write of a run: what was written where, never the values. */
 export interface WriteRecord {

@@ -1,4 +1,4 @@
-import { messageOf } from "./outcome.js";
+import { messageOf } from "../loop/outcome.js";
 
 /** The part of OpenTelemetry's `SpanContext` that links need. */
 export interface SpanContext {

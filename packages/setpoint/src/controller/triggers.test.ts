@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap, Secret } from "../kinds/builtin/v1.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { controller, mapped, scoped, type Trigger } from "./controller.js";
-import { type Logger, silentLogger } from "./logger.js";
 import { every } from "./trigger.js";
 import { Website, World } from "./world.testing.js";
 

@@ -36,7 +36,7 @@ async function watched(add: () => Promise<void>, update: (old: Website, object: 
   const declared = watcher(Website, {
     concurrency: 1,
     add,
-    update: (old, object, { merged }) => update(old, object, merged),
+    update: (object, old, { merged }) => update(old, object, merged),
   });
   const run = new WatcherRun(declared, { cluster, clock, random });
   await run.start();

@@ -159,7 +159,7 @@ describe("a step that takes too long", () => {
           seen.push(`add ${metadata.name}`);
           if (metadata.name === "a") return new Promise<void>((resolve) => (letGo = resolve));
         },
-        update: (_, { metadata }, { merged }) => {
+        update: ({ metadata }, _, { merged }) => {
           seen.push(`update ${metadata.name} to ${metadata.annotations?.at}${merged ? ", merged" : ""}`);
         },
       }),

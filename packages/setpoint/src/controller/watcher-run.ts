@@ -3,16 +3,16 @@ import type { InformerEvent } from "../informer/informer.js";
 import type { InformerShare } from "../informer/informers.js";
 import { kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import { Backoff } from "../queue/backoff.js";
+import { Backoff } from "../loop/backoff.js";
+import { currentSignal, openFence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import type { SourceStatus } from "./controller-sources.js";
 import { Deadlines } from "./deadlines.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
-import { currentSignal, openFence } from "./fence.js";
 import { isHung } from "./hung.js";
-import { type Logger, silentLogger } from "./logger.js";
 import { handleOpinionated } from "./opinionated-steps.js";
-import { messageOf } from "./outcome.js";
 import { Turn } from "./turn.js";
 import type { FailedStep, WatchContext, Watcher, WatchStep } from "./watcher.js";
 
@@ -109,7 +109,7 @@ export class WatcherRun implements AsyncDisposable {
     this.warmUp();
     const handler = this.#share!.addHandler(
       (event) => this.#onEvent(event),
-      resyncMs === undefined ? {} : { resyncMs },
+      resyncMs === undefined ? {} : { resync: resyncMs },
     );
     for (let worker = 0; worker < concurrency; worker++) this.#workers.push(this.#work());
     await handler.synced;
@@ -211,6 +211,8 @@ export class WatcherRun implements AsyncDisposable {
     const { clock, mask, fence = openFence } = this.#environment;
     const aborting = new AbortController();
     const { signal } = aborting;
+    // A handler may have as many requests under way as it likes.
+    process.getBuiltinModule("node:events").setMaxListeners(0, signal);
     const ctx: WatchContext = {
       key,
       get signal() {
@@ -293,7 +295,7 @@ export class WatcherRun implements AsyncDisposable {
       case "add":
         return options.add?.(step.object, ctx);
       case "update":
-        return options.update?.(step.old, step.object, ctx);
+        return options.update?.(step.object, step.old, ctx);
       case "sync":
         return options.sync ? options.sync(step.object, ctx) : options.update?.(step.object, step.object, ctx);
       case "delete":

@@ -222,7 +222,7 @@ describe("a watcher", () => {
           await world.clock.sleep(site.metadata.name === "slow" ? 1_000 : 0);
           seen.push(`add ${site.metadata.name}`);
         },
-        update: (old, site) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
+        update: (site, old) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
         delete: (site) => void seen.push(`delete ${site.metadata.name} of ${site.spec.image}`),
       }),
     );
@@ -275,7 +275,7 @@ describe("a watcher with a finalizer", () => {
         seen.push(`add with ${site.metadata.finalizers}`);
         more.add?.();
       },
-      update: (old, site) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
+      update: (site, old) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
       sync: () => void seen.push("sync"),
       delete: () => {
         seen.push("delete");
@@ -412,7 +412,7 @@ describe("a watcher with a finalizer", () => {
           seen.push(`add ${site.spec.image}`);
           await world.clock.sleep(10_000);
         },
-        update: (old, site) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
+        update: (site, old) => void seen.push(`update ${old.spec.image} to ${site.spec.image}`),
       }),
     );
     await world.createWebsite("a", { image: "1" });
@@ -433,7 +433,7 @@ describe("a watcher with a finalizer", () => {
           seen.push("add");
           await world.clock.sleep(10_000);
         },
-        update: (_, site) => {
+        update: (site) => {
           seen.push(`update to ${site.spec.image}`);
           if (failures-- > 0) throw new Error("no");
         },
@@ -479,7 +479,7 @@ describe("a watcher with a finalizer", () => {
         finalizer: FINAL,
         labelSelector: "watched",
         add: ({ data }) => void seen.push(`add ${data?.size}`),
-        update: (_, { data }) => void seen.push(`update ${data?.size}`),
+        update: ({ data }) => void seen.push(`update ${data?.size}`),
       }),
     );
     const metadata = { name: "a", namespace: "team", labels: { watched: "yes" } };

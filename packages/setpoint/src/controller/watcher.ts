@@ -2,10 +2,10 @@ import { type Duration, parseDuration } from "../clock/duration.js";
 import { SetpointError } from "../errors/error.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { RetryPolicy } from "./controller.js";
+import type { Logger } from "../loop/logger.js";
+import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
-import type { Logger } from "./logger.js";
 import type { MetricSource } from "./metric-source.js";
 import type { RbacRule } from "./rbac-rule.js";
 
@@ -48,7 +48,7 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly namespaces?: readonly string[];
   readonly labelSelector?: string;
   add?(object: T, ctx: WatchContext): unknown;
-  update?(old: T, object: T, ctx: WatchContext): unknown;
+  update?(object: T, old: T, ctx: WatchContext): unknown;
   /** With a finalizer, called before the object goes; without, afterwards. */
   delete?(object: T, ctx: WatchContext): unknown;
   /**
@@ -97,12 +97,7 @@ export interface Watcher<T extends KubeObject = KubeObject> {
   readonly inProgressFinalizer: string;
   readonly concurrency: number;
   readonly supersedes: SupersedePolicy;
-  readonly retry: {
-    readonly initialMs: number;
-    readonly factor: number;
-    readonly maxMs: number;
-    readonly jitter: number;
-  };
+  readonly retry: RetryTimes["backoff"];
   readonly maxAttempts: number;
   readonly resyncMs: number | undefined;
   readonly timeoutMs: number;
@@ -128,6 +123,7 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new SetpointError("CONTROLLER_INVALID", `watcher ${name}: concurrency is ${concurrency}, not 1 or more`);
   }
+  const { backoff, maxAttempts } = retryTimes(retry, `watcher ${name}`);
   const inProgressFinalizer = `${options.finalizer ?? ""}-wip`;
   if (options.finalizer !== undefined) {
     checkFinalizerName(options.finalizer, name);
@@ -142,13 +138,8 @@ export function watcher<T extends KubeObject>(kind: Kind<T>, options: WatcherOpt
     inProgressFinalizer,
     concurrency,
     supersedes: options.supersedes ?? opinionatedSupersede,
-    retry: {
-      initialMs: parseDuration(retry.initial ?? "100ms", `watcher ${name}: retry.initial`),
-      factor: retry.factor ?? 2,
-      maxMs: parseDuration(retry.max ?? "5m", `watcher ${name}: retry.max`),
-      jitter: retry.jitter ?? 0.2,
-    },
-    maxAttempts: retry.attempts ?? 12,
+    retry: backoff,
+    maxAttempts,
     resyncMs: options.resync === undefined ? undefined : parseDuration(options.resync, `watcher ${name}: resync`),
     timeoutMs: parseDuration(options.timeout ?? "5m", `watcher ${name}: timeout`),
     metrics: options.metrics ?? [],

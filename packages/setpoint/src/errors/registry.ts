@@ -85,7 +85,7 @@ export const errorRegistry = defineErrors({
   },
   TRANSPORT_TIMEOUT: {
     summary: "The server did not answer, or fell silent, for longer than allowed.",
-    cure: "Check the server's load and the network; raise the limit (headTimeoutMs, idleTimeoutMs) where such waits are normal.",
+    cure: "Check the server's load and the network; raise the limit (headTimeout, idleTimeout) where such waits are normal.",
   },
   TRANSPORT_UNTRUSTED: {
     summary: "The server's certificate is not trusted, or not for this name.",
@@ -287,6 +287,10 @@ export const errorRegistry = defineErrors({
     summary: "A reconcile, or a step of a watcher, goes on although its signal was aborted.",
     cure: "Pass `ctx.signal` to everything that it awaits; until it ends, its object is left alone.",
   },
+  CONDITIONS_MISSING: {
+    summary: "A reconciler set a condition on a kind whose status has no conditions.",
+    cure: "Add conditions to the status schema of the kind and install its CustomResourceDefinition, or use ctx.status for another field.",
+  },
   OUTCOME_INVALID: {
     summary: "A reconciler returned something that is no outcome.",
     cure: "Return nothing, or what `ctx.requeueAfter`, `ctx.waitFor`, `ctx.retry` or `ctx.terminal` give.",
@@ -374,6 +378,62 @@ export const errorRegistry = defineErrors({
   BODY_STORE_TAKEN: {
     summary: "Another writer has claimed the prefix of the body store.",
     cure: "Give each writer its own prefix, or wait until the other's claim has run out.",
+  },
+  GRAPH_KIND_INVALID: {
+    summary: "A kind of a graph was declared in a way that cannot run, or returned what is no outcome.",
+    cure: "Change the option that the message names; return what `ctx.done` and its like give.",
+  },
+  GRAPH_KIND_UNKNOWN: {
+    summary: "A resource of a graph has a kind that is not declared.",
+    cure: "Add the kind to `kinds`, or delete the resource.",
+  },
+  GRAPH_SPEC_INVALID: {
+    summary: "The spec or the state of a graph's resource does not fit the schema of its kind.",
+    cure: "The message lists each field with what is wrong with it.",
+  },
+  GRAPH_NAME_TAKEN: {
+    summary: "A resource of a graph cannot have a name: another one has it.",
+    cure: "Choose another name, or exchange both names in one batch.",
+  },
+  GRAPH_NOT_FOUND: {
+    summary: "An edit names a resource that the graph does not have.",
+    cure: "Create it first; a deleted resource can no longer be edited.",
+  },
+  GRAPH_CONFLICT: {
+    summary: "A resource of a graph is no longer at the version that the edit expects.",
+    cure: "Read it again and repeat the edit on what it is now. From the store: another process writes to it.",
+  },
+  GRAPH_CYCLE: {
+    summary: "A resource of a graph refers to itself, if by way of others.",
+    cure: "Remove one of the refs of the cycle: all its members then run.",
+  },
+  GRAPH_REF_FAILED: {
+    summary: "A resource of a graph cannot run because one that it refers to is missing or has failed.",
+    cure: "Repair the resource that the message names last; this one then runs by itself.",
+  },
+  GRAPH_RUN_CANCELLED: {
+    summary: "A run of a graph was cancelled.",
+    cure: "Nothing to do where something has changed: it runs again. After `cancel`, ask for a run with `reconcile`.",
+  },
+  GRAPH_RUN_OVER: {
+    summary: "A run of a graph that was cancelled or has ended tried to act.",
+    cure: "Await everything that the reconciler begins, and return when its signal is aborted.",
+  },
+  GRAPH_STATE_FOREIGN: {
+    summary: "Somebody other than its own reconciler tried to write the state of a resource.",
+    cure: "Write it in `reconcile` with `ctx.updateState`; from outside, change the spec.",
+  },
+  GRAPH_FENCED: {
+    summary: "Another process has opened the store of this graph.",
+    cure: "Nothing to do where that is meant: this process has stopped. Else run only one on a store.",
+  },
+  GRAPH_STOPPED: {
+    summary: "The graph has stopped because its store failed.",
+    cure: "The message says why; open the graph again when that is repaired.",
+  },
+  GRAPH_CLOSED: {
+    summary: "The graph was closed.",
+    cure: "Nothing to do: the process is ending. Open the graph again to go on.",
   },
 });
 

@@ -11,12 +11,12 @@ const stores = [
   {
     name: "Redis",
     command: (port: number) => ["redis-server", "--port", String(port), "--save", "", "--bind", "127.0.0.1"],
-    open: (port: number, writer: string) => new RedisBodies({ port, prefix: "test", writer, claimMs: 60_000 }),
+    open: (port: number, writer: string) => new RedisBodies({ port, prefix: "test", writer, claim: "1m" }),
   },
   {
     name: "Memcached",
     command: (port: number) => ["memcached", "-p", String(port), "-U", "0", "-l", "127.0.0.1", "-u", "nobody"],
-    open: (port: number, writer: string) => new MemcachedBodies({ port, prefix: "test", writer, claimMs: 60_000 }),
+    open: (port: number, writer: string) => new MemcachedBodies({ port, prefix: "test", writer, claim: "1m" }),
   },
 ];
 

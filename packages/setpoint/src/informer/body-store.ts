@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import type { Duration } from "../clock/duration.js";
 
 export interface StoredBody {
   readonly resourceVersion: string;
@@ -26,9 +27,9 @@ export interface BodyStoreOptions {
   /** Tells this process from others that may want the same prefix. */
   readonly writer: string;
   /** After so long without a write another writer may take the prefix. Defaults to 30 s. */
-  readonly claimMs?: number;
+  readonly claim?: Duration;
   /** How long one command may take. Defaults to 5 s. */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
 }
 
 export const DEFAULT_CLAIM_MS = 30_000;

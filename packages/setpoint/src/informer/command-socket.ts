@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { SetpointError } from "../errors/error.js";
 
 /** Reads one reply from the start of `bytes`; undefined where it is not complete. */
@@ -27,13 +28,13 @@ export class CommandSocket<Reply> implements AsyncDisposable {
   #received: Buffer = Buffer.alloc(0);
 
   constructor(
-    address: { readonly host: string; readonly port: number; readonly timeoutMs?: number },
+    address: { readonly host: string; readonly port: number; readonly timeout?: Duration | undefined },
     clock: Clock,
     parse: ParseReply<Reply>,
   ) {
     this.#address = address;
     this.#clock = clock;
-    this.#timeoutMs = address.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#timeoutMs = parseDuration(address.timeout ?? DEFAULT_TIMEOUT_MS, "timeout");
     this.#parse = parse;
   }
 

@@ -79,7 +79,7 @@ describe("informer under faults", () => {
       const informers = new Informers(client, {
         clock,
         random: seededRandom(seed + 4),
-        watchTimeoutMs: 45_000,
+        watchTimeout: "45s",
         ...LISTS[howListed],
       });
       const widgets = informers.for(Widget);

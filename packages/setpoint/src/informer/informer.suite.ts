@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Client } from "../client/client.js";
 import { systemClock } from "../clock/system-clock.js";
 import { ConfigMap, Namespace } from "../kinds/builtin/v1.js";
@@ -62,7 +62,8 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
 
     beforeAll(async () => {
       client = await open();
-      await client.create(Namespace, { metadata: { name: NAMESPACE } });
+      // The namespace of a suite that ran before may still be on its way out.
+      await vi.waitFor(() => client.create(Namespace, { metadata: { name: NAMESPACE } }), { timeout: 30_000 });
     });
 
     afterAll(async () => {
@@ -140,7 +141,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       for (const metadata of inPlaces) await client.create(ConfigMap, { metadata, data: { value: "x".repeat(1_000) } });
       await until(() => seen.length === 2);
       expect(names(maps)).toEqual(["default/several", `${NAMESPACE}/several`]);
-      expect([...maps.list("default")].map(({ metadata }) => metadata.namespace)).toEqual(["default"]);
+      expect([...maps.list({ namespace: "default" })].map(({ metadata }) => metadata.namespace)).toEqual(["default"]);
       expect(maps.status().bytes - bytesBefore).toBeGreaterThan(2_000);
       for (const { name, namespace } of inPlaces) await client.delete(ConfigMap, name, { namespace });
       await until(() => seen.length === 4);

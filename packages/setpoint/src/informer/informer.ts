@@ -1,5 +1,7 @@
+import type { Duration } from "../clock/duration.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
+import type { ListSelection } from "./selection.js";
 
 /**
  * One list and watch of a kind in a scope, its store and its indexes, shared by all who use it.
@@ -18,8 +20,11 @@ export interface Informer<T extends KubeObject = KubeObject> {
   /** `key` is `namespace/name`, or `name` for cluster-scoped kinds. */
   get(key: string): T | undefined;
   has(key: string): boolean;
-  /** Lazily parsed, in no promised order. */
-  list(namespace?: string): Iterable<T>;
+  /**
+   * In no promised order. The objects of a whole store or namespace are parsed one by one as they are asked for; those
+   * that a selector matches are found by an index over its fields.
+   */
+  list(selection?: ListSelection): Iterable<T>;
   keys(namespace?: string): Iterable<string>;
   /** The objects for which the index function returned `value`. */
   byIndex(index: string, value: string): Iterable<T>;
@@ -95,7 +100,7 @@ export type InformerHandler<T extends KubeObject> = (event: InformerEvent<T>) =>
 
 export interface HandlerOptions {
   /** Calls the handler again for every object after this long (with jitter). Defaults to never. */
-  readonly resyncMs?: number;
+  readonly resync?: Duration;
   /** Steps kept for one key before they are merged. Defaults to 64. */
   readonly maxStepsPerKey?: number;
 }

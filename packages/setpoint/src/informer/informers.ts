@@ -15,6 +15,7 @@ import type {
   InformerStatus,
 } from "./informer.js";
 import type { Projection } from "./retention.js";
+import type { ListSelection } from "./selection.js";
 import { type InformerOptions, SharedInformer } from "./shared-informer.js";
 import { type WatchTally, watchTally } from "./watch-tally.js";
 
@@ -177,8 +178,8 @@ class Share<T extends KubeObject> implements InformerShare<T> {
     return this.#informer.has(key);
   }
 
-  list(namespace?: string): Iterable<T> {
-    return this.#informer.list(namespace);
+  list(selection?: ListSelection): Iterable<T> {
+    return this.#informer.list(selection);
   }
 
   keys(namespace?: string): Iterable<string> {

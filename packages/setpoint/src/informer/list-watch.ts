@@ -61,7 +61,7 @@ export class ListWatch {
         path: request.path,
         headers: { accept },
         signal: attempt.signal,
-        headTimeoutMs: 0,
+        headTimeout: 0,
         retry: false,
         verb,
         kind,

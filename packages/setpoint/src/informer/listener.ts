@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../clock/clock.js";
+import { parseDuration } from "../clock/duration.js";
 import { jitter, type Random } from "../clock/random.js";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
@@ -76,7 +77,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     this.#handler = handler;
     this.#context = context;
     this.#maxStepsPerKey = Math.max(1, options.maxStepsPerKey ?? DEFAULT_MAX_STEPS_PER_KEY);
-    this.#resyncMs = options.resyncMs ?? 0;
+    this.#resyncMs = parseDuration(options.resync ?? 0, "resync");
     this.wantsResync = this.#resyncMs > 0;
     this.synced = new Promise((resolve, reject) => {
       this.#markSynced = resolve;

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../clock/clock.js";
+import { parseDuration } from "../clock/duration.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type BodyStore, type BodyStoreOptions, DEFAULT_CLAIM_MS, type StoredBody } from "./body-store.js";
@@ -25,10 +26,10 @@ export class MemcachedBodies implements BodyStore {
   readonly #claimSeconds: number;
 
   constructor(options: BodyStoreOptions, clock: Clock = systemClock) {
-    const { host = "127.0.0.1", port = 11_211, timeoutMs } = options;
+    const { host = "127.0.0.1", port = 11_211, timeout } = options;
     this.#options = options;
-    this.#claimSeconds = Math.max(1, Math.ceil((options.claimMs ?? DEFAULT_CLAIM_MS) / 1000));
-    this.#socket = new CommandSocket({ host, port, timeoutMs }, clock, parseReply);
+    this.#claimSeconds = Math.max(1, Math.ceil(parseDuration(options.claim ?? DEFAULT_CLAIM_MS, "claim") / 1000));
+    this.#socket = new CommandSocket({ host, port, timeout }, clock, parseReply);
   }
 
   /** Claims the prefix or renews the claim; rejects with `BODY_STORE_TAKEN` where another has it. */

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../clock/clock.js";
+import { parseDuration } from "../clock/duration.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type BodyStore, type BodyStoreOptions, DEFAULT_CLAIM_MS, type StoredBody } from "./body-store.js";
@@ -41,10 +42,10 @@ export class RedisBodies implements BodyStore {
   readonly #claimMs: string;
 
   constructor(options: BodyStoreOptions, clock: Clock = systemClock) {
-    const { host = "127.0.0.1", port = 6379, timeoutMs } = options;
+    const { host = "127.0.0.1", port = 6379, timeout } = options;
     this.#options = options;
-    this.#claimMs = String(options.claimMs ?? DEFAULT_CLAIM_MS);
-    this.#socket = new CommandSocket({ host, port, timeoutMs }, clock, parseReply);
+    this.#claimMs = String(parseDuration(options.claim ?? DEFAULT_CLAIM_MS, "claim"));
+    this.#socket = new CommandSocket({ host, port, timeout }, clock, parseReply);
   }
 
   /** Claims the prefix; rejects with `BODY_STORE_TAKEN` where another has it. */

@@ -209,7 +209,7 @@ describe("reflector: watches", () => {
         await clock.sleep(api.watches.length === quietBefore ? 61_000 : 1000);
         return new ScriptedStream().send("ERROR", statusBody(500, "InternalError"));
       },
-      { ...LISTS, internalErrorRetryMs },
+      { ...LISTS, internalErrorRetry: internalErrorRetryMs },
     );
     const watchesOfFirstList = (): number => {
       const second = api.calls.findIndex((call, index) => index > 0 && !call.isWatch);

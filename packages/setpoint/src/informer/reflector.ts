@@ -4,6 +4,7 @@ import type { QueryValue } from "../client/api-path.js";
 import type { Client } from "../client/client.js";
 import { LineDecoder } from "../client/lines.js";
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import type { Random } from "../clock/random.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
@@ -37,13 +38,13 @@ export interface ReflectorOptions {
   readonly streamsLists?: boolean;
   /** Objects in a page of a list. By default 500 where pages help. */
   readonly pageSize?: number;
-  readonly internalErrorRetryMs?: number;
+  readonly internalErrorRetry?: Duration;
   /** A stream without a byte for so long is taken for dead; bookmarks come about each minute. Defaults to 100 s. */
-  readonly silenceMs?: number;
+  readonly silence?: Duration;
   /** A streamed list without a new object for so long, and without its end, is given up. Defaults to 30 s. */
-  readonly streamListStallMs?: number;
+  readonly streamListStall?: Duration;
   /** The server closes a watch after this long, or up to twice that. Defaults to 5 minutes. */
-  readonly watchTimeoutMs?: number;
+  readonly watchTimeout?: Duration;
 }
 
 /** What is remembered of a server by all the informers that use it. */
@@ -105,11 +106,14 @@ export class Reflector<Stage> {
     this.#plan = () => ({
       streamsLists: (options.streamsLists ?? true) && memory.streamsLists,
       pageSize: options.pageSize ?? 0,
-      internalErrorRetryMs: options.internalErrorRetryMs ?? 0,
+      internalErrorRetryMs: parseDuration(options.internalErrorRetry ?? 0, "internalErrorRetry"),
     });
     this.#backoff = new Backoff(random);
     this.#kindWatch = new KindWatch(context);
-    this.#listWatch = new ListWatch({ ...context, silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS });
+    this.#listWatch = new ListWatch({
+      ...context,
+      silenceMs: parseDuration(options.silence ?? DEFAULT_SILENCE_MS, "silence"),
+    });
   }
 
   /** Lists anew from the newest state; what is there meanwhile stays. */
@@ -295,7 +299,7 @@ export class Reflector<Stage> {
 
   #beginStreamedList(requested: string, attempt: AbortController): StreamedList<Stage> {
     const { clock, deltas, options } = this.#context;
-    const limitMs = options.streamListStallMs ?? DEFAULT_STREAM_LIST_STALL_MS;
+    const limitMs = parseDuration(options.streamListStall ?? DEFAULT_STREAM_LIST_STALL_MS, "streamListStall");
     const limits = { limitMs, longestMs: limitMs * LONGEST_STALLS };
     return { requested, stage: deltas.beginList(), stall: new StallWatch(clock, limits, () => attempt.abort()) };
   }
@@ -334,7 +338,7 @@ export class Reflector<Stage> {
   }
 
   #watchQuery(action: Action & { type: "watch" | "stream-list" }): Record<string, QueryValue> {
-    const shortestMs = this.#context.options.watchTimeoutMs ?? DEFAULT_WATCH_TIMEOUT_MS;
+    const shortestMs = parseDuration(this.#context.options.watchTimeout ?? DEFAULT_WATCH_TIMEOUT_MS, "watchTimeout");
     const isList = action.type === "stream-list";
     return {
       watch: true,

@@ -114,7 +114,7 @@ describe("informer: steps", () => {
           ? new Promise((resolve) => (release = resolve))
           : undefined;
       },
-      { resyncMs: 10_000 },
+      { resync: 10_000 },
     );
     await clock.advance(12_000);
     expect(seen).toEqual(["add a@1 initial"]);
@@ -156,7 +156,7 @@ describe("informer: steps", () => {
       .bookmark(7, "true");
     const { clock, listen } = start([first, second]);
     const plain = listen();
-    const resyncing = listen({ resyncMs: 3_600_000 });
+    const resyncing = listen({ resync: 3_600_000 });
     await clock.settle();
     first.send("ERROR", statusBody(410, "Expired"));
     await clock.advance(PAST_BACKOFF_MS);
@@ -227,9 +227,9 @@ describe("informer: steps", () => {
 
   it("resyncs with jitter, each handler in its own time", async () => {
     const { clock, listen } = start([new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(3, "true")], {
-      silenceMs: 1e9,
+      silence: 1e9,
     });
-    const often = listen({ resyncMs: 10_000 });
+    const often = listen({ resync: 10_000 });
     const never = listen();
     await clock.advance(95_000);
     expect(often.seen.length).toBeGreaterThanOrEqual(1 + 8);
@@ -325,8 +325,8 @@ describe("informer: reads", () => {
     const { widgets } = start([new ScriptedStream().send("ADDED", ...objects).bookmark(3, "true")]);
     await widgets.synced();
     expect([...widgets.keys("other")]).toEqual(["other/b"]);
-    expect([...widgets.list("default")].map((one) => one.metadata.name)).toEqual(["a"]);
-    expect([...widgets.list("none")]).toEqual([]);
+    expect([...widgets.list({ namespace: "default" })].map((one) => one.metadata.name)).toEqual(["a"]);
+    expect([...widgets.list({ namespace: "none" })]).toEqual([]);
   });
 
   it("hands out frozen objects", async () => {

@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import type { Random } from "../clock/random.js";
 import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, keyOf, kindId } from "../kinds/kind.js";
@@ -23,6 +24,7 @@ import type { Projection } from "./retention.js";
 import { Retention } from "./retention.js";
 import { isOlder } from "./revision.js";
 import { isSelected } from "./scope.js";
+import { type ListSelection, termsOf } from "./selection.js";
 import type { Snapshot } from "./snapshot.js";
 import { Store, type StoreOptions } from "./store.js";
 import { StoreIndex } from "./store-index.js";
@@ -39,7 +41,7 @@ export interface SharedInformerContext {
 
 export interface InformerOptions extends ReflectorOptions, StoreOptions {
   /** How long `observeDelete` waits at most. Defaults to 5 s. */
-  readonly deleteWaitMs?: number;
+  readonly deleteWait?: Duration;
   /** Told of every failure of lists, watches and handlers; `status()` shows the last of the former. */
   readonly onError?: (kind: Kind, error: unknown) => void;
   /** Told of every step that is handed out to handlers, once however many there are: for metrics. Must not throw. */
@@ -190,8 +192,12 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     return this.#store.keys(namespace);
   }
 
-  list(namespace?: string): Iterable<T> {
-    return this.#objects(this.keys(namespace));
+  list(selection: ListSelection = {}): Iterable<T> {
+    const { namespace, labelSelector, fieldSelector } = selection;
+    if (!labelSelector && !fieldSelector) return this.#objects(this.keys(namespace));
+    this.#assertRunning();
+    // Read at once: a slot that is found now may hold another object later.
+    return this.#store.select(namespace, termsOf(selection)).map((slot) => this.#store.read(slot));
   }
 
   byIndex(name: string, value: string): Iterable<T> {
@@ -272,7 +278,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     const waiters = this.#deleteWaiters.get(key) ?? new Set();
     this.#deleteWaiters.set(key, waiters);
     return new Promise((resolve, reject) => {
-      const waitMs = options.deleteWaitMs ?? DEFAULT_DELETE_WAIT_MS;
+      const waitMs = parseDuration(options.deleteWait ?? DEFAULT_DELETE_WAIT_MS, "deleteWait");
       const timer = clock.timer(waitMs, () => {
         this.#expiredWaits++;
         const message = `${kindId(this.kind)} ${key}: its delete was not seen within ${waitMs / 1000} s`;
@@ -371,7 +377,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
 
   #indexOne(name: string, index: StoreIndex<T>, key: string): void {
     try {
-      index.set(key, this.#store.get(key));
+      const slot = this.#store.slotOf(key);
+      index.set(key, slot === undefined ? undefined : this.#store.peek(slot));
     } catch (cause) {
       const message = `${kindId(this.kind)}: the index "${name}" failed for ${key}`;
       this.#onError(new SetpointError("INFORMER_INDEX_FAILED", message, { cause }));

@@ -5,7 +5,12 @@ import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import { Column } from "./column.js";
 import { Dictionary } from "./dictionary.js";
+import { FieldIndexes, type IndexedSlots, type NamespaceSlots } from "./field-indexes.js";
+import type { FieldPath } from "./field-path.js";
 import { headOf, type Incoming } from "./incoming.js";
+import { ParsedObjects } from "./parsed-objects.js";
+import { startsWith } from "./scan.js";
+import type { Term } from "./selection.js";
 import { Slabs } from "./slab.js";
 import { KeyBytes, type KeyCells, SlotTable } from "./slot-table.js";
 import { Snapshot } from "./snapshot.js";
@@ -14,14 +19,15 @@ import { Snapshot } from "./snapshot.js";
 export type Slot = number;
 
 export interface StoreOptions {
-  /** Parsed objects kept at hand. Defaults to 128, or as many more as have no more than 256 kB of JSON together. */
+  /**
+   * Parsed objects kept. By default the last 128, or as many more as have no more than 256 kB of JSON; and besides, of
+   * those that are read again and again, as many as have 512 kB or an eighth of the JSON of the whole store.
+   */
   readonly maxParsed?: number;
   /** Whether objects handed out are frozen. Defaults to true unless NODE_ENV is `production`. */
   readonly freeze?: boolean;
 }
 
-const DEFAULT_MAX_PARSED = 128;
-const DEFAULT_PARSED_BYTES = 256 * 1024;
 const QUOTE = 0x22;
 /** How a body begins whose kind and apiVersion were left out: by the server in lists, or when it came in. */
 const HEADLESS = '{"metadata":';
@@ -34,14 +40,12 @@ const LEARNS_FROM_BYTES = 64 * 1024;
  * The objects of one kind, each as its compact JSON in {@link Slabs}, coded with a {@link Dictionary}, and with the little
  * beside it that is needed without a parse. Columns of numbers instead of an object for each entry.
  */
-export class Store<T extends KubeObject = KubeObject> implements KeyCells {
+export class Store<T extends KubeObject = KubeObject> implements KeyCells, IndexedSlots {
   readonly seed: number;
   readonly #kind: Kind<T>;
   /** What bodies leave out at their beginning. */
   readonly #head: string;
   readonly #freeze: boolean;
-  readonly #maxParsed: number;
-  readonly #maxParsedBytes: number;
   readonly #slabs = new Slabs();
   #dictionary = new Dictionary();
   #slots = new SlotTable(this);
@@ -67,10 +71,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   readonly #freeSlots: Slot[] = [];
   #bodyBytes = 0;
 
-  /** Recently used first out: a Map iterates in the order of insertion. */
-  readonly #parsed = new Map<Slot, T>();
-  /** Bytes of the bodies of which these were parsed. */
-  #parsedBytes = 0;
+  readonly #parsed: ParsedObjects<T>;
+  readonly #fields = new FieldIndexes(this);
   readonly #snapshots = new Map<Slot, WeakRef<Snapshot<T>>>();
   #snapshotsAtSweep = 0;
 
@@ -80,8 +82,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     this.#kind = kind;
     this.#head = headOf({ apiVersion: kind.apiVersion, kind: kind.kind });
     this.#freeze = options.freeze ?? process.env.NODE_ENV !== "production";
-    this.#maxParsed = options.maxParsed ?? DEFAULT_MAX_PARSED;
-    this.#maxParsedBytes = options.maxParsed === undefined ? DEFAULT_PARSED_BYTES : 0;
+    const lengthOf = (slot: Slot): number => this.#length.get(slot);
+    this.#parsed = new ParsedObjects({ maxObjects: options.maxParsed, lengthOf, store: this });
   }
 
   get size(): number {
@@ -183,6 +185,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   /** Gives the key the slot that was kept for it; what it had before is released. */
   assign(key: string, slot: Slot): void {
     const before = this.#slots.set(this.#wanted.set(key), slot);
+    this.#fields.set(slot);
     if (before !== undefined) this.release(before);
     else if (this.#namespaces) this.#addToNamespace(key);
   }
@@ -191,6 +194,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   adopt(slots: SlotTable): void {
     this.#slots = slots;
     this.#namespaces = undefined;
+    this.#fields.rebuild();
   }
 
   /** Writes what comes in under its key, in place where it fits. */
@@ -199,6 +203,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     if (slot === undefined) {
       const added = this.keep(incoming);
       this.#slots.set(incoming.keyBytes, added);
+      this.#fields.set(added);
       if (this.#namespaces) this.#addToNamespace(incoming.key);
       return added;
     }
@@ -210,6 +215,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
       this.#occupy(slot, units);
     }
     this.#fill(slot, incoming, codeLength);
+    this.#fields.set(slot);
     return slot;
   }
 
@@ -223,6 +229,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   /** Frees a slot that no key has any more, or never had. */
   release(slot: Slot): void {
     this.#forget(slot);
+    this.#parsed.release(slot);
+    this.#fields.remove(slot);
     this.#slabs.give(this.#address.get(slot), this.#units.get(slot));
     this.#freeSlots.push(slot);
   }
@@ -231,6 +239,8 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     for (const slot of this.#slots) this.#forget(slot);
     this.#slots = new SlotTable(this);
     this.#namespaces = undefined;
+    this.#parsed.clear();
+    this.#fields.rebuild();
     this.#slabs.clear();
     this.#dictionary = new Dictionary();
     this.#freeSlots.length = 0;
@@ -240,14 +250,28 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
   /** The slot's object, parsed now or lately. */
   read(slot: Slot): T {
     const parsed = this.#parsed.get(slot);
-    if (parsed) {
-      this.#parsed.delete(slot);
-      this.#parsed.set(slot, parsed);
-      return parsed;
-    }
+    if (parsed) return parsed;
     const object = this.parse(this.#text(slot), this.#managedFields.get(slot));
-    this.#remember(slot, object);
+    this.#parsed.add(slot, object);
     return object;
+  }
+
+  /** The same without counting as a use: for those who look at every object once. */
+  peek(slot: Slot): T {
+    return this.#parsed.peek(slot) ?? this.parse(this.#text(slot), this.#managedFields.get(slot));
+  }
+
+  /** The slots of the objects that a selection selects; valid until the store changes. */
+  select(namespace: string | undefined, terms: readonly Term[]): readonly Slot[] {
+    return this.#fields.select(terms, namespace === undefined ? undefined : this.#namespaceSlots(namespace));
+  }
+
+  slots(): Iterable<Slot> {
+    return this.#slots;
+  }
+
+  textOf(slot: Slot, path: FieldPath): string | undefined {
+    return path.textIn(this.#decode(slot), this.#length.get(slot));
   }
 
   /** This version of the object for as long as someone holds on to it, whatever becomes of the slot. */
@@ -265,7 +289,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     const known = this.#snapshots.get(slot)?.deref();
     if (known) return known;
     const snapshot = new Snapshot<T>(this, -1, this.resourceVersionOf(slot));
-    const parsed = this.#parsed.get(slot);
+    const parsed = this.#parsed.peek(slot);
     if (parsed) snapshot.keep(parsed);
     else snapshot.detach(this.#copy(slot), this.#managedFields.get(slot));
     return snapshot;
@@ -304,21 +328,9 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     return this.#freeze ? (deepFreeze(object) as T) : object;
   }
 
-  #remember(slot: Slot, object: T): void {
-    this.#parsed.set(slot, object);
-    this.#parsedBytes += this.#length.get(slot);
-    while (this.#parsed.size > this.#maxParsed && this.#parsedBytes > this.#maxParsedBytes) {
-      this.#unremember(this.#parsed.keys().next().value!);
-    }
-  }
-
-  #unremember(slot: Slot): void {
-    if (this.#parsed.delete(slot)) this.#parsedBytes -= this.#length.get(slot);
-  }
-
   #uid(slot: Slot): string {
     const at = this.#uidAt.get(slot);
-    const parsed = at < 0 ? this.read(slot) : this.#parsed.get(slot);
+    const parsed = at < 0 ? this.peek(slot) : this.#parsed.peek(slot);
     if (parsed) return parsed.metadata.uid ?? "";
     const body = this.#decode(slot);
     return body.toString("latin1", at, body.indexOf(QUOTE, at));
@@ -359,13 +371,13 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
     this.#revision.set(slot, incoming.revision);
     if (this.#revision.get(slot) === -1) this.#oddRevisions.set(slot, incoming.resourceVersion);
     if (incoming.managedFields) this.#managedFields.set(slot, this.#intern(incoming.managedFields));
-    if (incoming.parsed) this.#remember(slot, this.#frozen(incoming.parsed as T));
+    if (incoming.parsed) this.#parsed.add(slot, this.#frozen(incoming.parsed as T));
   }
 
   /** Drops all that is known of the slot's present body; snapshots of it get a copy first. */
   #forget(slot: Slot): void {
-    const parsed = this.#parsed.get(slot);
-    this.#unremember(slot);
+    const parsed = this.#parsed.peek(slot);
+    this.#parsed.overwrite(slot);
     const snapshot = this.#snapshots.get(slot);
     const managedFields = this.#managedFields.get(slot);
     if (snapshot) {
@@ -412,6 +424,22 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells {
       for (const key of this.#allKeys()) this.#addToNamespace(key);
     }
     return this.#namespaces;
+  }
+
+  #namespaceSlots(namespace: string): NamespaceSlots {
+    const keys = this.#byNamespace().get(namespace) ?? new Set<string>();
+    const prefix = Buffer.from(`${namespace}/`);
+    const slotOf = (key: string): Slot => this.slotOf(key)!;
+    return {
+      size: keys.size,
+      *slots() {
+        for (const key of keys) yield slotOf(key);
+      },
+      has: (slot) => {
+        const address = this.#address.get(slot);
+        return startsWith(this.#slabs.slab(address), this.#slabs.offset(address), prefix);
+      },
+    };
   }
 
   #addToNamespace(key: string): void {

@@ -10,18 +10,23 @@ import { isSameJson } from "./same-json.js";
 
 const LOOK_AGAIN_MS = 100;
 
+export interface PutCrdOptions extends InstallCrdOptions {
+  /** Throws where the installed definition is not to be replaced. Asked before each write, of the state that it replaces. */
+  readonly assertMayReplace?: (installed: CustomResourceDefinition) => void;
+}
+
 /** As {@link installCrd}, which loads it. */
 export async function putCrd(
   client: CrdClient,
   crd: CrdManifest,
-  options: InstallCrdOptions = {},
+  options: PutCrdOptions = {},
 ): Promise<InstallCrdResult> {
   const result = await write(client, crd, options);
   await untilEstablished(client, crd, options);
   return result;
 }
 
-async function write(client: CrdClient, crd: CrdManifest, options: InstallCrdOptions): Promise<InstallCrdResult> {
+async function write(client: CrdClient, crd: CrdManifest, options: PutCrdOptions): Promise<InstallCrdResult> {
   const call = options.signal ? { signal: options.signal } : {};
   for (;;) {
     const installed = await client.find(CustomResourceDefinition, crd.metadata.name, call);
@@ -31,6 +36,7 @@ async function write(client: CrdClient, crd: CrdManifest, options: InstallCrdOpt
         return "created";
       }
       if (isInstalled(installed, crd)) return "unchanged";
+      options.assertMayReplace?.(installed);
       check(crd, compareCrds(installed, crd), options.allowIncompatible ?? false);
       await client.update(CustomResourceDefinition, replaced(installed, crd), call);
       return "updated";

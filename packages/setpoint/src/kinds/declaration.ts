@@ -39,7 +39,8 @@ export interface VersionOptions<Old extends KubeObject, New extends KubeObject> 
   readonly deprecated?: string;
   /**
    * From this version to the stored one; the metadata stays as it is, and so does the status, unless the function returns
-   * one. Without both the objects are taken as they are.
+   * one. Without both the objects are taken as they are. Fields that one version has and the other lacks are kept in an
+   * annotation, and come back with the conversion back.
    */
   readonly up?: (object: Old) => Body<New>;
   readonly down?: (object: New) => Body<Old>;

@@ -30,9 +30,12 @@ export function formatFieldSelector(selector: FieldSelectorLike): string {
 
 /** Whether all terms hold; `textOf` gives the text of a field, empty where it is absent. */
 export function matchesFields(selector: FieldSelectorLike, textOf: (field: string) => string): boolean {
-  return parseFieldSelector(selector).every(
-    ({ field, operator, value }) => (textOf(field) === value) === (operator === "="),
-  );
+  return parseFieldSelector(selector).every((term) => holdsField(term, textOf(term.field)));
+}
+
+/** Whether one term holds for the text of its field. */
+export function holdsField({ operator, value }: FieldRequirement, text: string): boolean {
+  return (text === value) === (operator === "=");
 }
 
 function unescapeValue(value: string, selector: string): string {

@@ -79,10 +79,11 @@ function formatTerm({ key, operator, values }: LabelRequirement): string {
 
 /** Whether all terms hold for these labels. An absent label satisfies `NotIn` and `DoesNotExist` alone. */
 export function matchesLabels(selector: LabelSelectorLike, labels: Labels | undefined): boolean {
-  return parseLabelSelector(selector).every((term) => holds(term, ownField(labels, term.key)));
+  return parseLabelSelector(selector).every((term) => holdsLabel(term, ownField(labels, term.key)));
 }
 
-function holds({ operator, values }: LabelRequirement, value: string | undefined): boolean {
+/** Whether one term holds for the value of its label, undefined where that is absent. */
+export function holdsLabel({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {
     case "Exists":
       return value !== undefined;

@@ -1,4 +1,5 @@
 import { SetpointError } from "../errors/error.js";
+import { convertObject } from "./conversion.js";
 import { type CrdManifest, type CrdOptions, crdOf } from "./crd.js";
 import {
   invalidKind,
@@ -154,12 +155,8 @@ function makeResource(declaration: ResourceDeclaration, parts: Parts): Resource 
     if (!older) {
       throw new SetpointError("CONVERSION_MISSING", `${kind}: no version ${versionOf} beside ${apiVersion}`);
     }
-    const { apiVersion: _from, kind: _kind, metadata, ...body } = object;
-    const converted: object = older[direction]?.(object) ?? body;
-    const { status } = body as { readonly status?: unknown };
-    // A function that says nothing of the status keeps it: it would be lost with the next write in the other version.
-    const kept = status === undefined || "status" in converted ? {} : { status };
-    return { apiVersion: target, kind, metadata, ...converted, ...kept } as KubeObject;
+    const targetSchema = direction === "up" ? schema : older.declaration.schema;
+    return convertObject(object, { older, direction, target, targetSchema });
   }
 }
 

@@ -1,13 +1,14 @@
 import { type App, isServed } from "../app/app.js";
+import type { InstallationWatch } from "../app/installation-watch.js";
 import { serveWebhooks } from "../app/serve-webhooks.js";
 import type { WebhookServer, WebhookServerOptions } from "../app/webhook-server.js";
 import { isForbidden } from "../client/api-error.js";
+import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
-import { openFence } from "../controller/fence.js";
-import { fencedClient } from "../controller/fenced-client.js";
 import { type FinalizerEditOptions, sweepFinalizers } from "../controller/finalizer.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import { type Kind, kindId } from "../kinds/kind.js";
+import { openFence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 
 /** Where the webhooks of apps are reached, and who installs what apps need. */
 export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client" | "fence">>;
@@ -21,6 +22,8 @@ export class AppHost implements AsyncDisposable {
   readonly #log: Logger;
   readonly #apps = new Set<App>();
   #server: WebhookServer | undefined;
+  /** Of apps that have no server. */
+  #installed: InstallationWatch | undefined;
   #hasStarted = false;
   #hasEnded = false;
   /** One after another: the first that is served makes the server that the next one is added to. */
@@ -68,13 +71,14 @@ export class AppHost implements AsyncDisposable {
    * it, where they could not be uninstalled.
    */
   async remove(app: App): Promise<void> {
+    this.#installed?.leave(app);
     await this.#inTurn(async () => this.#server?.remove(app));
     this.#apps.delete(app);
   }
 
   /** Takes the finalizers of kinds that the app has given up off their objects. */
   async sweep({ name, givenUp }: App, options: FinalizerEditOptions): Promise<void> {
-    const client = fencedClient(this.#options.client, options.fence ?? openFence);
+    const client = this.#options.client.with({ fence: options.fence ?? openFence });
     for (const { kind, finalizer } of givenUp) {
       const swept = await sweepFinalizers(client, kind, finalizer, options);
       if (swept.length > 0) this.#log.info("took a finalizer off", { app: name, finalizer, objects: swept.length });
@@ -83,12 +87,14 @@ export class AppHost implements AsyncDisposable {
 
   /** Stops answering at once; see {@link WebhookServer.abandon}. */
   abandon(): void {
+    void this.#installed?.[Symbol.asyncDispose]();
     this.#server?.abandon();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasEnded = true;
     await this.#turn;
+    await this.#installed?.[Symbol.asyncDispose]();
     await this.#server?.[Symbol.asyncDispose]();
   }
 
@@ -118,12 +124,16 @@ export class AppHost implements AsyncDisposable {
 
   /** An account that may not install kinds may still work with them: the informers wait until somebody has. */
   async #installKinds(app: App): Promise<void> {
-    const { client, clock = systemClock, install = true, fence = openFence } = this.#options;
-    if (!install) return;
+    const { client, clock = systemClock, random = systemRandom, install = true, fence = openFence } = this.#options;
+    if (!install || app.kinds.length === 0) return;
     // Loaded when first needed: most processes install nothing.
     const { installKinds } = await import("../app/webhook-configuration.js");
     const onForbidden = (kind: Kind, error: unknown): void =>
       this.#log.warn(`may not install the kind ${kindId(kind)}`, { app: app.name, error });
-    await installKinds(fencedClient(client, fence), app, { clock, onForbidden });
+    const putBack = (each: App): Promise<void> => installKinds(client.with({ fence }), each, { clock, onForbidden });
+    await putBack(app);
+    const { InstallationWatch: Watch } = await import("../app/installation-watch.js");
+    this.#installed ??= new Watch({ client, clock, random, log: this.#log, putBack });
+    this.#installed.follow(app);
   }
 }

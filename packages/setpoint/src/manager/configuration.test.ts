@@ -36,8 +36,8 @@ describe("the configuration of a manager", () => {
       name: "shop",
       health: { host: "", port: 8081 },
       metrics: { host: "127.0.0.1", port: 9090 },
-      graceMs: 10_000,
-      leaderElection: { leaseMs: 30_000, renewMs: 20_000 },
+      grace: 10_000,
+      leaderElection: { lease: 30_000, renew: 20_000 },
       webhooks: { service: { namespace: "shop", name: "hooks" }, port: 9443 },
     });
     expect([logLevel, apps]).toEqual(["warn", { shop: { region: "eu" } }]);
@@ -55,7 +55,7 @@ describe("the configuration of a manager", () => {
     const off = await readConfiguration({ args: ["--leader-elect=false", "--metrics-bind-address", "0"], env });
     expect(off.manager.leaderElection).toBeUndefined();
     const codeAsks = await readConfiguration({ args: ["--leader-election-lease-duration=30s"] });
-    expect([codeAsks.manager.leaderElection, codeAsks.leaderElection]).toEqual([undefined, { leaseMs: 30_000 }]);
+    expect([codeAsks.manager.leaderElection, codeAsks.leaderElection]).toEqual([undefined, { lease: 30_000 }]);
     expect(off.manager.metrics).toBeUndefined();
   });
 

@@ -51,9 +51,9 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
   const election = {
     ...picked("name", "leaderElection.name"),
     ...picked("namespace", "leaderElection.namespace"),
-    ...picked("leaseMs", "leaderElection.lease"),
-    ...picked("renewMs", "leaderElection.renew"),
-    ...picked("retryMs", "leaderElection.retry"),
+    ...picked("lease", "leaderElection.lease"),
+    ...picked("renew", "leaderElection.renew"),
+    ...picked("retry", "leaderElection.retry"),
   };
   const webhooks = {
     ...picked("port", "webhooks.port"),
@@ -71,7 +71,7 @@ function configured(given: Settings): Omit<Configuration, "apps"> {
       ...picked("metricsCertificates", "metricsCertificates"),
       ...picked("metricsAudiences", "metricsAudiences"),
       ...picked("profiling", "profiling"),
-      ...picked("graceMs", "grace"),
+      ...picked("grace", "grace"),
       ...picked("preflight", "preflight"),
       ...(given["leaderElection.enabled"] ? { leaderElection: election } : {}),
       ...(Object.keys(webhooks).length > 0 ? { webhooks } : {}),

@@ -2,10 +2,10 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import { expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
 import { controller, scoped } from "../controller/controller.js";
-import { terminal } from "../controller/outcome.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, World } from "../controller/world.testing.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { terminal } from "../loop/outcome.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 
 function managerOf(world: World, options: Partial<ManagerOptions> = {}): Manager {

@@ -3,18 +3,18 @@ import type { Client } from "../client/client.js";
 import type { ConnectOptions } from "../client/connect.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
-import type { Logger } from "../controller/logger.js";
+import type { Logger } from "../loop/logger.js";
 import {
-  checkElectionTimes,
   DEFAULT_ELECTION,
   type Elector,
+  electionTimes,
   LeaderElector,
   type LeaderElectorOptions,
 } from "./leader-elector.js";
 import { LeaseThread } from "./lease-thread.js";
 
 export interface ElectionOptions
-  extends Partial<Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "leaseMs" | "renewMs" | "retryMs">> {
+  extends Partial<Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "lease" | "renew" | "retry">> {
   /**
    * Holds the election in a thread of its own, connected to this cluster, so that code which blocks the event loop does
    * not lose the lease. `run` does so by itself where it connects by itself.
@@ -36,7 +36,7 @@ export function electorOf({ thread, ...given }: ElectionOptions, candidate: Cand
   const { name, client, clock, random, log } = candidate;
   const identity = `${process.env.HOSTNAME ?? "local"}_${Buffer.from(random.bytes(6)).toString("hex")}`;
   const elector = { ...DEFAULT_ELECTION, namespace: client.namespace, name, identity, ...given };
-  checkElectionTimes(elector);
+  electionTimes(elector);
   const worker = thread && workerModule();
   if (thread && worker) return new LeaseThread({ connect: thread, elector, clock, log, worker });
   if (thread) log.warn("setpoint/lease-worker is not there: code that blocks the event loop may lose the lease");

@@ -2,8 +2,8 @@ import { checkKeyPair, type KeyPair } from "../app/certificate.js";
 import { ServingCertificate } from "../app/serving-certificate.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
-import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
+import { messageOf } from "../loop/outcome.js";
 
 /** Kubelets bring a renewed Secret into a pod within about a minute. */
 const LOOK_MS = 60_000;

@@ -1,4 +1,5 @@
 import { get, type IncomingMessage, type RequestOptions } from "node:http";
+import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../clock/system-clock.js";
@@ -20,6 +21,9 @@ function asked(options: RequestOptions): Promise<IncomingMessage> {
   });
 }
 
+const fetchedFrom = (site: string): string =>
+  `GET /timeline HTTP/1.1\r\nhost: localhost:80\r\nsec-fetch-site: ${site}\r\nconnection: close\r\n\r\n`;
+
 describe("an endpoint server", () => {
   it("tells callers on this machine from all others by their address", async () => {
     await using server = new EndpointServer(systemClock);
@@ -38,6 +42,28 @@ describe("an endpoint server", () => {
     const statuses = others.map(async (from) => (await asked({ ...from, port, path })).statusCode);
     expect(await Promise.all(statuses)).toEqual(others.map(() => 403));
     expect(others.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["no Host", "GET /timeline HTTP/1.0\r\n\r\n", 403],
+    ["another Host", "GET /timeline HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n", 403],
+    ["another site", fetchedFrom("cross-site"), 403],
+    ["a sibling site", fetchedFrom("same-site"), 403],
+    ["its own page", fetchedFrom("same-origin"), 200],
+    ["the address bar", fetchedFrom("none"), 200],
+  ])("judges a request from %s on the loopback interface", async (_from, request, status) => {
+    await using server = new EndpointServer(systemClock);
+    const lines = async function* (): AsyncIterable<string> {
+      yield "<script>";
+    };
+    server.route("/timeline", () => ({ status: 200, type: "application/json", lines }), loopbackOnly);
+    const { port } = new URL(await server.listen("127.0.0.1", 0, "test"));
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.end(request);
+    let text = "";
+    for await (const chunk of socket) text += String(chunk);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text.toLowerCase()).toContain("x-content-type-options: nosniff");
   });
 
   it("begins no stream for a caller who has gone away while it was asked who they are", async () => {

@@ -120,7 +120,7 @@ export class EndpointServer implements AsyncDisposable {
     const end = (): void => over.abort();
     request.signal.addEventListener("abort", end, { once: true });
     void this.#guardAgain(request, guard, over);
-    response.writeHead(answer.status, { "content-type": answer.type, "cache-control": "no-store" });
+    response.writeHead(answer.status, headersFor(answer.type));
     response.flushHeaders();
     for await (const line of answer.lines(over.signal)) {
       if (!response.write(`${line}\n`)) await drained(response);
@@ -161,10 +161,10 @@ function end(
   response: ServerResponse,
   { status, type = "text/plain; charset=utf-8", body }: Extract<EndpointAnswer, { body: string }>,
 ): void {
-  response.writeHead(status, {
-    "content-type": type,
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-  });
+  response.writeHead(status, headersFor(type));
   response.end(body);
+}
+
+function headersFor(type: string): Record<string, string> {
+  return { "content-type": type, "cache-control": "no-store", "x-content-type-options": "nosniff" };
 }

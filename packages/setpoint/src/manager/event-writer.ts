@@ -3,11 +3,11 @@ import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { EventRecorder, ObjectEvent } from "../controller/event-recorder.js";
-import { type Fence, openFence } from "../controller/fence.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import { isSetpointError } from "../errors/error.js";
 import { Event } from "../kinds/builtin/v1.js";
 import { formatTime } from "../kinds/time.js";
+import { type Fence, openFence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { type CorrelatedEvent, EventCorrelator, MAX_SERIES } from "./event-correlator.js";
 import { EventLine, type WaitingEvent } from "./event-line.js";
 

@@ -1,7 +1,7 @@
 import type { HealthCheck } from "../app/health-check.js";
 import type { Clock } from "../clock/clock.js";
-import type { Logger } from "../controller/logger.js";
-import { messageOf } from "../controller/outcome.js";
+import type { Logger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import type { EndpointAnswer } from "./endpoint-server.js";
 
 /** How long a check may take: one that hangs must not hang those who ask. */

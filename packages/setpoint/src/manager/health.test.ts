@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { controller } from "../controller/controller.js";
-import { type LogFields, type Logger, silentLogger } from "../controller/logger.js";
 import { Website, World } from "../controller/world.testing.js";
 import { Secret } from "../kinds/builtin/v1.js";
+import { type LogFields, type Logger, silentLogger } from "../loop/logger.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 
 const here = { host: "127.0.0.1", port: 0 };

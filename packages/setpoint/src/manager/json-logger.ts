@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/clock.js";
-import type { LogFields, Logger } from "../controller/logger.js";
+import type { LogFields, Logger } from "../loop/logger.js";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 

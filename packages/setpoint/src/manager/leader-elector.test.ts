@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../clock/clock.js";
 import { seededRandom } from "../clock/random.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import { failure, World } from "../controller/world.testing.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
 
 function elector(world: World, identity: string, times: Partial<LeaderElectorOptions> = {}): LeaderElector {
@@ -63,7 +63,7 @@ describe("leader elector", () => {
 
   it("case 58: waits for as long as the lease of a silent holder says, not for its own", async () => {
     await using world = await World.create();
-    const first = elector(world, "one", { leaseMs: 60_000, renewMs: 40_000 });
+    const first = elector(world, "one", { lease: 60_000, renew: 40_000 });
     await first.acquire(new AbortController().signal);
     world.fault = (request) => (JSON.stringify(request.body ?? "").includes('"one"') ? new Error("gone") : undefined);
     await using second = elector(world, "two");
@@ -210,6 +210,6 @@ describe("leader elector", () => {
       name: "app",
       identity: "x",
     };
-    expect(() => new LeaderElector({ ...options, leaseMs: 10_000, renewMs: 10_000 })).toThrow("clearly below");
+    expect(() => new LeaderElector({ ...options, lease: 10_000, renew: 10_000 })).toThrow("clearly below");
   });
 });

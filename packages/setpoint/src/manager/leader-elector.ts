@@ -1,18 +1,21 @@
 import { isAlreadyExists, isConflict } from "../client/api-error.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { jitter, type Random } from "../clock/random.js";
 import { timeoutSignal } from "../clock/timeout-signal.js";
-import type { Fence } from "../controller/fence.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import { SetpointError } from "../errors/error.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { formatMicroTime } from "../kinds/time.js";
+import type { Fence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 
 type LeaseSpec = NonNullable<Lease["spec"]>;
 
 /** Those of client-go. */
-export const DEFAULT_ELECTION = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+export const DEFAULT_ELECTION = { lease: "15s", renew: "10s", retry: "2s" } as const;
+
+type ElectionTimes = Readonly<Record<keyof typeof DEFAULT_ELECTION, Duration>>;
 
 export interface LeaderElectorOptions {
   readonly client: Client;
@@ -23,14 +26,14 @@ export interface LeaderElectorOptions {
   /** Who this process is; must differ from all others. */
   readonly identity: string;
   /** How long a lease holds for others without renewal. Defaults to 15 s, as client-go. */
-  readonly leaseMs?: number;
+  readonly lease?: Duration;
   /**
    * How long a leader leads without renewal, counted from when its last successful one began; each try may take half of it.
-   * Defaults to 10 s; must be below `leaseMs`: what is left of that is for requests under way, and clocks that run unevenly.
+   * Defaults to 10 s; must be below `lease`: what is left of that is for requests under way, and clocks that run unevenly.
    */
-  readonly renewMs?: number;
+  readonly renew?: Duration;
   /** The pause between tries. Defaults to 2 s. */
-  readonly retryMs?: number;
+  readonly retry?: Duration;
   readonly log?: Logger;
   /** Told after each renewal how much longer this process leads. */
   readonly onRenewed?: (leadsForMs: number) => void;
@@ -38,9 +41,16 @@ export interface LeaderElectorOptions {
   readonly mayRenew?: () => boolean;
 }
 
-/** Throws `LEASE_INVALID` for times with which nobody could keep a lease. */
-export function checkElectionTimes({ leaseMs, renewMs, retryMs }: typeof DEFAULT_ELECTION): void {
-  if (leaseMs > renewMs && renewMs > retryMs * 1.2) return;
+/** The times of an election. Throws `LEASE_INVALID` for times with which no process could keep a lease. */
+export function electionTimes({ lease, renew, retry }: ElectionTimes): {
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  readonly retryMs: number;
+} {
+  const leaseMs = parseDuration(lease, "leaderElection.lease");
+  const renewMs = parseDuration(renew, "leaderElection.renew");
+  const retryMs = parseDuration(retry, "leaderElection.retry");
+  if (leaseMs > renewMs && renewMs > retryMs * 1.2) return { leaseMs, renewMs, retryMs };
   const times = `lease ${leaseMs} ms, renewal ${renewMs} ms, retry ${retryMs} ms`;
   throw new SetpointError("LEASE_INVALID", `${times}: each must be clearly below the one before`);
 }
@@ -64,8 +74,8 @@ export interface Elector {
  *
  * 1. `acquire` waits until the lease is free: without holder, or unchanged for its own duration by our clock. Times in
  *    the lease are never compared with ours, so skewed clocks do no harm.
- * 2. While leading, the lease is renewed; `fence` lets writes pass until `renewMs` after the last renewal that succeeded
- *    was begun, and no longer, whatever the event loop did meanwhile. Others may take the lease `leaseMs` after it.
+ * 2. While leading, the lease is renewed; `fence` lets writes pass until `renew` after the last renewal that succeeded
+ *    was begun, and no longer, whatever the event loop did meanwhile. Others may take the lease `lease` after it.
  * 3. `lost` is aborted when that time is over, or the lease was taken. `release` gives it up, so that another need not wait.
  */
 export class LeaderElector implements Elector, AsyncDisposable {
@@ -74,6 +84,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
   readonly #log: Logger;
   readonly #lost = new AbortController();
   readonly #stopped = new AbortController();
+  readonly #times: ReturnType<typeof electionTimes>;
   /** The lease as last seen, and when it was first seen so: its holder has until then plus its duration. */
   #seen: { readonly lease: Lease; readonly sinceMs: number } | undefined;
   /** Until when we lead, on the monotonic clock: counted from before the request that renewed it. 0: not leading. */
@@ -89,7 +100,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     // Every run and write under way listens to it, which is no leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
-    checkElectionTimes(this.#options);
+    this.#times = electionTimes(this.#options);
   }
 
   /** Which Lease it is about. */
@@ -127,7 +138,8 @@ export class LeaderElector implements Elector, AsyncDisposable {
 
   /** Resolves when this process leads; rejects when `signal` is aborted. Errors of the server are retried and logged. */
   async acquire(signal: AbortSignal): Promise<void> {
-    const { clock, random, retryMs } = this.#options;
+    const { clock, random } = this.#options;
+    const { retryMs } = this.#times;
     for (;;) {
       signal.throwIfAborted();
       if (await this.#tryOnce(signal)) break;
@@ -174,7 +186,8 @@ export class LeaderElector implements Elector, AsyncDisposable {
   }
 
   async #renewWhileLeading(): Promise<void> {
-    const { clock, retryMs } = this.#options;
+    const { clock } = this.#options;
+    const { retryMs } = this.#times;
     const { signal } = this.#stopped;
     while (!signal.aborted && !this.#lost.signal.aborted) {
       try {
@@ -213,7 +226,8 @@ export class LeaderElector implements Elector, AsyncDisposable {
 
   /** One try to take or renew the lease. False where somebody else holds it, or the server did not let us. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
-    const { client, clock, namespace, name, renewMs } = this.#options;
+    const { client, clock, namespace, name } = this.#options;
+    const { renewMs } = this.#times;
     const startedMs = clock.monotonic();
     // A connection that answers nothing any more must leave time for another try.
     using deadline = clock.timer(renewMs / 2, () =>
@@ -270,14 +284,16 @@ export class LeaderElector implements Elector, AsyncDisposable {
   }
 
   #mayTake({ spec }: Lease): boolean {
-    const { clock, identity, leaseMs } = this.#options;
+    const { clock, identity } = this.#options;
+    const { leaseMs } = this.#times;
     if (!spec?.holderIdentity || spec.holderIdentity === identity) return true;
     const durationMs = spec.leaseDurationSeconds === undefined ? leaseMs : spec.leaseDurationSeconds * 1000;
     return clock.monotonic() >= (this.#seen?.sinceMs ?? Number.POSITIVE_INFINITY) + durationMs;
   }
 
   #claim(before: LeaseSpec | undefined): LeaseSpec {
-    const { identity, leaseMs } = this.#options;
+    const { identity } = this.#options;
+    const { leaseMs } = this.#times;
     const isOurs = before?.holderIdentity === identity;
     const now = this.#now();
     return {

@@ -120,7 +120,7 @@ export class LeaderProcess {
 
   /** By the administrator's client, which asks nobody. */
   #send({ method, path, headers, body, signal }: TransportRequest): Promise<TransportResponse> {
-    return this.#world.client.raw({ method, path, headers, body, signal, retry: false, headTimeoutMs: 0 });
+    return this.#world.client.raw({ method, path, headers, body, signal, retry: false, headTimeout: 0 });
   }
 }
 

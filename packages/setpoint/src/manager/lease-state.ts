@@ -1,12 +1,12 @@
 import type { ConnectOptions } from "../client/connect.js";
-import type { LogFields } from "../controller/logger.js";
+import type { LogFields } from "../loop/logger.js";
 import type { LeaderElectorOptions } from "./leader-elector.js";
 
 /** What a lease's thread is started with. */
 export interface LeaseTask {
   readonly connect: Pick<ConnectOptions, "kubeconfig" | "context">;
   readonly elector: Required<
-    Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "leaseMs" | "renewMs" | "retryMs">
+    Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "lease" | "renew" | "retry">
   >;
   readonly state: SharedArrayBuffer;
 }

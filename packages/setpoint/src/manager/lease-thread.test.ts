@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Client } from "../client/client.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
-import { silentLogger } from "../controller/logger.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { silentLogger } from "../loop/logger.js";
 import { BuiltProcess } from "./built-process.testing.js";
 import { LeaderElector } from "./leader-elector.js";
 import { LeaseThread } from "./lease-thread.js";
@@ -19,7 +19,7 @@ const { controlPlane } = (await import("@setpoint/control-plane" as string)) as 
 };
 
 const SECONDS_120 = 120_000;
-const TIMES = { leaseMs: 8_000, renewMs: 7_000, retryMs: 300 };
+const TIMES = { lease: 8_000, renew: 7_000, retry: 300 };
 const namespace = "default";
 
 /** Blocks the event loop for longer than the lease, then writes. */
@@ -104,7 +104,7 @@ describe("an election in a thread of its own", () => {
     async () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
-      const times = { leaseMs: 60_000, renewMs: 40_000, retryMs: 300 };
+      const times = { lease: 60_000, renew: 40_000, retry: 300 };
       await using operator = new BuiltProcess(operatorWith(times), plane.kubeconfig);
       await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
       await until(() => operator.output.includes("begins"));

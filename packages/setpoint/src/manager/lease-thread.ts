@@ -1,9 +1,9 @@
 import type { Worker } from "node:worker_threads";
 import type { Clock } from "../clock/clock.js";
 import { threadsTimeNs } from "../clock/system-clock.js";
-import type { Fence } from "../controller/fence.js";
-import type { Logger } from "../controller/logger.js";
 import { SetpointError } from "../errors/error.js";
+import type { Fence } from "../loop/fence.js";
+import type { Logger } from "../loop/logger.js";
 import type { Elector } from "./leader-elector.js";
 import { type FromThread, LeaseState, type LeaseTask, type ToThread } from "./lease-state.js";
 

@@ -2,8 +2,8 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { connect } from "../client/connect.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock, threadsTimeNs } from "../clock/system-clock.js";
-import type { LogFields, Logger } from "../controller/logger.js";
-import { LeaderElector } from "./leader-elector.js";
+import type { LogFields, Logger } from "../loop/logger.js";
+import { electionTimes, LeaderElector } from "./leader-elector.js";
 import { LeaseState, type LeaseTask, type ToThread } from "./lease-state.js";
 
 /** How long the main thread may be busy, in leases, before it is taken for dead and its lease runs out. */
@@ -12,7 +12,7 @@ const MAX_BUSY_LEASES = 4;
 /** The thread of {@link LeaseThread}: holds the election with a connection of its own, whatever the main thread does. */
 async function hold(port: MessagePort, task: LeaseTask): Promise<void> {
   const state = new LeaseState(task.state);
-  const { leaseMs } = task.elector;
+  const { leaseMs } = electionTimes(task.elector);
   await using client = await connect(task.connect);
   const elector = new LeaderElector({
     ...task.elector,

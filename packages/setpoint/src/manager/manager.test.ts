@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
 import { controller, mapped } from "../controller/controller.js";
-import { type LogFields, type Logger, silentLogger } from "../controller/logger.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, World } from "../controller/world.testing.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { Lease } from "../kinds/builtin/coordination.k8s.io/v1.js";
 import { ConfigMap, Event } from "../kinds/builtin/v1.js";
+import { type LogFields, type Logger, silentLogger } from "../loop/logger.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 
 function managerOf(world: World, options: Partial<ManagerOptions> = {}): Manager {
@@ -160,7 +160,7 @@ describe("manager", () => {
   it("holds an election by times that can be kept, or none", async () => {
     await using world = await World.create();
     for (const more of [{}, { thread: {} }])
-      expect(() => managerOf(world, { leaderElection: { leaseMs: 5_000, ...more } })).toThrow(
+      expect(() => managerOf(world, { leaderElection: { lease: 5_000, ...more } })).toThrow(
         "lease 5000 ms, renewal 10000 ms, retry 2000 ms: each must be clearly below the one before",
       );
   });

@@ -3,23 +3,24 @@ import type { HealthCheck } from "../app/health-check.js";
 import { type Runnable, RunnableGroup } from "../app/runnable-group.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
-import type { Fence } from "../controller/fence.js";
-import { fencedClient } from "../controller/fenced-client.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import type { MetricSource } from "../controller/metric-source.js";
-import { messageOf } from "../controller/outcome.js";
 import { SecretMask } from "../controller/secret-mask.js";
+import type { SecretOptions } from "../controller/secret-policy.js";
 import { Timeline } from "../controller/timeline.js";
 import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { SetpointError } from "../errors/error.js";
 import { Informers } from "../informer/informers.js";
 import { type Kind, kindId } from "../kinds/kind.js";
+import type { Fence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import { AppHost, type AppHosting } from "./app-host.js";
 import {
   collectState,
@@ -41,6 +42,8 @@ import type { NarrowedRules, SeenAccess } from "./seen-access.js";
 import { collectStages, informerMetrics } from "./stage-metrics.js";
 import { workMetrics } from "./work-metrics.js";
 
+const DEFAULT_GRACE: Duration = "30s";
+
 export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
   readonly name?: string;
@@ -55,7 +58,7 @@ export interface ManagerOptions extends EndpointOptions {
   /** Where the API server reaches the webhooks of apps, and whether they are installed. */
   readonly webhooks?: AppHosting;
   /** How long runs may take to end on a stop. Defaults to 30 s. */
-  readonly graceMs?: number;
+  readonly grace?: Duration;
   /** Where metrics are counted; for what else is to show there. Defaults to one of its own. */
   readonly metricRegistry?: MetricRegistry;
   /** What its client's requests are noted by, for `/rbac`: which of the declared permissions were needed so far. */
@@ -66,6 +69,8 @@ export interface ManagerOptions extends EndpointOptions {
   readonly onError?: (error: unknown, runnable: string) => boolean | Promise<boolean>;
   /** Spans for each run and its writes: `trace.getTracer("setpoint")` of @opentelemetry/api. None where left out. */
   readonly tracer?: Tracer;
+  /** Which values of Secrets are masked in logs, events, conditions and the timeline, beyond what their keys and looks say. */
+  readonly secrets?: SecretOptions;
   /** Whether to ask at the start what is not served or not allowed, and to log it. Yes, unless given. */
   readonly preflight?: boolean;
 }
@@ -94,7 +99,7 @@ export class Manager implements AsyncDisposable {
   readonly #clusters: Readonly<Record<string, Cluster>>;
   readonly #events: EventWriter;
   /** One for all: what one controller has read, another may quote. */
-  readonly #mask = new SecretMask();
+  readonly #mask: SecretMask;
   readonly #traces: Traces | undefined;
   readonly #observer: ControllerObserver;
   readonly #elector: Elector | undefined;
@@ -107,6 +112,7 @@ export class Manager implements AsyncDisposable {
   readonly #unstarted = new Map<string, string>();
   readonly #sources = new Map<object, readonly Disposable[]>();
   readonly #runnables: RunnableGroup;
+  readonly #graceMs: number;
   readonly #stopping = new AbortController();
   readonly #failed = new AbortController();
   /** Where anything is to be served. */
@@ -120,12 +126,14 @@ export class Manager implements AsyncDisposable {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.#graceMs = parseDuration(options.grace ?? DEFAULT_GRACE, "grace");
     // The questions of the preflight and whatever else goes on listen to it, which is no leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopping.signal, this.#lost.signal);
     this.metrics = options.metricRegistry ?? new MetricRegistry();
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     const name = options.name ?? "setpoint";
+    this.#mask = new SecretMask(options.secrets);
     this.#log = this.#mask.logger(options.log ?? silentLogger).with({ manager: name });
     this.#traces = options.tracer && new Traces(options.tracer, this.#mask);
     const { client } = options;
@@ -145,7 +153,7 @@ export class Manager implements AsyncDisposable {
     this.#runnables = new RunnableGroup({
       name,
       clock: this.#clock,
-      exitWait: options.graceMs ?? 30_000,
+      exitWait: this.#graceMs,
       onError: (error, runnable) => {
         this.#log.error("a runnable failed", { runnable, error });
         return options.onError?.(error, runnable) ?? true;
@@ -245,7 +253,7 @@ export class Manager implements AsyncDisposable {
     const live = this.#workloads.get(idOf(part));
     this.#workloads.delete(idOf(part));
     this.#unstarted.delete(idOf(part));
-    await live?.run.stop(this.#options.graceMs);
+    await live?.run.stop(this.#graceMs);
   }
 
   /** Adds something that runs while the manager leads. What it throws ends the manager, unless `onError` says no. */
@@ -325,7 +333,7 @@ export class Manager implements AsyncDisposable {
     this.#stopping.abort();
     // What is about to be served would otherwise be served after the end.
     await this.#hosted?.catch(() => {});
-    await Promise.all([...this.#workloads.values()].map(({ run }) => run.stop(this.#options.graceMs)));
+    await Promise.all([...this.#workloads.values()].map(({ run }) => run.stop(this.#graceMs)));
     await this.#running;
     // Not before: what the last runs write may have to pass our own webhooks.
     await this.#apps[Symbol.asyncDispose]();
@@ -447,7 +455,7 @@ export class Manager implements AsyncDisposable {
     const onError = (kind: Kind, error: unknown): void =>
       this.#log.warn(`the informer of ${kindId(kind)}: ${messageOf(error)}`, { kind: kindId(kind), error });
     const informers = new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError });
-    return { client: fencedClient(client, this.#fence), informers };
+    return { client: client.with({ fence: this.#fence }), informers };
   }
 
   #environment(): ControllerEnvironment {
@@ -462,6 +470,8 @@ export class Manager implements AsyncDisposable {
       timeline: this.timeline,
       observer: this.#observer,
       mask: this.#mask,
+      controllerOf: (manager) =>
+        [...this.#controllerRuns()].find(({ controller }) => controller.fieldManager === manager)?.controller.name,
       ...(this.#traces ? { traces: this.#traces } : {}),
     };
   }

@@ -1,6 +1,6 @@
 import type { Labels, MetricValue } from "../controller/metric-source.js";
-import { messageOf } from "../controller/outcome.js";
 import { SetpointError } from "../errors/error.js";
+import { messageOf } from "../loop/outcome.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
 
 /** Seconds, from five milliseconds to a hundred: what both a cached read and a slow reconcile fall into. */

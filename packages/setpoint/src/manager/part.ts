@@ -1,8 +1,8 @@
 import type { App } from "../app/app.js";
 import type { Controller } from "../controller/controller.js";
-import { shown } from "../controller/outcome.js";
 import type { Watcher } from "../controller/watcher.js";
 import { SetpointError } from "../errors/error.js";
+import { shown } from "../loop/outcome.js";
 
 /** A control loop: a controller or watcher of any kind. */
 // biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next

@@ -3,9 +3,9 @@ import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
-import type { Logger } from "../controller/logger.js";
 import type { PlannedRun } from "../controller/planned-run.js";
 import { Informers } from "../informer/informers.js";
+import type { Logger } from "../loop/logger.js";
 import { type Part, workloadsOf } from "./part.js";
 
 export interface PlanOptions {
@@ -28,11 +28,10 @@ export interface PlanOptions {
 export async function* plan(parts: readonly Part[], options: PlanOptions): AsyncIterable<PlannedRun> {
   const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
   // Loaded when first needed: most processes plan nothing.
-  const { dryRunClient } = await import("../controller/dry-run-client.js");
   const { plannedRuns } = await import("../controller/planned-runs.js");
   const opened: Informers[] = [];
   const cluster = (given: Client): Cluster => {
-    const client = dryRunClient(given);
+    const client = given.with({ dryRun: true });
     const informers = new Informers(client, { clock, random });
     opened.push(informers);
     return { client, informers, isPlan: true };

@@ -144,9 +144,9 @@ describe("the rules of apps", () => {
     expect(short(rbacRules([shops], { service: { namespace: "ops", name: "hooks" } }))).toEqual([
       "websites: list patch",
       "customresourcedefinitions: create",
-      "customresourcedefinitions=plains.web.example.com: get update",
+      "customresourcedefinitions=plains.web.example.com: get list watch update",
       "validatingwebhookconfigurations: create",
-      "validatingwebhookconfigurations=shops: get patch delete",
+      "validatingwebhookconfigurations=shops: get list watch patch delete",
       "mutatingwebhookconfigurations=shops: get delete",
       "[ops] secrets: create",
       "[ops] secrets=hooks-webhook-certificate: get update",

@@ -83,13 +83,13 @@ function installRules(app: App): readonly RbacRule[] {
     return [...(isMade ? [{ ...rule, verbs: ["create"] }] : []), { ...rule, resourceNames: names, verbs }];
   };
   const webhooks = (resource: string, isNeeded: boolean): readonly RbacRule[] => {
-    const verbs = isNeeded ? ["get", "patch", "delete"] : ["get", "delete"];
+    const verbs = isNeeded ? [...READ, "patch", "delete"] : ["get", "delete"];
     return named("admissionregistration.k8s.io", resource, [app.name], verbs, isNeeded);
   };
   const definitions = app.kinds.map(({ plural, group }) => `${plural}.${group}`);
   const rules: RbacRule[] = [];
   if (definitions.length > 0)
-    rules.push(...named("apiextensions.k8s.io", "customresourcedefinitions", definitions, ["get", "update"]));
+    rules.push(...named("apiextensions.k8s.io", "customresourcedefinitions", definitions, [...READ, "update"]));
   if (isServed(app)) {
     rules.push(...webhooks("validatingwebhookconfigurations", app.validators.length > 0));
     rules.push(...webhooks("mutatingwebhookconfigurations", app.mutators.length > 0));

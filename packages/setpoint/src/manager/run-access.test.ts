@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import type { Client } from "../client/client.js";
 import { controller } from "../controller/controller.js";
-import { type Logger, silentLogger } from "../controller/logger.js";
 import { Website, World } from "../controller/world.testing.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
 import { run } from "./run.js";
 import { secureRequest } from "./secure-request.testing.js";
 

@@ -25,7 +25,7 @@ const deaf = controller(ConfigMap, {
     await new Promise((resolve) => setTimeout(resolve, 3_600_000));
   },
 });
-await run(deaf, { graceMs: 100 });
+await run(deaf, { grace: 100 });
 console.log("after run");
 `;
 

@@ -39,7 +39,7 @@ it("case 13: errors are counted on every attempt by type of event and kind, a wa
 
 it("runs that their timeout ended are counted, whether they heed it or not, and no others", async () => {
   await using world = await World.create();
-  await using manager = new Manager({ client: world.cluster().client, clock: world.clock, graceMs: 0 });
+  await using manager = new Manager({ client: world.cluster().client, clock: world.clock, grace: 0 });
   const sites = controller(Website, {
     timeout: "1s",
     retry: { initial: "1h", max: "2h" },

@@ -36,9 +36,9 @@ const watched = watcher(ConfigMap, {
     const body = { data: { [identity]: "done" } };
     await client.patch(ConfigMap, "slow", { type: "merge", body }, { namespace: "default", signal: ctx.signal });
   },
-  update: (_, object) => note("update", object),
+  update: (object) => note("update", object),
 });
-const times = { leaseMs: 8_000, renewMs: 7_000, retryMs: 300 };
+const times = { lease: 8_000, renew: 7_000, retry: 300 };
 await run(watched, { leaderElection: { namespace: "default", name: "watched", identity, ...times } });
 `;
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
-import { Backoff, type BackoffOptions } from "./backoff.js";
+import { Backoff, type BackoffOptions } from "../loop/backoff.js";
 import { KeyQueue, type MergeCauses, type WorkItem } from "./key-queue.js";
 import type { QueueObserver } from "./queue-metrics.js";
 import type { Priority } from "./ready-lines.js";

@@ -6,6 +6,7 @@ export {
   scriptedFaults,
 } from "../client/fault-transport.js";
 export { VirtualClock } from "../clock/virtual-clock.js";
+export { conversionProblems } from "./conversion-problems.js";
 export { errorAnswer } from "./error-answer.js";
 export { OperatorProcess, type RequestFault, type SentRequest } from "./operator-process.js";
 export { type EnvironmentSnapshot, TestEnvironment, type TestEnvironmentOptions } from "./test-environment.js";

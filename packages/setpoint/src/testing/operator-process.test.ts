@@ -161,11 +161,11 @@ it("a request that hangs ends with its signal, also where that was aborted befor
   const { client } = await env.start([]);
   using _fault = env.fault(() => "hang");
   const gone = new AbortController();
-  const asking = client.raw({ method: "GET", path: "/version", signal: gone.signal, headTimeoutMs: 0 });
+  const asking = client.raw({ method: "GET", path: "/version", signal: gone.signal, headTimeout: 0 });
   const ended = expect(asking).rejects.toThrow("the caller left");
   await env.idle();
   gone.abort(new Error("the caller left"));
   await ended;
-  const again = client.raw({ method: "GET", path: "/version", signal: gone.signal, headTimeoutMs: 0 });
+  const again = client.raw({ method: "GET", path: "/version", signal: gone.signal, headTimeout: 0 });
   await expect(again).rejects.toThrow("the caller left");
 });

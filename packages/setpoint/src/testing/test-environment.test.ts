@@ -37,7 +37,7 @@ describe("a test environment", () => {
 
   it("ends although a reconcile hangs, however long the grace", async () => {
     const deaf = controller(ConfigMap, { namespaces: ["default"], reconcile: () => new Promise<void>(() => {}) });
-    const env = await TestEnvironment.create({ workloads: [deaf], manager: { graceMs: 600_000 } });
+    const env = await TestEnvironment.create({ workloads: [deaf], manager: { grace: 600_000 } });
     await env.client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } });
     await env.idle();
     await env[Symbol.asyncDispose]();

@@ -197,7 +197,7 @@ export class TestEnvironment implements AsyncDisposable {
     this.#faults.clear();
     const stopping = Promise.all(this.#processes.map((process) => process[Symbol.asyncDispose]()));
     // Runs that heed no signal are given up some time after the grace; on virtual time nobody else lets it pass.
-    await this.clock.advance((this.#options.manager?.graceMs ?? DEFAULT_GRACE_MS) + AFTER_GRACE_MS);
+    await this.clock.advance(parseDuration(this.#options.manager?.grace ?? DEFAULT_GRACE, "grace") + AFTER_GRACE_MS);
     await stopping;
     const closing = this.#plane[Symbol.asyncDispose]();
     await this.clock.advance(5_000);
@@ -206,7 +206,7 @@ export class TestEnvironment implements AsyncDisposable {
 }
 
 /** A manager's own. */
-const DEFAULT_GRACE_MS = 30_000;
+const DEFAULT_GRACE: Duration = "30s";
 /** What a stop may take beyond the grace: runs that are given up, webhooks, events, the lease. */
 const AFTER_GRACE_MS = 30_000;
 /** Far enough from one seed to the next that two of them do not meet. */

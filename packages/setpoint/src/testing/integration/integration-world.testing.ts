@@ -52,7 +52,7 @@ export class IntegrationWorld implements AsyncDisposable {
   /** Starts a manager with a connection of its own, as a process would have. */
   async run(parts: readonly Part[], options: Partial<ManagerOptions> = {}): Promise<Manager> {
     const client = options.client ?? (await this.connect());
-    const manager = new Manager({ graceMs: 1_000, ...options, client });
+    const manager = new Manager({ grace: 1_000, ...options, client });
     this.#started.push({ manager, client });
     for (const part of parts) void manager.add(part);
     void manager.start().catch(() => {});

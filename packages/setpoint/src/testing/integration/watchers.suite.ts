@@ -13,7 +13,7 @@ export function watcherSuite(given: () => IntegrationWorld): void {
       await world.run([
         watcher(Website, {
           add: ({ spec }) => void steps.push(`add ${spec.image}`),
-          update: (old, { spec }) => void steps.push(`${old.spec.image} to ${spec.image}`),
+          update: ({ spec }, old) => void steps.push(`${old.spec.image} to ${spec.image}`),
           delete: ({ spec }) => void steps.push(`delete ${spec.image}`),
         }),
       ]);

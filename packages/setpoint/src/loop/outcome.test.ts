@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { controller } from "./controller.js";
 import { type Outcome, outcomeProblem, requeueAfter, retry, shown, terminal, waitFor } from "./outcome.js";
-import { Website, World } from "./world.testing.js";
 
 describe("outcomes written by hand", () => {
   it.each([
@@ -19,33 +17,6 @@ describe("outcomes written by hand", () => {
     for (const outcome of [requeueAfter("1s"), waitFor("A"), retry("x"), retry("x", { after: 0 }), terminal("x")])
       expect(outcomeProblem(outcome)).toBeUndefined();
     expect(outcomeProblem({ type: "done" })).toBeUndefined();
-  });
-
-  it.each([
-    ["returned", (outcome: Outcome) => outcome],
-    [
-      "thrown",
-      (outcome: Outcome): never => {
-        throw outcome;
-      },
-    ],
-  ])("that are %s with no time are a terminal error, and hold up nobody else", async (_, give) => {
-    await using world = await World.create();
-    const seen: string[] = [];
-    await world.run(
-      controller(Website, {
-        reconcile({ metadata }) {
-          seen.push(metadata.name);
-          return metadata.name === "a" ? give({ type: "requeueAfter", afterMs: Number.NaN }) : undefined;
-        },
-      }),
-    );
-    await world.createWebsite("a");
-    await world.createWebsite("b");
-    await world.clock.advance(60_000);
-    expect(seen).toEqual(["a", "b"]);
-    const run = world.runs().find(({ key }) => key === "team/a");
-    expect(run).toMatchObject({ outcome: "terminal", reason: expect.stringContaining("afterMs NaN") });
   });
 });
 

@@ -1,0 +1,30 @@
+export type {
+  AdmissionOperation,
+  AdmissionOptions,
+  AdmissionUser,
+  MutateOptions,
+  Mutator,
+  ValidateOptions,
+  Validator,
+} from "./admission.js";
+export type { AppRole, GivenUpKind } from "./app.js";
+export { type BookkeepingOptions, bookkeeping } from "./bookkeeping.js";
+export type { HealthCheck } from "./health-check.js";
+export {
+  type AppManifest,
+  checkManifest,
+  type ManifestAccess,
+  type ManifestKind,
+  type ManifestRoute,
+  type ManifestVersion,
+  manifestOf,
+  validateManifest,
+} from "./manifest.js";
+export { type AppProvider, type ConfigSchema, formatManifest, provideApp, readManifest } from "./provider.js";
+export type { Route, RouteMethod, RouteOptions } from "./route.js";
+export { type Runnable, RunnableGroup, type RunnableGroupOptions } from "./runnable-group.js";
+export { serveWebhooks } from "./serve-webhooks.js";
+export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./typed-store.js";
+export type { WebAnswer } from "./web-message.js";
+export type { WebhookPlace } from "./webhook-address.js";
+export type { AnsweredRequest, WebhookServer, WebhookServerOptions } from "./webhook-server.js";

@@ -1,0 +1,11 @@
+export {
+  type Command,
+  type CommandContext,
+  CommandError,
+  type CommandGroup,
+  type CommandOption,
+  type OptionValues,
+  type Terminal,
+  UsageError,
+} from "./command.js";
+export type { ReadyMadeOperator } from "./ready-made-operator.js";

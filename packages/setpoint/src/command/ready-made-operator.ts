@@ -1,0 +1,32 @@
+import type { Client } from "../client/client.js";
+import type { Part } from "../manager/part.js";
+import type { Command, CommandOption, OptionValues } from "./command.js";
+
+/**
+ * An operator that comes with Setpoint, as `setpoint up`, `setpoint run` and `setpoint rbac` see it. Its package exports
+ * one from a module of its own (`@setpoint/druid/operator`). Every start of the command line loads that module, so it
+ * imports the operator's code only inside the functions below.
+ */
+export interface ReadyMadeOperator {
+  readonly name: string;
+  readonly summary: string;
+  /** Its own options of `setpoint run NAME`. */
+  readonly options: Readonly<Record<string, CommandOption>>;
+  /** Examples of `setpoint run NAME`, for its help. */
+  readonly examples?: Command["examples"];
+  /** What it runs, and the other clusters that it needs. Rejects with a `UsageError` for values that make no sense. */
+  start(
+    values: OptionValues,
+    env: Readonly<Record<string, string | undefined>>,
+  ): Promise<{ readonly loops: readonly Part[]; readonly clusters?: Readonly<Record<string, Client>> }>;
+  /** What it runs with its defaults, for RBAC; with the management API elsewhere, where it has such a mode. */
+  loops(isManagementElsewhere: boolean): Promise<readonly Part[]>;
+  /** Its name for the other cluster of that mode. */
+  readonly managementCluster?: string;
+  /** Makes what it needs on a control plane of one's own: CRDs, samples. Never called on a cluster. */
+  prepare?(client: Client): Promise<void>;
+  /** What to try, for the screen of `up`. */
+  readonly tries: readonly string[];
+  /** Its own commands: `setpoint NAME COMMAND`. */
+  readonly commands?: readonly Command[];
+}

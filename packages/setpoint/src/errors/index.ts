@@ -1,0 +1,2 @@
+export { defineErrors, type ErrorEntry } from "./error.js";
+export { errorRegistry } from "./registry.js";

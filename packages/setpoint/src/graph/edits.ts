@@ -1,0 +1,348 @@
+import { componentOf, cyclicAmong, isOnCycle } from "./cycles.js";
+import { type Draft, originsOf, phaseOf } from "./draft.js";
+import { type Key, keyOf, nameText, type ResourceName, sortedRefs } from "./resource.js";
+import { addCauses, cancelRun, inputsOf, tellChildren } from "./scheduling.js";
+import type { Edit, Node, Refusal } from "./state.js";
+
+type EditOf<Type extends Edit["type"]> = Extract<Edit, { type: Type }>;
+
+/** Makes one edit. Gives the ids of the nodes that it is about, or why it cannot be made. `by`: the run that asks. */
+export function applyEdit(draft: Draft, edit: Edit, by: number | undefined): readonly Key[] | Refusal {
+  switch (edit.type) {
+    case "create":
+      return create(draft, edit);
+    case "rename":
+      return rename(draft, edit);
+    case "reconcile":
+      return reconcile(draft, edit, by);
+  }
+  const node = draft.node(keyOf(edit.name));
+  if (!node) return notFound(edit.name);
+  if ("ifVersion" in edit && edit.ifVersion !== undefined && edit.ifVersion !== node.meta.version) {
+    const message = `${nameText(edit.name)} has version ${node.meta.version}, not ${edit.ifVersion}`;
+    return { code: "GRAPH_CONFLICT", message };
+  }
+  if (edit.type === "update") return update(draft, edit, node, by);
+  if (edit.type === "delete") return remove(draft, node, by);
+  return cancel(draft, node);
+}
+
+function notFound(name: ResourceName): Refusal {
+  return { code: "GRAPH_NOT_FOUND", message: `there is no resource ${nameText(name)}` };
+}
+
+function create(draft: Draft, edit: EditOf<"create">): readonly Key[] | Refusal {
+  const id = keyOf(edit.name);
+  if (draft.node(id)) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(edit.name)} exists already` };
+  const deleted = draft.next.tombstones.get(id)?.at(-1);
+  const former = deleted === undefined ? undefined : draft.node(deleted);
+  const { name, refs, paths, tags, hidden } = edit;
+  const meta = {
+    name,
+    refs,
+    paths,
+    tags,
+    hidden,
+    ...(edit.owner ? { owner: edit.owner } : {}),
+    version: former?.meta.version ?? 0,
+    specVersion: (former?.meta.specVersion ?? 0) + 1,
+    stateVersion: 1,
+    createdOn: draft.now,
+    specUpdatedOn: draft.now,
+    stateUpdatedOn: draft.now,
+  };
+  let revived: Partial<Node> = {};
+  if (former) {
+    // What the deleted one left in the world is taken over as it is.
+    const stopped = cancelRun(draft, former, "stop", `${nameText(name)} was created again`);
+    removeTombstone(draft, stopped);
+    revived = { began: true, ...(stopped.run === undefined ? {} : { run: stopped.run }) };
+    moveRun(draft, stopped, id);
+    keepReading(draft, stopped, refs.map(keyOf));
+  }
+  place(draft, {
+    ...FRESH,
+    ...revived,
+    id,
+    meta,
+    spec: edit.spec,
+    specHash: signatureOf(edit.specHash, refs),
+    weights: edit.weights,
+    status: "pending",
+    causes: [{ type: "created" }],
+  });
+  checkCycles(draft, id, []);
+  return [id];
+}
+
+const FRESH = { attempt: 0, unsettledRefs: 0, awaits: 0, inLine: false, isParked: false } as const;
+
+function update(draft: Draft, edit: EditOf<"update">, node: Node, by: number | undefined): readonly Key[] {
+  const { refs = node.meta.refs, owner, paths, tags, spec = node.spec, weights = node.weights } = edit.change;
+  const specHash = signatureOf(edit.change.specHash ?? node.specHash.split(" ")[0]!, refs);
+  const isSpecChange = specHash !== node.specHash;
+  const meta = {
+    ...node.meta,
+    ...(owner ? { owner } : {}),
+    ...(paths ? { paths } : {}),
+    ...(tags ? { tags } : {}),
+    refs,
+    ...(isSpecChange ? { specVersion: node.meta.specVersion + 1, specUpdatedOn: draft.now } : {}),
+  };
+  if (!isSpecChange) {
+    const shown = ({ owner, paths, tags }: Node["meta"]) => JSON.stringify([owner, paths, tags]);
+    if (shown(meta) === shown(node.meta)) return [node.id];
+    draft.store(node.id);
+    draft.patch(node, { meta });
+    return [node.id];
+  }
+  draft.store(node.id);
+  const change = { meta, spec, specHash, weights };
+  const hasNewRefs =
+    refs.length !== node.meta.refs.length || refs.some((ref, at) => keyOf(ref) !== keyOf(node.meta.refs[at]!));
+  const cycle = node.status === "cyclic" && hasNewRefs ? componentOf(draft, node.id) : [];
+  let updated: Node;
+  if (hasNewRefs) {
+    keepReading(draft, node, refs.map(keyOf));
+    draft.unlink(node);
+    updated = draft.link({ ...node, ...change });
+    draft.set(updated);
+  } else updated = draft.patch(node, change);
+  if (by !== undefined && node.run === by) updateOwnRun(draft, updated, by);
+  else
+    addCauses(draft, cancelRun(draft, updated, "again", `${nameText(node.meta.name)} was updated`), [
+      { type: "updated" },
+    ]);
+  if (hasNewRefs) checkCycles(draft, node.id, cycle);
+  return [node.id];
+}
+
+/** Equal for equal spec and refs. */
+function signatureOf(specHash: string, refs: readonly ResourceName[]): string {
+  return [specHash, ...refs.map(keyOf)].join(" ");
+}
+
+/** A run may update its own resource: what it has done is then taken to be for the new spec. */
+function updateOwnRun(draft: Draft, node: Node, by: number): void {
+  draft.setRun({
+    ...draft.run(by)!,
+    specHash: node.specHash,
+    inputs: inputsOf(draft, node),
+    reads: node.meta.refs.map(keyOf),
+  });
+  // It now refers to something that is at work or about to be: the two must not run at once.
+  if (node.unsettledRefs > 0) cancelRun(draft, node, "again", "it refers to a resource that is not at rest");
+}
+
+/** A run in flight goes on reading what its resource no longer refers to. */
+function keepReading(draft: Draft, node: Node, refs: readonly Key[]): void {
+  const run = node.run === undefined ? undefined : draft.run(node.run);
+  for (const key of run?.reads ?? []) {
+    const readers = draft.next.readers.get(key) ?? [];
+    if (!refs.includes(key) && !readers.includes(run!.id)) draft.setEntry("readers", key, [...readers, run!.id]);
+  }
+}
+
+function remove(draft: Draft, node: Node, by: number | undefined): readonly Key[] {
+  const cycle = node.status === "cyclic" ? componentOf(draft, node.id) : [];
+  const isSelf = by !== undefined && node.run === by;
+  const hasLeftTraces = node.trace !== undefined || node.began === true;
+  takeOut(draft, cancelRun(draft, node, "stop", `${nameText(node.meta.name)} was deleted`));
+  let ids = [node.id];
+  if (isSelf || !hasLeftTraces) {
+    moveRun(draft, node, undefined);
+    keepReading(draft, node, []);
+  } else {
+    ids = placesOf(node).map((name, at) => bury(draft, node, name, at === 0));
+    moveRun(draft, node, ids[0]);
+    draft.effects.push({ type: "moved", from: node.id, to: ids[0]! });
+  }
+  tellChildren(draft, node, "deleted");
+  recheckCycles(draft, cycle);
+  return ids;
+}
+
+/** Sets a deleted resource aside until what it keeps under this name is removed. */
+function bury(draft: Draft, node: Node, name: ResourceName, hasRun: boolean): Key {
+  const id = `~${draft.next.nextTombstone++}/${keyOf(name)}`;
+  const { renamedFrom: _, ...meta } = node.meta;
+  const { origins: __, run, due: ___, retryDue: ____, failure: _____, ...rest } = node;
+  place(draft, {
+    ...rest,
+    id,
+    meta: { ...meta, name, deletedOn: draft.now, specVersion: meta.specVersion + 1, specUpdatedOn: draft.now },
+    status: "pending",
+    causes: [{ type: "deleted" }],
+    attempt: 0,
+    awaits: 0,
+    inLine: false,
+    ...(hasRun && run !== undefined ? { run } : {}),
+  });
+  return id;
+}
+
+function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Refusal {
+  const leaving = new Set(moves.map(({ from }) => keyOf(from)));
+  const arriving = new Set(moves.map(({ to }) => keyOf(to)));
+  if (leaving.size < moves.length || arriving.size < moves.length) {
+    return { code: "GRAPH_NAME_TAKEN", message: "a rename names one resource, or one new name, twice" };
+  }
+  for (const { from, to } of moves) {
+    if (!draft.node(keyOf(from))) return notFound(from);
+    if (from.kind !== to.kind) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(from)} cannot change its kind` };
+    const isTaken = draft.node(keyOf(to)) !== undefined && !leaving.has(keyOf(to));
+    if (isTaken) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(to)} exists already` };
+  }
+  const moved = moves.map(({ from, to }) => ({ node: draft.node(keyOf(from))!, to }));
+  const cycle = moved.flatMap(({ node }) => (node.status === "cyclic" ? [...componentOf(draft, node.id)] : []));
+  for (const { node } of moved) takeOut(draft, node);
+  const placed = moved.map(({ node, to }) => {
+    const hasLeftTraces = node.trace !== undefined || node.began === true;
+    const places = hasLeftTraces ? placesOf(node) : [];
+    const from = places.find((place) => nameText(place) !== nameText(to));
+    // Its new name stays among them where it has been there before: a later rename or delete has to look there too.
+    const origins = from ? places.filter((place) => place !== from) : [];
+    const { renamedFrom: _, ...meta } = node.meta;
+    const { origins: __, ...rest } = node;
+    const id = keyOf(to);
+    moveRun(draft, node, id);
+    const renamed: Node = {
+      ...rest,
+      ...(origins.length > 0 ? { origins } : {}),
+      id,
+      meta: {
+        ...meta,
+        name: to,
+        ...(from ? { renamedFrom: from } : {}),
+        specVersion: meta.specVersion + 1,
+        specUpdatedOn: draft.now,
+      },
+      status: "pending",
+      causes: [...node.causes.filter(({ type }) => type !== "renamed"), { type: "renamed", from: node.meta.name }],
+      awaits: 0,
+      inLine: false,
+    };
+    place(draft, renamed);
+    draft.effects.push({ type: "moved", from: node.id, to: id });
+    if (node.run !== undefined) cancelRun(draft, draft.node(id)!, "again", `${nameText(node.meta.name)} was renamed`);
+    return id;
+  });
+  for (const id of placed) wakeRing(draft, id);
+  for (const { node } of moved) tellChildren(draft, node, "deleted");
+  recheckCycles(draft, cycle);
+  for (const id of placed) checkCycles(draft, id, []);
+  return placed;
+}
+
+/** A rename may close a ring, and any member of it may be the one that has to step aside now. */
+function wakeRing(draft: Draft, start: Key): void {
+  const seen = new Set<Key>();
+  for (let id = draft.next.moving.get(start); id !== undefined && !seen.has(id); id = draft.next.moving.get(id)) {
+    draft.operations++;
+    seen.add(id);
+    draft.todo.push(id);
+  }
+}
+
+/** The names that what a resource keeps may be under, each once. */
+function placesOf({ meta, origins = [] }: Node): readonly ResourceName[] {
+  return meta.renamedFrom ? sortedRefs([...origins, meta.renamedFrom]) : [meta.name];
+}
+
+function reconcile(draft: Draft, { name }: EditOf<"reconcile">, by: number | undefined): readonly Key[] | Refusal {
+  const key = keyOf(name);
+  const node = draft.node(key) ?? draft.node(draft.next.tombstones.get(key)?.at(-1) ?? "");
+  if (!node) return notFound(name);
+  const isSelf = by !== undefined && node.run === by;
+  const asked = isSelf ? node : cancelRun(draft, node, "again", "another run was asked for");
+  addCauses(draft, draft.patch(asked, { requested: true }), [{ type: "requested" }]);
+  draft.store(node.id);
+  return [node.id];
+}
+
+/** What a resource shows whose run was called off. */
+export const CALLED_OFF = { code: "GRAPH_RUN_CANCELLED", message: "the run was cancelled" } as const;
+
+/** A rename is not called off: what it moves would stay under a name that others may take. */
+function cancel(draft: Draft, node: Node): readonly Key[] {
+  if (phaseOf(node) !== "reconcile") return [node.id];
+  if (node.run !== undefined) cancelRun(draft, draft.patch(node, { causes: [] }), "stop", "it was cancelled");
+  else if (node.status === "pending" && node.causes.length > 0) {
+    const { requested: _, ...rest } = node;
+    draft.set({ ...rest, causes: [], failure: CALLED_OFF });
+    draft.store(node.id);
+    draft.todo.push(node.id);
+    tellChildren(draft, node, "finished");
+  }
+  return [node.id];
+}
+
+/** Puts a node in under its id, with its edges; in the indexes of deleted and moving ones where it belongs there. */
+export function place(draft: Draft, node: Node, isStored = false): void {
+  const key = keyOf(node.meta.name);
+  const linked = draft.link(node);
+  if (node.meta.deletedOn !== undefined) {
+    draft.setEntry("tombstones", key, [...(draft.next.tombstones.get(key) ?? []), node.id]);
+  } else for (const origin of originsOf(node)) draft.setEntry("moving", origin, node.id);
+  draft.set(linked);
+  if (!isStored) draft.store(node.id);
+  draft.todo.push(node.id);
+}
+
+function takeOut(draft: Draft, node: Node): void {
+  for (const origin of originsOf(node)) {
+    if (draft.next.moving.get(origin) === node.id) draft.setEntry("moving", origin, undefined);
+  }
+  draft.unlink(node);
+  draft.drop(node);
+  draft.store(node.id);
+}
+
+/** Takes a deleted resource out for good. */
+export function removeTombstone(draft: Draft, node: Node): void {
+  const key = keyOf(node.meta.name);
+  const left = (draft.next.tombstones.get(key) ?? []).filter((id) => id !== node.id);
+  draft.setEntry("tombstones", key, left.length > 0 ? left : undefined);
+  takeOut(draft, node);
+  draft.todo.push(key);
+}
+
+function moveRun(draft: Draft, { run }: Node, node: Key | undefined): void {
+  const moved = run === undefined ? undefined : draft.run(run);
+  if (moved) draft.setRun({ ...moved, node });
+}
+
+/**
+ * Marks a node as part of a cycle. It is out of the schedule, and at rest as far as its dependents are concerned. One that
+ * was to be renamed never would be, and would keep its old name from others: what it keeps there is removed instead.
+ */
+export function setCyclic(draft: Draft, node: Node): void {
+  if (node.status === "cyclic") return;
+  const stopped = cancelRun(draft, node, "stop", `${nameText(node.meta.name)} is part of a cycle`);
+  const out = { status: "cyclic", causes: [], inLine: false, isParked: false } as const;
+  if (stopped.meta.renamedFrom) {
+    const places = placesOf(stopped);
+    takeOut(draft, stopped);
+    const { renamedFrom: _, ...meta } = stopped.meta;
+    const { origins: __, trace: ___, began: ____, state: _____, due: ______, ...rest } = stopped;
+    place(draft, { ...rest, ...out, meta });
+    for (const name of places) bury(draft, stopped, name, false);
+  } else draft.patch(stopped, out);
+  tellChildren(draft, node, "finished");
+}
+
+/** After the refs of a node have changed: whether it closes a cycle, and who of its former cycle is free. */
+function checkCycles(draft: Draft, id: Key, former: Iterable<Key>): void {
+  recheckCycles(draft, former);
+  if (!isOnCycle(draft, id)) return;
+  for (const key of componentOf(draft, id)) setCyclic(draft, draft.node(key)!);
+}
+
+function recheckCycles(draft: Draft, members: Iterable<Key>): void {
+  const present = [...members].filter((key) => draft.node(key)?.status === "cyclic");
+  const cyclic = cyclicAmong(draft, present);
+  for (const key of present) {
+    const node = draft.node(key)!;
+    if (!cyclic.has(key)) addCauses(draft, draft.patch(node, { status: "pending" }), [{ type: "uncycled" }]);
+  }
+}

@@ -1,0 +1,184 @@
+import { blockingRuns } from "./dispatch.js";
+import { Draft, dueOf, isUnsettled, phaseOf } from "./draft.js";
+import { describeGraphCause, type GraphCause } from "./graph-cause.js";
+import { type GraphError, type Key, keyOf, nameText, type ResourceName, type ResourceStatus } from "./resource.js";
+import { hasFailed, isFailedRename, nameHolder } from "./scheduling.js";
+import type { FinishedRun, Node, State } from "./state.js";
+
+/** One thing that a resource waits for. */
+export type Blocker =
+  /** A run that has not returned; `cancelled`, but not back yet. */
+  | { readonly type: "run"; readonly name: ResourceName; readonly cancelled: boolean }
+  | {
+      readonly type: "resource";
+      readonly name: ResourceName;
+      /** It refers to it; it needs its name; deletes and renames go first; it is ahead in line. */
+      readonly why: "ref" | "name" | "phase" | "line";
+    }
+  | { readonly type: "timer"; readonly at: number }
+  | { readonly type: "cycle"; readonly name: ResourceName }
+  /** Somebody has to act: a run was called off, or failed for good. */
+  | { readonly type: "rest"; readonly name: ResourceName }
+  | { readonly type: "lock" };
+
+/** Why a resource ran, why it did not, and what it waits for. */
+export interface Explanation {
+  readonly name: ResourceName;
+  readonly status: ResourceStatus;
+  /** One sentence of all below. */
+  readonly reason: string;
+  /** Why it is to run; empty where nothing asks for it. */
+  readonly causes: readonly GraphCause[];
+  /** What it waits for, from the nearest to the last, which is running, timed or at rest. */
+  readonly waitsFor: readonly Blocker[];
+  readonly lastRun?: FinishedRun;
+  /** When it was last settled without a run, because its spec and inputs were those of the last one. */
+  readonly settledOn?: number;
+  readonly error?: GraphError;
+  /** From a failed ref to the resource whose failure led to it. */
+  readonly failedRefs: readonly ResourceName[];
+}
+
+export function explain(state: State, id: Key): Explanation | undefined {
+  const draft = new Draft(state, 0);
+  const node = draft.node(id);
+  if (!node) return undefined;
+  const waitsFor = node.status === "idle" || node.status === "running" ? [] : blockersOf(draft, node);
+  const error = errorOf(node);
+  return {
+    name: node.meta.name,
+    status: node.status,
+    reason: reasonOf(node, waitsFor),
+    causes: node.causes,
+    waitsFor,
+    ...(node.lastRun ? { lastRun: node.lastRun } : {}),
+    ...(node.settledOn === undefined ? {} : { settledOn: node.settledOn }),
+    ...(error ? { error } : {}),
+    failedRefs: failedPath(draft, node),
+  };
+}
+
+/** What is shown as the error of a node: that of the last run, unless another one is to come. */
+export function errorOf(node: Node): GraphError | undefined {
+  if (node.status === "cyclic") {
+    return { code: "GRAPH_CYCLE", message: `${nameText(node.meta.name)} refers to itself, if by way of others` };
+  }
+  return node.status === "idle" || node.status === "waiting" ? (node.failure ?? node.trace?.error) : undefined;
+}
+
+function blockersOf(draft: Draft, start: Node): readonly Blocker[] {
+  const chain: Blocker[] = [];
+  const seen = new Set<Key>();
+  for (let node: Node | undefined = start; node && !seen.has(node.id); ) {
+    seen.add(node.id);
+    const { blocker, next } = blockerOf(draft, node);
+    chain.push(blocker);
+    node = next;
+  }
+  return chain;
+}
+
+function blockerOf(draft: Draft, node: Node): { readonly blocker: Blocker; readonly next?: Node } {
+  const { name } = node.meta;
+  const by = (next: Node, why: "ref" | "name" | "phase" | "line") =>
+    ({ blocker: { type: "resource", name: next.meta.name, why }, next }) as const;
+  if (node.run !== undefined) {
+    return { blocker: { type: "run", name, cancelled: draft.run(node.run)?.cancelled !== false } };
+  }
+  if (node.status === "cyclic") return { blocker: { type: "cycle", name } };
+  if (node.status !== "pending") {
+    const due = dueOf(node);
+    return { blocker: due ? { type: "timer", at: due.at } : { type: "rest", name } };
+  }
+  const phase = phaseOf(node);
+  if (isFailedRename(node) && node.retryDue) return { blocker: { type: "timer", at: node.retryDue.at } };
+  const holder = nameHolder(draft, node);
+  if (holder) return by(holder, "name");
+  if ((phase === "reconcile" || isFailedRename(node)) && node.unsettledRefs > 0) {
+    for (const ref of node.meta.refs) {
+      const key = keyOf(ref);
+      for (const id of [key, ...(draft.next.tombstones.get(key) ?? [])]) {
+        const parent = draft.node(id);
+        if (parent && isUnsettled(parent)) return by(parent, "ref");
+      }
+    }
+  }
+  for (const id of blockingRuns(draft, node, phase)) return { blocker: runBlocker(draft, id) };
+  if (draft.next.locks > 0) return { blocker: { type: "lock" } };
+  const earlier = openEarlier(draft, phase);
+  if (earlier) return by(earlier, "phase");
+  const ahead = phase === "reconcile" ? draft.node(draft.next.window[0] ?? "") : undefined;
+  if (ahead && ahead.id !== node.id) return by(ahead, "line");
+  // Only the capacity is left: any run in flight gives some of it back.
+  for (const run of draft.next.runs.values()) return { blocker: runBlocker(draft, run.id) };
+  return { blocker: { type: "rest", name } };
+}
+
+function runBlocker(draft: Draft, id: number): Blocker {
+  const run = draft.run(id)!;
+  const name = draft.node(run.node ?? "")?.meta.name ?? { kind: run.startedAs.split("/")[0]!, name: run.startedAs };
+  return { type: "run", name, cancelled: run.cancelled !== false };
+}
+
+/** A delete, or before regular runs a rename, that is still to be done. */
+function openEarlier(draft: Draft, phase: "delete" | "rename" | "reconcile"): Node | undefined {
+  const isOpen = (node: Node | undefined): node is Node =>
+    node !== undefined && !node.isParked && (node.status === "pending" || node.status === "running");
+  if (phase === "delete") return undefined;
+  for (const ids of draft.next.tombstones.values()) {
+    const open = ids.map((id) => draft.node(id)).find(isOpen);
+    if (open) return open;
+  }
+  if (phase === "rename") return undefined;
+  return [...draft.next.moving.values()].map((id) => draft.node(id)).find(isOpen);
+}
+
+/** Follows failed refs up to the one that fails by itself. */
+function failedPath(draft: Draft, node: Node): readonly ResourceName[] {
+  const path: Node[] = [];
+  for (let at: Node | undefined = node; at; at = path.at(-1)) {
+    const failed = at.meta.refs
+      .map((ref) => draft.node(keyOf(ref)))
+      .find((parent) => parent && hasFailed(parent) && parent.id !== node.id && !path.includes(parent));
+    if (!failed) break;
+    path.push(failed);
+  }
+  return path.map(({ meta }) => meta.name);
+}
+
+function reasonOf(node: Node, waitsFor: readonly Blocker[]): string {
+  const causes = node.causes.map(describeGraphCause).join(", ");
+  const [first] = waitsFor;
+  switch (node.status) {
+    case "running":
+      return "it is running";
+    case "cyclic":
+      return "it refers to itself, if by way of others: cut the cycle";
+    case "waiting":
+      return `its last run waits for something outside${node.due ? ", and looks again by itself" : ""}`;
+    case "pending":
+      return `${causes === "" ? "a resource above it is not at rest" : `to run: ${causes}`}; waits for ${describeBlocker(first)}`;
+    case "idle": {
+      const { lastRun, settledOn } = node;
+      if (settledOn !== undefined && settledOn >= (lastRun?.finishedOn ?? 0)) {
+        return "its spec and its inputs are those of its last run: settled without another";
+      }
+      return lastRun ? `it ran: ${lastRun.causes.map(describeGraphCause).join(", ")}` : "nothing has asked for a run";
+    }
+  }
+}
+
+function describeBlocker(blocker: Blocker | undefined): string {
+  switch (blocker?.type) {
+    case "run":
+      return `the ${blocker.cancelled ? "cancelled " : ""}run of ${nameText(blocker.name)}`;
+    case "resource":
+      return `${nameText(blocker.name)} (${blocker.why})`;
+    case "lock":
+      return "a lock";
+    case "timer":
+      return `its time, ${new Date(blocker.at).toISOString()}`;
+    default:
+      return "its turn";
+  }
+}

@@ -1,0 +1,55 @@
+import { type CauseRules, describeLoopCause, type LoopCause, mergeCauses } from "../loop/cause.js";
+import { nameText, type ResourceName } from "./resource.js";
+
+/** Why a resource is to run. */
+export type GraphCause =
+  /** The runtime came up. */
+  | { readonly type: "restart" }
+  | { readonly type: "created" }
+  /** Spec or refs were updated. */
+  | { readonly type: "updated" }
+  | { readonly type: "deleted" }
+  | { readonly type: "renamed"; readonly from: ResourceName }
+  /** A ref has finished a run, or has gone. */
+  | { readonly type: "ref"; readonly name: ResourceName; readonly change: "finished" | "deleted" }
+  /** Somebody asked for a run. */
+  | { readonly type: "requested" }
+  /** A run was cancelled before its end: what it was to do is still to be done. */
+  | { readonly type: "interrupted" }
+  /** The cycle that it was in is cut. */
+  | { readonly type: "uncycled" }
+  | LoopCause;
+
+const RULES: CauseRules<GraphCause> = {
+  identityOf: (cause) => (cause.type === "ref" ? `ref ${nameText(cause.name)}` : cause.type),
+  isOneOfMany: ({ type }) => type === "ref" || type === "more",
+};
+
+/** All causes of both, each once; beyond 32, refs are counted. */
+export function mergeGraphCauses(earlier: readonly GraphCause[], later: readonly GraphCause[]): readonly GraphCause[] {
+  if (earlier.length === 0) return later;
+  return later.length === 0 ? earlier : mergeCauses(earlier, later, RULES);
+}
+
+/** Whether the cause only says that something may have changed: equal inputs then make a run needless. */
+export function isSoft({ type }: GraphCause): boolean {
+  return ["restart", "created", "updated", "renamed", "ref", "uncycled", "more"].includes(type);
+}
+
+/** `ref Model/orders finished`: for logs and explanations. */
+export function describeGraphCause(cause: GraphCause): string {
+  switch (cause.type) {
+    case "ref":
+      return `ref ${nameText(cause.name)} ${cause.change}`;
+    case "renamed":
+      return `renamed from ${nameText(cause.from)}`;
+    case "retry":
+    case "requeue":
+    case "recheck":
+    case "trigger":
+    case "more":
+      return describeLoopCause(cause);
+    default:
+      return cause.type;
+  }
+}

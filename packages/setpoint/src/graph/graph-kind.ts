@@ -1,0 +1,130 @@
+import { type Duration, parseDuration } from "../clock/duration.js";
+import { SetpointError } from "../errors/error.js";
+import type { Outcome } from "../loop/outcome.js";
+import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
+import type { GraphContext } from "./graph-context.js";
+import type { GraphResource, ResourceName } from "./resource.js";
+import type { Weights } from "./state.js";
+
+/** A schema of any library that follows the Standard Schema; its check must not be asynchronous. */
+export interface GraphSchema<Value = unknown> {
+  readonly "~standard": {
+    readonly validate: (value: unknown) => unknown;
+    readonly types?: { readonly output: Value } | undefined;
+  };
+}
+
+/** What a run returns: an outcome, or one with what else there is to say. Nothing is as good as `done`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a reconciler may return nothing at all.
+export type GraphResult = Outcome | GraphReport | undefined | void;
+
+export interface GraphReport {
+  /** Defaults to done. */
+  readonly outcome?: Outcome;
+  /**
+   * What dependents compare: equal output, equal version. Without one every run that succeeds counts as a new output. A
+   * version that is known from the data itself stays the same across restarts.
+   */
+  readonly outputVersion?: string;
+  /** Wall time in milliseconds at which to run again; one that is past runs again at once. */
+  readonly runAgainAt?: number;
+  /** Shown beside the resource. Never a reason for anybody to run. */
+  readonly warnings?: readonly string[];
+}
+
+export interface GraphKindOptions<Spec, State> {
+  /** The kind in the names of its resources: `Model`. */
+  readonly name: string;
+  /** Checks each spec that is given; what it returns is the spec. */
+  readonly spec?: GraphSchema<Spec>;
+  readonly state?: GraphSchema<State>;
+  /**
+   * Brings the world to what the spec says. Idempotent; may be called at any time, and again after it was cancelled. Shared by
+   * all resources of the kind: what it keeps between calls in variables of its own is a cache.
+   */
+  reconcile(resource: GraphResource<Spec, State>, ctx: GraphContext<State>): GraphResult | Promise<GraphResult>;
+  /** Removes what a deleted resource left in the world. Called until it succeeds. */
+  remove?(resource: GraphResource<Spec, State>, ctx: GraphContext<State>): GraphResult | Promise<GraphResult>;
+  /**
+   * Moves what the resource keeps in the world from one name to another, so that nothing has to be rebuilt. Must succeed where
+   * it has already moved: nothing is at `from`. Without it, `remove` is called with the old name, and `reconcile` with the new.
+   */
+  rename?(
+    resource: GraphResource<Spec, State>,
+    move: { readonly from: ResourceName; readonly to: ResourceName },
+    ctx: GraphContext<State>,
+  ): GraphResult | Promise<GraphResult>;
+  /**
+   * `always`, the default: runs whenever all refs have finished and one of them ran. `changed`: is settled without a call
+   * where spec, refs' output versions and refs' failures are those of its last run; so a restart runs nothing.
+   */
+  readonly whenRefsFinish?: "always" | "changed";
+  /** Delays after failures. Defaults to 100 ms doubling up to 5 minutes. */
+  readonly retry?: RetryPolicy;
+  /** What a run takes of the graph's capacity. */
+  readonly weight?: Weights | ((spec: Spec) => Weights);
+  /** A run is aborted, and counts as failed, after so long. Never by default. */
+  readonly timeout?: Duration;
+}
+
+/** A kind of resource in a graph. */
+export interface GraphKind<Spec = unknown, State = unknown> {
+  readonly type: "graphKind";
+  readonly name: string;
+  readonly options: GraphKindOptions<Spec, State>;
+  readonly whenRefsFinish: "always" | "changed";
+  readonly retry: RetryTimes;
+  readonly timeoutMs: number | undefined;
+}
+
+/**
+ * Declares a kind of resource.
+ *
+ * ```ts
+ * const Table = graphKind<{ sql: string }, { rows: number }>({
+ *   name: "Table",
+ *   whenRefsFinish: "changed",
+ *   async reconcile(table, ctx) {
+ *     const rows = await ctx.effect("build", (signal) => buildTable(table.spec.sql, signal));
+ *     ctx.updateState({ rows });
+ *     return { outputVersion: String(rows) };
+ *   },
+ *   remove: (table, ctx) => ctx.effect("drop", () => dropTable(table.meta.name.name)),
+ * });
+ * ```
+ */
+export function graphKind<Spec = unknown, State = unknown>(
+  options: GraphKindOptions<Spec, State>,
+): GraphKind<Spec, State> {
+  const { name, whenRefsFinish = "always" } = options;
+  const invalid = (message: string) => new SetpointError("GRAPH_KIND_INVALID", `graph kind ${name}: ${message}`);
+  if (!/^[A-Za-z][\w.-]*$/.test(name)) throw invalid("its name must begin with a letter and hold no slash");
+  if (typeof options.reconcile !== "function") throw invalid("reconcile is not a function");
+  if (whenRefsFinish !== "always" && whenRefsFinish !== "changed") {
+    throw invalid(`whenRefsFinish is ${String(whenRefsFinish)}, not "always" or "changed"`);
+  }
+  return {
+    type: "graphKind",
+    name,
+    options,
+    whenRefsFinish,
+    retry: retryTimes(options.retry ?? {}, `graph kind ${name}`),
+    timeoutMs:
+      options.timeout === undefined ? undefined : parseDuration(options.timeout, `graph kind ${name}: timeout`),
+  };
+}
+
+/** The value as the schema gives it; throws `GRAPH_SPEC_INVALID` with each field that does not fit. */
+export function checked<Value>(schema: GraphSchema<Value> | undefined, value: unknown, what: string): Value {
+  if (!schema) return value as Value;
+  const result = schema["~standard"].validate(value) as {
+    readonly value?: Value;
+    readonly issues?: readonly { readonly message: string; readonly path?: readonly unknown[] }[];
+  };
+  if (!result.issues) return result.value as Value;
+  const problems = result.issues.map(({ message, path = [] }) => {
+    const field = path.map((part) => (typeof part === "object" && part !== null && "key" in part ? part.key : part));
+    return field.length > 0 ? `${field.join(".")}: ${message}` : message;
+  });
+  throw new SetpointError("GRAPH_SPEC_INVALID", `${what}: ${problems.join("; ")}`);
+}

@@ -1,0 +1,461 @@
+import type { Clock, Timer } from "../clock/clock.js";
+import { Heap, type HeapEntry } from "../clock/heap.js";
+import { type Random, systemRandom } from "../clock/random.js";
+import { systemClock } from "../clock/system-clock.js";
+import { SetpointError } from "../errors/error.js";
+import { type Fence, openFence } from "../loop/fence.js";
+import { type Logger, silentLogger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
+import { contentHash, deepFreeze } from "./canonical.js";
+import { emptyState } from "./draft.js";
+import { Editor, type Submission } from "./editor.js";
+import { type Explanation, errorOf, explain } from "./explain.js";
+import type { BatchEditor, EditOptions, GraphEditor, MetaChange, NewResource, Rest, Ticket } from "./graph-editor.js";
+import { checked, type GraphKind } from "./graph-kind.js";
+import { GraphRun } from "./graph-run.js";
+import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
+import { memoryStore } from "./memory-store.js";
+import { reduce, restore } from "./reduce.js";
+import { type GraphResource, type Key, keyOf, type ResourceName } from "./resource.js";
+import type { Effect, Event, Node, State, Step, Weights } from "./state.js";
+import { OpenTicket, TicketBoard } from "./ticket.js";
+import { viewOf } from "./view.js";
+
+export interface GraphOptions {
+  // biome-ignore lint/suspicious/noExplicitAny: kinds of all specs and states stand in one list.
+  readonly kinds: readonly GraphKind<any, any>[];
+  /** Defaults to memory, which forgets everything with the process. */
+  readonly store?: GraphStore;
+  /** How much there is of what runs weigh: `{ connections: 4 }`. What is not named is not limited. */
+  readonly capacity?: Weights;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+  /** Says whether this process may still act; asked before every effect of a run. */
+  readonly fence?: Fence;
+}
+
+export type GraphEvent =
+  | { readonly type: "changed"; readonly resource: GraphResource }
+  | { readonly type: "removed"; readonly name: ResourceName };
+
+export interface ListFilter {
+  readonly kind?: string;
+  readonly owner?: ResourceName;
+  readonly path?: string;
+  readonly tag?: string;
+}
+
+interface Alarm extends HeapEntry {
+  readonly id: Key;
+  readonly at: number;
+}
+
+/** A clock's timer takes no more than some 24 days. */
+const LONGEST_TIMER_MS = 86_400_000;
+
+/** Opens the store, taking the place of whoever has it, and begins to schedule what is in it. */
+export async function openGraph(options: GraphOptions): Promise<Graph> {
+  const session = await (options.store ?? memoryStore()).open();
+  return Graph.open(options, session);
+}
+
+/**
+ * Resources that refer to each other, kept as their specs say: the event loop around the reducer. Every edit is stored before
+ * anything runs because of it.
+ *
+ * ```ts
+ * await using graph = await openGraph({ kinds: [Table] });
+ * graph.create({ name: { kind: "Table", name: "orders" }, spec: { sql: "…" } });
+ * const sums = { kind: "Table", name: "sums" };
+ * await graph.create({ name: sums, spec: { sql: "…" }, refs: [{ kind: "Table", name: "orders" }] });
+ * console.log(graph.explain(sums)?.reason);
+ * ```
+ */
+export class Graph implements GraphEditor, AsyncDisposable {
+  readonly #kinds: ReadonlyMap<string, GraphKind>;
+  readonly #session: GraphSession;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  readonly #fence: Fence;
+  readonly #editor: Editor;
+  readonly #runs = new Map<number, GraphRun>();
+  readonly #tickets = new TicketBoard();
+  readonly #listeners = new Set<(event: GraphEvent) => void>();
+  readonly #idleWaiters = new Set<{ readonly ignoreHidden: boolean; readonly resolve: () => void }>();
+  readonly #alarms = new Heap<Alarm>((left, right) => left.at < right.at);
+  readonly #ended: { promise: Promise<unknown>; resolve: (error: unknown) => void };
+  #state: State;
+  #timer: { readonly at: number; readonly timer: Timer } | undefined;
+  /** Effects of steps that are not yet stored, and the tickets of their edits. */
+  #effects: Effect[] = [];
+  #unstored: OpenTicket[] = [];
+  #flushing: Promise<void> | undefined;
+  #lock: object | undefined;
+  #lockTail: Promise<void> = Promise.resolve();
+  #deferred: (() => void)[] = [];
+  #stopped: SetpointError | undefined;
+
+  private constructor(options: GraphOptions, session: GraphSession) {
+    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
+    this.#session = session;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#log = options.log ?? silentLogger;
+    this.#fence = options.fence ?? openFence;
+    const policies = Object.fromEntries(options.kinds.map(({ name, whenRefsFinish }) => [name, { whenRefsFinish }]));
+    this.#state = emptyState(policies, options.capacity);
+    this.#editor = this.#editorOf(undefined, undefined);
+    let resolve!: (error: unknown) => void;
+    this.#ended = { promise: new Promise((done) => (resolve = done)), resolve: (error) => resolve(error) };
+  }
+
+  /** `openGraph` is the way in. */
+  static async open(options: GraphOptions, session: GraphSession): Promise<Graph> {
+    const graph = new Graph(options, session);
+    const weightsOf = (record: { readonly meta: Node["meta"]; readonly spec: unknown }) =>
+      graph.#weightsOf(record.meta.name, record.spec);
+    graph.#apply(restore(graph.#state, session.records(), weightsOf, graph.#clock.now()));
+    await graph.#flushing;
+    return graph;
+  }
+
+  /** Fulfilled when the graph has stopped: with the error where it had to, as when another process took its place. */
+  get ended(): Promise<unknown> {
+    return this.#ended.promise;
+  }
+
+  get(name: ResourceName): GraphResource | undefined {
+    const node = this.#state.nodes.get(keyOf(name));
+    return node && viewOf(node);
+  }
+
+  /** In order of their keys. Deleted ones are left out; those whose removal fails too: see `deleted`. */
+  list(filter: ListFilter = {}): readonly GraphResource[] {
+    return this.#listed((node) => node.meta.deletedOn === undefined && fits(node, filter));
+  }
+
+  /** Resources that are deleted and not yet removed; with an error where the removal failed and is tried again. */
+  deleted(): readonly GraphResource[] {
+    return this.#listed((node) => node.meta.deletedOn !== undefined);
+  }
+
+  /** Why a resource ran, why it did not, and what it waits for. Undefined for one that is not there. */
+  explain(name: ResourceName): Explanation | undefined {
+    const key = keyOf(name);
+    return explain(this.#state, key) ?? explain(this.#state, this.#state.tombstones.get(key)?.at(-1) ?? "");
+  }
+
+  create(resource: NewResource): Ticket {
+    return this.#editor.create(resource);
+  }
+
+  updateMeta(name: ResourceName, change: MetaChange, options?: EditOptions): Ticket {
+    return this.#editor.updateMeta(name, change, options);
+  }
+
+  updateSpec(name: ResourceName, spec: unknown, options?: EditOptions): Ticket {
+    return this.#editor.updateSpec(name, spec, options);
+  }
+
+  updateName(from: ResourceName, to: ResourceName): Ticket {
+    return this.#editor.updateName(from, to);
+  }
+
+  delete(name: ResourceName, options?: EditOptions): Ticket {
+    return this.#editor.delete(name, options);
+  }
+
+  reconcile(name: ResourceName): Ticket {
+    return this.#editor.reconcile(name);
+  }
+
+  cancel(name: ResourceName): Ticket {
+    return this.#editor.cancel(name);
+  }
+
+  batch(work: (edit: BatchEditor) => void): Ticket {
+    return this.#editor.batch(work);
+  }
+
+  lock<Result>(work: (edit: GraphEditor) => Promise<Result> | Result): Promise<Result> {
+    return this.#editor.lock(work);
+  }
+
+  /** Refused always: only the run of a resource may write its state, with `ctx.updateState`. */
+  updateState(name: ResourceName): never {
+    const message = `the state of ${name.kind}/${name.name} is written by its own reconciler: use ctx.updateState there`;
+    throw new SetpointError("GRAPH_STATE_FOREIGN", message);
+  }
+
+  /** Calls `listener` with each resource that has changed, once for all changes that were stored together. */
+  subscribe(listener: (event: GraphEvent) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Fulfilled when nothing runs and nothing is in line. What waits for its time, or for something outside, does not count. */
+  async waitUntilIdle(options: { readonly ignoreHidden?: boolean } = {}): Promise<void> {
+    const { ignoreHidden = false } = options;
+    await this.#flushing;
+    if (this.#isIdle(ignoreHidden) || this.#stopped) return;
+    await new Promise<void>((resolve) => this.#idleWaiters.add({ ignoreHidden, resolve }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop(new SetpointError("GRAPH_CLOSED", "the graph was closed"));
+    await Promise.all([...this.#runs.values()].map((run) => run.returned));
+    await this.#flushing;
+    this.#session[Symbol.dispose]();
+    this.#ended.resolve(undefined);
+  }
+
+  /** The edits of one caller: `by` a run, or under a lock. */
+  #editorOf(by: number | undefined, lock: object | undefined): Editor {
+    return new Editor({
+      submit: (submission) => this.#submit(submission, by, lock),
+      lock: (work) => (lock ? Promise.resolve(work(this.#editorOf(by, lock))) : this.#withLock(by, work)),
+      specOf: (name, spec) => {
+        const kind = this.#kindOf(name);
+        const value = deepFreeze(checked(kind.options.spec, spec, `${name.kind}/${name.name}`));
+        return { spec: value, specHash: contentHash(value), weights: this.#weightsOf(name, value) };
+      },
+    });
+  }
+
+  #kindOf({ kind, name }: ResourceName): GraphKind {
+    const found = this.#kinds.get(kind);
+    if (found) return found;
+    const known = [...this.#kinds.keys()].join(", ");
+    throw new SetpointError("GRAPH_KIND_UNKNOWN", `${kind}/${name}: this graph has the kinds ${known}`);
+  }
+
+  #weightsOf({ kind }: ResourceName, spec: unknown): Weights {
+    const weight = this.#kinds.get(kind)?.options.weight;
+    return (typeof weight === "function" ? weight(spec) : weight) ?? {};
+  }
+
+  #submit({ edits }: Submission, by: number | undefined, lock: object | undefined): Ticket {
+    const open = new OpenTicket();
+    open.ticket.catch(() => {}); // nobody has to wait for it
+    const attempt = (): void => {
+      const error = this.#tryEdit(open, {
+        type: "edit",
+        edits,
+        ...(by === undefined ? {} : { by }),
+        nowMs: this.#clock.now(),
+      });
+      if (error) open.reject(error);
+    };
+    if (this.#lock !== undefined && this.#lock !== lock) this.#deferred.push(attempt);
+    else attempt();
+    return open.ticket;
+  }
+
+  #tryEdit(open: OpenTicket, event: Event): SetpointError | undefined {
+    if (this.#stopped) return this.#stopped;
+    const step = reduce(this.#state, event);
+    if (step.refusal) return new SetpointError(step.refusal.code, step.refusal.message);
+    open.waitFor(step.ids);
+    this.#tickets.add(open);
+    this.#unstored.push(open);
+    this.#apply(step);
+    return undefined;
+  }
+
+  async #withLock<Result>(
+    by: number | undefined,
+    work: (edit: GraphEditor) => Promise<Result> | Result,
+  ): Promise<Result> {
+    const before = this.#lockTail;
+    let release!: () => void;
+    this.#lockTail = new Promise((resolve) => (release = resolve));
+    await before;
+    const lock = {};
+    this.#lock = lock;
+    this.#apply(reduce(this.#state, { type: "lock", nowMs: this.#clock.now() }));
+    try {
+      return await work(this.#editorOf(by, lock));
+    } finally {
+      this.#lock = undefined;
+      for (const attempt of this.#deferred.splice(0)) attempt();
+      this.#apply(reduce(this.#state, { type: "unlock", nowMs: this.#clock.now() }));
+      release();
+    }
+  }
+
+  #apply({ state, effects }: Step): void {
+    this.#state = state;
+    for (const effect of effects) {
+      if (effect.type === "abort") this.#runs.get(effect.run)?.abort(effect.reason);
+      this.#effects.push(effect);
+    }
+    this.#flushing ??= Promise.resolve().then(() => this.#flush());
+  }
+
+  /** Stores what has changed, then carries out what follows from it. Steps that come in meanwhile go with the next round. */
+  async #flush(): Promise<void> {
+    try {
+      while (this.#effects.length > 0 || this.#unstored.length > 0) {
+        const effects = this.#effects;
+        const stored = this.#unstored;
+        this.#effects = [];
+        this.#unstored = [];
+        const writes = writesOf(effects);
+        if (writes.length > 0) await this.#session.commit(writes);
+        this.#carryOut(effects);
+        for (const open of stored) {
+          for (const id of this.#atRest(open.ids)) this.#tickets.rest(id, () => this.#restOf(id));
+          open.accept();
+        }
+      }
+    } catch (error) {
+      this.#log.error(`the graph has stopped: ${messageOf(error)}`, { error });
+      this.#stop(new SetpointError("GRAPH_STOPPED", `the graph has stopped: ${messageOf(error)}`, { cause: error }));
+      this.#ended.resolve(error);
+    } finally {
+      this.#flushing = undefined;
+    }
+    this.#tellIdle();
+  }
+
+  #carryOut(effects: readonly Effect[]): void {
+    const moves = effects.filter((effect) => effect.type === "moved");
+    this.#tickets.move(moves);
+    const changed = new Map<Key, ResourceName>();
+    for (const effect of effects) {
+      if (effect.type === "start") this.#start(effect.run);
+      else if (effect.type === "timer") this.#alarms.push({ id: effect.id, at: effect.at, position: -1 });
+      else if (effect.type === "changed") changed.set(effect.id, effect.name);
+    }
+    for (const id of this.#atRest(changed.keys())) this.#tickets.rest(id, () => this.#restOf(id));
+    // A deleted resource is shown as such until it is removed.
+    for (const { from, to } of moves) if (to.startsWith("~") && !this.#state.nodes.has(from)) changed.delete(from);
+    for (const [id, name] of changed) this.#show(id, name);
+    this.#arm();
+  }
+
+  *#atRest(ids: Iterable<Key>): Iterable<Key> {
+    for (const id of ids) {
+      const node = this.#state.nodes.get(id);
+      if (!node || node.status === "idle" || node.status === "cyclic" || node.status === "waiting") yield id;
+    }
+  }
+
+  #restOf(id: Key): Rest {
+    const node = this.#state.nodes.get(id);
+    const error = node && errorOf(node);
+    return { resource: node && viewOf(node), ...(error ? { error } : {}) };
+  }
+
+  #show(id: Key, name: ResourceName): void {
+    const node = this.#state.nodes.get(id);
+    for (const listener of this.#listeners) {
+      try {
+        listener(node ? { type: "changed", resource: viewOf(node) } : { type: "removed", name });
+      } catch (error) {
+        this.#log.error(`a subscriber of the graph failed: ${messageOf(error)}`, { error });
+      }
+    }
+  }
+
+  #start(id: number): void {
+    const run = this.#state.runs.get(String(id));
+    const node = this.#state.nodes.get(run?.node ?? "");
+    if (!run || !node || run.cancelled) {
+      this.#apply(
+        reduce(this.#state, { type: "finished", run: id, result: { outcome: "done" }, nowMs: this.#clock.now() }),
+      );
+      return;
+    }
+    const graphRun = new GraphRun({
+      run,
+      node,
+      kind: this.#kinds.get(node.meta.name.kind),
+      clock: this.#clock,
+      random: this.#random,
+      log: this.#log,
+      fence: this.#fence,
+      editor: this.#editorOf(id, undefined),
+      state: () => this.#state,
+      updateState: (state) =>
+        this.#apply(reduce(this.#state, { type: "state", run: id, state, nowMs: this.#clock.now() })),
+    });
+    this.#runs.set(id, graphRun);
+    void graphRun.returned.then((result) => {
+      this.#runs.delete(id);
+      if (this.#stopped) return;
+      this.#apply(reduce(this.#state, { type: "finished", run: id, result, nowMs: this.#clock.now() }));
+    });
+  }
+
+  #arm(): void {
+    const at = this.#alarms.peek()?.at;
+    if (at === undefined || this.#stopped || this.#timer?.at === at) return;
+    this.#timer?.timer[Symbol.dispose]();
+    const delayMs = Math.min(Math.max(0, at - this.#clock.now()), LONGEST_TIMER_MS);
+    this.#timer = { at, timer: this.#clock.timer(delayMs, () => this.#ring()) };
+  }
+
+  #ring(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.now();
+    const ids: Key[] = [];
+    for (let next = this.#alarms.peek(); next && next.at <= nowMs; next = this.#alarms.peek()) {
+      ids.push(this.#alarms.pop()!.id);
+    }
+    if (ids.length > 0) this.#apply(reduce(this.#state, { type: "due", ids, nowMs }));
+    this.#arm();
+  }
+
+  #stop(error: SetpointError): void {
+    if (this.#stopped) return;
+    this.#stopped = error;
+    this.#timer?.timer[Symbol.dispose]();
+    for (const run of this.#runs.values()) run.abort(error.message);
+    for (const open of this.#unstored.splice(0)) open.reject(error);
+    this.#effects = [];
+    this.#tickets.reject(error);
+    for (const { resolve } of this.#idleWaiters) resolve();
+    this.#idleWaiters.clear();
+  }
+
+  #isIdle(ignoreHidden: boolean): boolean {
+    if (this.#state.ready > 0 || this.#state.locks > 0 || this.#effects.length > 0) return false;
+    for (const { node } of this.#state.runs.values()) {
+      if (!ignoreHidden || !this.#state.nodes.get(node ?? "")?.meta.hidden) return false;
+    }
+    return true;
+  }
+
+  #tellIdle(): void {
+    for (const waiter of this.#idleWaiters) {
+      if (!this.#isIdle(waiter.ignoreHidden)) continue;
+      this.#idleWaiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  #listed(isMeant: (node: Node) => boolean): readonly GraphResource[] {
+    const found = [...this.#state.nodes.values()].filter(isMeant);
+    return found.sort((left, right) => (left.id < right.id ? -1 : 1)).map(viewOf);
+  }
+}
+
+function fits({ meta }: Node, { kind, owner, path, tag }: ListFilter): boolean {
+  if (kind !== undefined && meta.name.kind !== kind) return false;
+  if (owner && (!meta.owner || keyOf(meta.owner) !== keyOf(owner))) return false;
+  return (path === undefined || meta.paths.includes(path)) && (tag === undefined || meta.tags.includes(tag));
+}
+
+/** One write for each record, from the version that is stored to the last. */
+function writesOf(effects: readonly Effect[]): readonly StoreWrite[] {
+  const writes = new Map<Key, StoreWrite>();
+  for (const effect of effects) {
+    if (effect.type !== "put" && effect.type !== "remove") continue;
+    const expected = writes.get(effect.id)?.expected ?? effect.expected;
+    writes.set(effect.id, { ...effect, expected });
+  }
+  return [...writes.values()].filter(({ type, expected }) => type === "put" || expected > 0);
+}

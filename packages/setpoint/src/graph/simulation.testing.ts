@@ -1,0 +1,488 @@
+import { dueOf } from "./draft.js";
+import type { explain as Explain } from "./explain.js";
+import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
+import type { reduce as Reduce, restore as Restore } from "./reduce.js";
+import { cyclicOf, isAbove, unsettledRefsOf } from "./relations.testing.js";
+import { type Key, keyOf, type ResourceName, sortedRefs } from "./resource.js";
+import { isFailedRename } from "./scheduling.js";
+import type { Edit, Effect, Event, Node, Run, RunResult, State, Step } from "./state.js";
+
+/** What a simulation runs on: the sources, or mutants of them. */
+export interface Parts {
+  readonly reduce: typeof Reduce;
+  readonly restore: typeof Restore;
+  readonly explain: typeof Explain;
+  readonly emptyState: typeof import("./draft.js").emptyState;
+  readonly memoryStore: () => GraphStore;
+}
+
+/** What a test resource says: its value, and whether its runs fail. `value % 3` is all that shows in its output. */
+export interface TestSpec {
+  readonly value: number;
+  readonly fails: boolean;
+}
+
+/** One step of a script: what is done, and three numbers to choose with. */
+export type ScriptStep = readonly [operation: number, first: number, second: number, third: number];
+
+const NAMES: readonly ResourceName[] = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => ({
+  kind: at % 2 === 0 ? "Always" : "Changed",
+  name: `r${at >> 1}`,
+}));
+const CAPACITY = { memory: 4, slots: 3 };
+const RETRY_MS = 1_000;
+
+/** A violated invariant, by its number in the list of docs/graph.md. */
+export class Violation extends Error {
+  constructor(invariant: number, message: string) {
+    super(`invariant ${invariant}: ${message}`);
+  }
+}
+
+/**
+ * The reducer in a world of tables, without promises: a script decides what is edited, which run returns next and how, and when
+ * the process dies. After every step the invariants are checked; `rest` lets everything come to rest and checks the outcome.
+ */
+export class Simulation {
+  state: State;
+  /** By the key of a name: what was built there. `half`: a run has begun to change it. */
+  readonly tables = new Map<Key, string>();
+  readonly journal: string[] = [];
+  readonly started: { readonly key: Key; readonly phase: string; readonly run: number }[] = [];
+  readonly #parts: Parts;
+  readonly #store: GraphStore;
+  #session: GraphSession;
+  #nowMs = 1_000_000;
+  #inFlight = new Map<number, { readonly run: Run; readonly node: Node; readonly inputs: string }>();
+  /** For each node in line, how many runs have returned since. */
+  #inLineFor = new Map<Key, number>();
+  /** What the last finished run of each identity saw. */
+  #snapshots = new Map<Key, string>();
+
+  /** After a crash, until anything else happens: resources that it did not touch, and that need not run again. */
+  #untouched: ReadonlySet<Key> = new Set();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#store = parts.memoryStore();
+    this.#session = this.#store.open() as GraphSession;
+    this.state = this.#empty();
+  }
+
+  #empty(): State {
+    const policies = { Always: { whenRefsFinish: "always" }, Changed: { whenRefsFinish: "changed" } } as const;
+    return this.#parts.emptyState(policies, CAPACITY);
+  }
+
+  /** The nodes that are there, deleted ones included. */
+  get nodes(): readonly Node[] {
+    return [...this.state.nodes.values()];
+  }
+
+  get inFlight(): readonly number[] {
+    return [...this.#inFlight.keys()];
+  }
+
+  play(script: readonly ScriptStep[]): void {
+    for (const step of script) this.#act(step);
+  }
+
+  edit(...edits: readonly Edit[]): boolean {
+    const step = this.#reduce({ type: "edit", edits, nowMs: this.#nowMs });
+    return step.refusal === undefined;
+  }
+
+  create(name: ResourceName, refs: readonly ResourceName[], spec: TestSpec, weights = {}): Edit {
+    const sorted = sortedRefs(refs);
+    const specHash = JSON.stringify(spec);
+    return { type: "create", name, refs: sorted, paths: [], tags: [], hidden: false, spec, specHash, weights };
+  }
+
+  update(name: ResourceName, refs: readonly ResourceName[], spec: TestSpec): Edit {
+    return { type: "update", name, change: { refs: sortedRefs(refs), spec, specHash: JSON.stringify(spec) } };
+  }
+
+  #act([operation, first, second, third]: ScriptStep): void {
+    const name = NAMES[first % NAMES.length]!;
+    const other = NAMES[second % NAMES.length]!;
+    const key = keyOf(name);
+    const live = this.state.nodes.get(key);
+    // Most refs go to names before its own: with refs to any name, a third of all resources would be cyclic and never run.
+    const mayCycle = (first >> 3) % 8 === 7;
+    const isRef = (at: number) =>
+      (third >> at) & 1 && (mayCycle ? (second >> (at % 3)) & 1 : at < first % NAMES.length);
+    const refs = NAMES.filter((_, at) => isRef(at));
+    const spec: TestSpec = { value: second % 5, fails: third % 11 === 0 };
+    switch (operation % 16) {
+      case 0:
+      case 1:
+      case 2: {
+        const weights = { memory: third % 7, slots: 1 };
+        this.edit(live ? this.update(name, refs, spec) : this.create(name, refs, spec, weights));
+        break;
+      }
+      case 3:
+        if (live) this.edit(this.update(name, live.meta.refs, spec));
+        break;
+      case 4:
+        this.edit({ type: "delete", name });
+        break;
+      case 5:
+        this.edit({ type: "rename", moves: [{ from: name, to: { ...other, kind: name.kind } }] });
+        break;
+      case 6: {
+        const to = { ...other, kind: name.kind };
+        const third_ = { kind: name.kind, name: `r${third % 4}` };
+        const ring = keyOf(third_) === key || keyOf(third_) === keyOf(to) ? [name, to] : [name, to, third_];
+        this.edit({ type: "rename", moves: ring.map((from, at) => ({ from, to: ring[(at + 1) % ring.length]! })) });
+        break;
+      }
+      case 7:
+        this.edit({ type: third % 3 === 0 ? "cancel" : "reconcile", name });
+        break;
+      case 8:
+        // An edited parent, a renamed child and a delete in one batch.
+        if (live) {
+          const child = this.nodes.find((node) => node.meta.refs.some((ref) => keyOf(ref) === key) && node.id !== key);
+          const free = NAMES.find((each) => each.kind === child?.meta.name.kind && !this.state.nodes.has(keyOf(each)));
+          const edits: Edit[] = [this.update(name, live.meta.refs, spec)];
+          if (child && free && child.meta.deletedOn === undefined) {
+            edits.push({ type: "rename", moves: [{ from: child.meta.name, to: free }] });
+          }
+          this.edit(...edits);
+        }
+        break;
+      case 9:
+        this.#nowMs += (second % 3) * RETRY_MS;
+        this.#fireTimers();
+        break;
+      case 10:
+        this.#crash(second % 3, first);
+        break;
+      case 11:
+        this.#selfUpdate(first, spec);
+        break;
+      case 12:
+        if (third % 2 === 0) this.#return(first, second % 8 === 0, third % 9 === 0);
+        else this.#reduce({ type: this.state.locks > 0 ? "unlock" : "lock", nowMs: this.#nowMs });
+        break;
+      default:
+        this.#return(first, second % 8 === 0, third % 9 === 0);
+    }
+  }
+
+  /** Lets one run return: it succeeds, fails by chance, or, where it was cancelled, gives up with nothing or half done. */
+  #return(which: number, failsByChance: boolean, waits: boolean): void {
+    const runs = this.inFlight;
+    if (runs.length === 0) return;
+    this.returnRun(runs[which % runs.length]!, failsByChance, waits);
+  }
+
+  returnRun(id: number, failsByChance = false, waits = false): void {
+    const { run, node } = this.#inFlight.get(id)!;
+    const current = this.state.runs.get(String(id))!;
+    const spec = node.spec as TestSpec;
+    const fails = failsByChance || (run.phase === "reconcile" && spec.fails);
+    let result: RunResult = { outcome: "done" };
+    const retryDue = { at: this.#nowMs + RETRY_MS, cause: { type: "retry", attempt: 1, error: "by chance" } } as const;
+    if (fails) result = { outcome: "retry", error: { message: "by chance" }, due: retryDue };
+    else if (current.cancelled === false) {
+      if (run.phase === "delete") this.tables.delete(run.startedAs);
+      else if (run.phase === "rename") this.#move(node, run);
+      else if (waits) {
+        result = {
+          outcome: "waitFor",
+          due: { at: this.#nowMs + RETRY_MS, cause: { type: "recheck", reason: "Test" } },
+        };
+      } else result = { ...result, outputVersion: this.#build(id) };
+    }
+    this.#inFlight.delete(id);
+    for (const key of this.#inLineFor.keys()) this.#inLineFor.set(key, this.#inLineFor.get(key)! + 1);
+    this.#reduce({ type: "finished", run: id, result, nowMs: this.#nowMs });
+    if (current.cancelled === false && result.outcome !== "waitFor" && run.phase === "reconcile") {
+      const after = this.state.nodes.get(current.node ?? "");
+      if (after) this.#snapshots.set(after.id, this.#snapshotOf(after, this.#inputsSeen(run, node)));
+    }
+  }
+
+  #build(id: number): string {
+    const { run, node, inputs } = this.#inFlight.get(id)!;
+    if (inputs !== this.#inputsOf(node)) throw new Violation(3, `a ref of ${node.id} changed while it ran`);
+    const output = outputOf(this.#specOf(run, node), inputs);
+    this.tables.set(run.startedAs, output);
+    return output;
+  }
+
+  /** The spec that the run counts for: self-updates belong to it. */
+  #specOf(run: Run, node: Node): TestSpec {
+    return (this.state.nodes.get(this.state.runs.get(String(run.id))?.node ?? "")?.spec ?? node.spec) as TestSpec;
+  }
+
+  #move(node: Node, run: Run): void {
+    const to = keyOf(run.moveTo ?? node.meta.name);
+    for (const origin of [node.meta.renamedFrom!, ...(node.origins ?? [])].map(keyOf)) {
+      const table = this.tables.get(origin);
+      if (table === undefined || origin === to) continue;
+      if (this.tables.has(to)) throw new Violation(11, `${origin} is moved to ${to}, where something is`);
+      this.tables.set(to, table);
+      this.tables.delete(origin);
+    }
+  }
+
+  #selfUpdate(which: number, spec: TestSpec): void {
+    const runs = this.inFlight.filter((id) => this.#inFlight.get(id)!.run.phase === "reconcile");
+    const id = runs[which % runs.length];
+    const run = id === undefined ? undefined : this.state.runs.get(String(id));
+    const node = this.state.nodes.get(run?.node ?? "");
+    if (!run || run.cancelled || !node || node.meta.deletedOn !== undefined) return;
+    const edits = [this.update(node.meta.name, node.meta.refs, { ...spec, fails: (node.spec as TestSpec).fails })];
+    this.#reduce({ type: "edit", edits, by: run.id, nowMs: this.#nowMs });
+    if (this.state.runs.get(String(id))!.cancelled) throw new Violation(9, "a self-update has cancelled its run");
+  }
+
+  #fireTimers(): void {
+    const ids = this.nodes.filter((node) => this.#isDue(node)).map(({ id }) => id);
+    if (ids.length > 0) this.#reduce({ type: "due", ids, nowMs: this.#nowMs });
+  }
+
+  /** The process dies: at once, or after a run has changed the world and before that is stored, or with a zombie left. */
+  #crash(how: number, which: number): void {
+    const [, run] = [...this.#inFlight][which % Math.max(1, this.#inFlight.size)] ?? [];
+    if (how === 1 && run && this.state.runs.get(String(run.run.id))!.cancelled === false) {
+      if (run.run.phase === "delete") this.tables.delete(run.run.startedAs);
+      else if (run.run.phase === "rename") this.#move(run.node, run.run);
+      else if (!(run.node.spec as TestSpec).fails) this.#build(run.run.id);
+    }
+    const old = { session: this.#session, state: this.state };
+    this.#untouched = this.#quiet();
+    this.restart();
+    if (how === 2 && run) {
+      const step = this.#parts.reduce(old.state, {
+        type: "finished",
+        run: run.run.id,
+        result: { outcome: "done", outputVersion: "zombie" },
+        nowMs: this.#nowMs,
+      });
+      let isFenced = false;
+      try {
+        old.session.commit(writesOf(step.effects));
+      } catch (error) {
+        isFenced = (error as { readonly code?: string }).code === "GRAPH_FENCED";
+      }
+      if (!isFenced) throw new Violation(13, "a process whose place was taken has written to the store");
+    }
+  }
+
+  /** Resources that run only for changes, and that are done, as is all that they depend on. */
+  #quiet(): ReadonlySet<Key> {
+    const isDone = ({ status, failure, due, requested, trace }: Node) =>
+      status === "idle" && !failure && !due && !requested && trace?.outcome === "done";
+    const restless = this.nodes.filter((node) => !isDone(node));
+    const isQuiet = (node: Node) =>
+      isDone(node) && node.meta.name.kind === "Changed" && !restless.some(({ id }) => isAbove(this.state, id, node.id));
+    return new Set(this.nodes.filter(isQuiet).map(({ id }) => id));
+  }
+
+  restart(): Step {
+    this.#session = this.#store.open() as GraphSession;
+    this.#inFlight = new Map();
+    this.#inLineFor = new Map();
+    const weightsOf = (record: Parameters<Parameters<typeof Restore>[2]>[0]) =>
+      this.#weights.get(keyOf(record.meta.name)) ?? { slots: 1 };
+    const step = this.#parts.restore(this.#empty(), this.#session.records(), weightsOf, this.#nowMs);
+    this.#carryOut(step);
+    return step;
+  }
+
+  readonly #weights = new Map<Key, Readonly<Record<string, number>>>();
+
+  #reduce(event: Event): Step {
+    const step = this.#parts.reduce(this.state, event);
+    if (step.refusal) return step;
+    const mayGoOn = event.type === "lock" || event.type === "unlock";
+    if (!mayGoOn && !(event.type === "finished" && event.result.outcome === "done")) this.#untouched = new Set();
+    this.#carryOut(step);
+    return step;
+  }
+
+  #carryOut(step: Step): void {
+    const { state, effects } = step;
+    this.journal.push(JSON.stringify(effects));
+    this.#session.commit(writesOf(effects));
+    this.state = state;
+    for (const effect of effects) if (effect.type === "start") this.#start(effect.run);
+    this.#check();
+  }
+
+  #start(id: number): void {
+    if (this.state.locks > 0) throw new Violation(11, `run ${id} starts under a lock`);
+    const run = this.state.runs.get(String(id))!;
+    const node = this.state.nodes.get(run.node!)!;
+    for (const { run: other } of this.#inFlight.values()) {
+      if (other.startedAs === run.startedAs) throw new Violation(2, `two runs of ${run.startedAs}`);
+      const now = this.state.runs.get(String(other.id))!;
+      const below = now.node !== undefined && isAbove(this.state, run.node!, now.node);
+      const above = now.node !== undefined && isAbove(this.state, now.node, run.node!);
+      if (now.cancelled === false && (below || above)) throw new Violation(3, `${run.node} starts beside ${now.node}`);
+      if (below || now.reads.includes(keyOf(node.meta.name))) {
+        throw new Violation(
+          10,
+          `${run.node} starts before the cancelled run of ${now.node ?? now.startedAs} has returned`,
+        );
+      }
+    }
+    if (this.#untouched.has(run.node!)) throw new Violation(13, `${run.node} runs again after a crash of other runs`);
+    if (run.causes.length === 0) throw new Violation(7, `${run.node} runs without a cause`);
+    this.#checkPhases(run);
+    const seen = run.phase === "reconcile" ? this.#snapshotOf(node, this.#inputsOf(node)) : "";
+    const isNeedless =
+      run.phase === "reconcile" &&
+      node.meta.name.kind === "Changed" &&
+      run.causes.every(({ type }) => ["restart", "updated", "ref", "renamed"].includes(type)) &&
+      this.#snapshots.get(node.id) === seen &&
+      !this.tables.get(run.startedAs)?.startsWith("half");
+    if (isNeedless) throw new Violation(7, `${run.node} runs although nothing has changed`);
+    this.#inFlight.set(id, { run, node, inputs: this.#inputsOf(node) });
+    this.started.push({ key: run.startedAs, phase: run.phase, run: id });
+    if (run.phase === "reconcile" && !(node.spec as TestSpec).fails)
+      this.tables.set(run.startedAs, `half of run ${id}`);
+  }
+
+  #checkPhases(run: Run): void {
+    const isOpen = (node: Node) => (node.status === "pending" || node.status === "running") && !node.isParked;
+    for (const node of this.nodes) {
+      if (node.id === run.node || !isOpen(node)) continue;
+      const isDelete = node.meta.deletedOn !== undefined;
+      if (run.phase !== "delete" && isDelete) throw new Violation(11, `${run.phase} of ${run.node} before a delete`);
+      if (run.phase === "reconcile" && node.meta.renamedFrom && !isDelete) {
+        throw new Violation(11, `${run.node} runs before the rename of ${node.id}`);
+      }
+    }
+  }
+
+  #check(): void {
+    const cyclic = cyclicOf(this.state);
+    for (const node of this.nodes) {
+      const isCyclic = node.meta.deletedOn === undefined && cyclic.has(node.id);
+      if ((node.status === "cyclic") !== isCyclic)
+        throw new Violation(12, `${node.id} is ${isCyclic ? "" : "not "}cyclic`);
+      if (node.status === "pending") {
+        const { waitsFor } = this.#parts.explain(this.state, node.id)!;
+        const last = waitsFor.at(-1);
+        if (!last || last.type === "resource") throw new Violation(4, `${node.id} names no last blocker`);
+        if (last.type === "rest" && keyOf(last.name) === node.id)
+          throw new Violation(4, `${node.id} waits for nothing`);
+      }
+      const isRestless = node.status === "pending" || node.meta.deletedOn !== undefined || node.status === "cyclic";
+      const runs = node.run === undefined ? undefined : this.state.runs.get(String(node.run));
+      if (!isRestless && runs?.phase !== "rename" && unsettledRefsOf(this.state, node) > 0)
+        throw new Violation(3, `${node.id} is ${node.status} below a resource that is not at rest`);
+      if (node.inLine) {
+        const gatesOpen = this.state.openDeletes + this.state.openRenames + this.state.locks === 0;
+        const waited = gatesOpen ? (this.#inLineFor.get(node.id) ?? 0) : 0;
+        this.#inLineFor.set(node.id, waited);
+        if (waited > 60) throw new Violation(15, `${node.id} is in line for ${waited} completions`);
+      } else this.#inLineFor.delete(node.id);
+      this.#weights.set(keyOf(node.meta.name), node.weights);
+    }
+    const used: Record<string, number> = {};
+    for (const { weights } of this.state.runs.values()) {
+      for (const [name, weight] of Object.entries(weights)) used[name] = (used[name] ?? 0) + weight;
+    }
+    for (const [name, capacity] of Object.entries(CAPACITY)) {
+      if ((used[name] ?? 0) > capacity) throw new Violation(15, `${used[name]} of ${capacity} ${name} are used`);
+    }
+  }
+
+  /** What the refs of a node offer now: their tables, or that they failed or are not there. */
+  #inputsOf(node: Node): string {
+    return JSON.stringify(
+      node.meta.refs.map((ref) => {
+        const parent = this.state.nodes.get(keyOf(ref));
+        if (!parent) return "absent";
+        const failed = parent.status === "cyclic" || parent.failure || parent.trace?.error;
+        return failed ? "failed" : (this.tables.get(keyOf(ref)) ?? "nothing");
+      }),
+    );
+  }
+
+  #inputsSeen(run: Run, node: Node): string {
+    return JSON.stringify([run.inputs, node.specHash]);
+  }
+
+  #snapshotOf(node: Node, inputs: string): string {
+    return JSON.stringify([node.specHash, inputs]);
+  }
+
+  /** Lets all runs return and all timers fire until nothing is left, in a bounded number of steps; checks the outcome. */
+  rest(): void {
+    while (this.state.locks > 0) this.#reduce({ type: "unlock", nowMs: this.#nowMs });
+    const bound = 40 * (this.nodes.length + 4);
+    for (let steps = 0; ; steps++) {
+      if (steps > bound) throw new Violation(1, `not at rest after ${steps} steps`);
+      const [next] = this.inFlight;
+      if (next !== undefined) {
+        this.returnRun(next);
+        continue;
+      }
+      const due = this.nodes
+        .filter((node) => this.#waitsForItsTime(node) && !this.#isKnownToFail(node))
+        .flatMap((node) => dueOf(node)?.at ?? []);
+      if (due.length === 0) break;
+      this.#nowMs = Math.max(this.#nowMs, Math.min(...due));
+      this.#fireTimers();
+    }
+    this.#checkOutcome();
+  }
+
+  #waitsForItsTime(node: Node): boolean {
+    return node.status === "idle" || node.status === "waiting" || isFailedRename(node);
+  }
+
+  #isDue(node: Node): boolean {
+    const due = dueOf(node);
+    return due !== undefined && due.at <= this.#nowMs;
+  }
+
+  #isKnownToFail(node: Node): boolean {
+    return (node.spec as TestSpec).fails && node.status === "idle" && !node.meta.deletedOn && !node.meta.renamedFrom;
+  }
+
+  #checkOutcome(): void {
+    const expected = new Map<Key, string>();
+    const offer = (key: Key): string => {
+      const node = this.state.nodes.get(key);
+      if (!node) return "absent";
+      if (node.status === "cyclic" || (node.spec as TestSpec).fails || node.failure) return "failed";
+      const known = expected.get(key);
+      if (known !== undefined) return known;
+      const output = outputOf(node.spec as TestSpec, JSON.stringify(node.meta.refs.map((ref) => offer(keyOf(ref)))));
+      expected.set(key, output);
+      return output;
+    };
+    for (const node of this.nodes) {
+      if (node.meta.deletedOn !== undefined) throw new Violation(11, `${node.id} is not deleted`);
+      if (node.meta.renamedFrom) throw new Violation(11, `${node.id} is not renamed`);
+      if (node.status !== "idle" && node.status !== "cyclic")
+        throw new Violation(1, `${node.id} is ${node.status} at rest`);
+      const isCalledOff =
+        node.failure?.code === "GRAPH_RUN_CANCELLED" || (node.trace === undefined && node.status === "idle");
+      if (isCalledOff || offer(node.id) === "failed") continue;
+      if (this.tables.get(node.id) !== offer(node.id)) {
+        throw new Violation(5, `${node.id} is ${this.tables.get(node.id)}, not ${offer(node.id)}`);
+      }
+    }
+    for (const key of this.tables.keys()) {
+      const isMoving = this.state.moving.has(key);
+      if (!this.state.nodes.has(key) && !isMoving) throw new Violation(11, `${key} is left over`);
+    }
+  }
+}
+
+function outputOf(spec: TestSpec, inputs: string): string {
+  return `${spec.value % 3}(${inputs})`;
+}
+
+function writesOf(effects: readonly Effect[]): readonly StoreWrite[] {
+  return effects.filter((effect): effect is StoreWrite => effect.type === "put" || effect.type === "remove");
+}

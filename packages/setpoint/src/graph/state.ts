@@ -1,0 +1,240 @@
+import type { GraphCause } from "./graph-cause.js";
+import type { PersistentMap } from "./persistent-map.js";
+import type { GraphError, Key, ResourceMeta, ResourceName, ResourceStatus } from "./resource.js";
+
+/** What the reducer knows of a kind; the functions stay outside. */
+export interface KindPolicy {
+  readonly whenRefsFinish: "always" | "changed";
+}
+
+/** So much of each limited thing: `{ memory: 2, connections: 1 }`. */
+export type Weights = Readonly<Record<string, number>>;
+
+/** The last run that finished, and what it saw: enough to tell that another one would find nothing new. */
+export interface Trace {
+  /** Of spec and refs. */
+  readonly specHash: string;
+  /** For each ref, in order, what it offered: see `offerOf`. */
+  readonly inputs: readonly string[];
+  readonly outcome: "done" | "waitFor" | "retry" | "terminal";
+  /** Of the last run that succeeded. */
+  readonly outputVersion?: string;
+  readonly error?: GraphError;
+  readonly warnings: readonly string[];
+  /** How many runs have finished. */
+  readonly runs: number;
+}
+
+/** When a resource runs again by itself, and as what. */
+export interface Due {
+  readonly at: number;
+  readonly cause: GraphCause;
+}
+
+/** What is stored of a resource. Plain JSON. */
+export interface GraphRecord {
+  readonly meta: ResourceMeta;
+  readonly spec: unknown;
+  readonly state?: unknown;
+  readonly specHash: string;
+  readonly trace?: Trace;
+  /** A run has begun and none has finished since: the world may be half done, whatever the trace says. */
+  readonly began?: true;
+  /** Somebody asked for a run, and none has finished since. */
+  readonly requested?: true;
+  /** Of regular runs. */
+  readonly due?: Due;
+  /** Of a removal or a rename that failed. */
+  readonly retryDue?: Due;
+  /** Runs that failed one after the other. */
+  readonly attempt: number;
+  /** Further names that what it keeps may be under: of renames that were cut short by another one. */
+  readonly origins?: readonly ResourceName[];
+  /** Of a removal or a rename that failed; failed runs leave theirs in the trace. */
+  readonly failure?: GraphError;
+}
+
+/** A resource as the scheduler sees it. */
+export interface Node extends GraphRecord {
+  /** The key of its name; of a deleted resource, one of its own. A resource of that name may live beside a deleted one. */
+  readonly id: Key;
+  readonly weights: Weights;
+  readonly status: ResourceStatus;
+  /** Why it is to run; empty where it is pending because an ancestor is. */
+  readonly causes: readonly GraphCause[];
+  /** How many nodes of its refs' names are neither at rest nor cyclic. 0 whenever it is idle or running a regular run. */
+  readonly unsettledRefs: number;
+  /** Its run in flight. Set while `status` is running, and after a cancellation until that run has returned. */
+  readonly run?: number;
+  /** How many runs must return before it is looked at again. */
+  readonly awaits: number;
+  readonly inLine: boolean;
+  /**
+   * Its rename has failed, or its name is held by a removal or a rename that failed: it does not hold up the phase that it
+   * belongs to.
+   */
+  readonly isParked: boolean;
+  /** Why it was last settled without a run. */
+  readonly settledOn?: number;
+  readonly lastRun?: FinishedRun;
+}
+
+/** Which function of the kind a run calls. */
+export type Phase = "delete" | "rename" | "reconcile";
+
+export interface Run {
+  readonly id: number;
+  /** Of the node that it works on, under the name that this has now; undefined once that is gone. */
+  readonly node: Key | undefined;
+  readonly phase: Phase;
+  /** The name that it was started under, by key: no other run of that name starts before this one has returned. */
+  readonly startedAs: Key;
+  /** Where a rename moves things to, if not to the resource's own name. */
+  readonly moveTo?: ResourceName;
+  readonly causes: readonly GraphCause[];
+  readonly weights: Weights;
+  readonly inputs: readonly string[];
+  readonly specHash: string;
+  readonly attempt: number;
+  readonly startedOn: number;
+  /** `again`: to be repeated. `stop`: by `cancel`, not to be repeated. */
+  readonly cancelled: false | "again" | "stop";
+  /** The refs that it started with, by key. */
+  readonly reads: readonly Key[];
+  /** Nodes to look at when it has returned. */
+  readonly waiters: Cell | undefined;
+}
+
+export interface FinishedRun {
+  readonly id: number;
+  readonly phase: Phase;
+  readonly causes: readonly GraphCause[];
+  readonly startedOn: number;
+  readonly finishedOn: number;
+  readonly outcome: "done" | "waitFor" | "retry" | "terminal" | "cancelled";
+}
+
+/** A first-in-first-out line, shared between states. */
+export interface Line {
+  readonly front: Cell | undefined;
+  readonly back: Cell | undefined;
+}
+
+export interface Cell {
+  readonly id: Key;
+  readonly next: Cell | undefined;
+}
+
+export interface State {
+  readonly policies: Readonly<Record<string, KindPolicy>>;
+  readonly capacity: Weights;
+  readonly nodes: PersistentMap<Node>;
+  /** By the key of a name: the ids of the nodes that refer to it, be there such a resource or not. */
+  readonly children: PersistentMap<PersistentMap<true>>;
+  /** By the key of a name: the ids of deleted resources of that name. */
+  readonly tombstones: PersistentMap<readonly Key[]>;
+  /** By the key of the name that a resource is moving away from: its id. */
+  readonly moving: PersistentMap<Key>;
+  readonly runs: PersistentMap<Run>;
+  /** By the key of the name that a run was started under. */
+  readonly busy: PersistentMap<number>;
+  /** By the key of a name: runs in flight that read it, of resources that refer to it no more. */
+  readonly readers: PersistentMap<readonly number[]>;
+  /** Ready, by phase; an entry counts only while its node says `inLine`. */
+  readonly lines: Readonly<Record<Phase, Line>>;
+  /** The first of the regular line that did not fit. Others may overtake them, but the first of them only so often. */
+  readonly window: readonly Key[];
+  readonly overtaken: number;
+  readonly used: Weights;
+  /** Deletes and renames that are pending or running: what comes after them waits. */
+  readonly openDeletes: number;
+  readonly openRenames: number;
+  readonly cancelledInFlight: number;
+  /** How many nodes are in line. */
+  readonly ready: number;
+  readonly nextRun: number;
+  readonly nextTombstone: number;
+  /** While locks are held, nothing starts. */
+  readonly locks: number;
+}
+
+export type Edit =
+  | {
+      readonly type: "create";
+      readonly name: ResourceName;
+      readonly refs: readonly ResourceName[];
+      readonly owner?: ResourceName;
+      readonly paths: readonly string[];
+      readonly tags: readonly string[];
+      readonly hidden: boolean;
+      readonly spec: unknown;
+      /** Without blanks; equal specs have equal hashes. */
+      readonly specHash: string;
+      readonly weights: Weights;
+    }
+  | {
+      readonly type: "update";
+      readonly name: ResourceName;
+      readonly change: {
+        readonly refs?: readonly ResourceName[];
+        readonly owner?: ResourceName;
+        readonly paths?: readonly string[];
+        readonly tags?: readonly string[];
+        readonly spec?: unknown;
+        /** Comes with the spec, and so do the weights. */
+        readonly specHash?: string;
+        readonly weights?: Weights;
+      };
+      readonly ifVersion?: number;
+    }
+  /** All at once: a name may be taken over from another resource that gives it up in the same edit. */
+  | { readonly type: "rename"; readonly moves: readonly { readonly from: ResourceName; readonly to: ResourceName }[] }
+  | { readonly type: "delete"; readonly name: ResourceName; readonly ifVersion?: number }
+  | { readonly type: "reconcile"; readonly name: ResourceName }
+  | { readonly type: "cancel"; readonly name: ResourceName };
+
+/** What a run returned, with the times already computed. */
+export interface RunResult {
+  readonly outcome: "done" | "waitFor" | "retry" | "terminal";
+  readonly error?: GraphError;
+  readonly warnings?: readonly string[];
+  readonly outputVersion?: string;
+  readonly due?: Due;
+}
+
+export type Event =
+  /** All of them or, where one cannot be made, none. `by`: the run that makes them. */
+  | { readonly type: "edit"; readonly edits: readonly Edit[]; readonly by?: number; readonly nowMs: number }
+  | { readonly type: "state"; readonly run: number; readonly state: unknown; readonly nowMs: number }
+  | { readonly type: "finished"; readonly run: number; readonly result: RunResult; readonly nowMs: number }
+  | { readonly type: "due"; readonly ids: readonly Key[]; readonly nowMs: number }
+  | { readonly type: "lock" | "unlock"; readonly nowMs: number };
+
+export type Effect =
+  /** To be stored before any `start` of the same step is carried out. `expected`: the version that is stored now. */
+  | { readonly type: "put"; readonly id: Key; readonly record: GraphRecord; readonly expected: number }
+  | { readonly type: "remove"; readonly id: Key; readonly expected: number }
+  | { readonly type: "start"; readonly run: number; readonly id: Key }
+  | { readonly type: "abort"; readonly run: number; readonly reason: string }
+  | { readonly type: "timer"; readonly id: Key; readonly at: number }
+  /** Shown to subscribers. */
+  | { readonly type: "changed"; readonly id: Key; readonly name: ResourceName }
+  /** Idle, cyclic, waiting or gone. */
+  | { readonly type: "rest"; readonly id: Key }
+  | { readonly type: "moved"; readonly from: Key; readonly to: Key };
+
+/** Why an edit cannot be made. */
+export interface Refusal {
+  readonly code: "GRAPH_NAME_TAKEN" | "GRAPH_NOT_FOUND" | "GRAPH_CONFLICT" | "GRAPH_RUN_OVER";
+  readonly message: string;
+}
+
+export interface Step {
+  readonly state: State;
+  readonly effects: readonly Effect[];
+  /** For an edit event: the ids of the nodes that the edits were about. */
+  readonly ids: readonly Key[];
+  readonly refusal?: Refusal;
+  /** How many nodes and edges were looked at: the measure of what a step costs. */
+  readonly operations: number;
+}

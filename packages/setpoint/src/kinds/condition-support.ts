@@ -1,0 +1,33 @@
+import type { NewCondition } from "./condition.js";
+import type { ResourceDeclaration } from "./declaration.js";
+import type { Kind } from "./kind.js";
+import { ownField } from "./own-field.js";
+import { validateValue } from "./validation.js";
+
+/**
+ * Whether the status of a kind can hold conditions: `declared` where its schema has them, `none` where servers would prune
+ * them, `unknown` for kinds whose schema is not known here, or leaves the status open.
+ */
+export type ConditionSupport = "declared" | "none" | "unknown";
+
+export function conditionSupport(kind: Kind): ConditionSupport {
+  const declaration = declarationOf(kind);
+  if (!declaration) return "unknown";
+  const status = ownField(declaration.schema.properties, "status");
+  if (!status) return "none";
+  if (ownField(status.properties, "conditions")) return "declared";
+  const isOpen = status["x-kubernetes-preserve-unknown-fields"] === true || status.additionalProperties !== undefined;
+  return isOpen ? "unknown" : "none";
+}
+
+/** Whether the declared schema of a kind takes this condition; a schema may name the types or fields that it allows. */
+export function acceptsCondition(kind: Kind, condition: NewCondition, lastTransitionTime: string): boolean {
+  const status = ownField(declarationOf(kind)?.schema.properties, "status");
+  const conditions = ownField(status?.properties, "conditions");
+  if (!conditions) return false;
+  return validateValue([{ message: "", ...condition, lastTransitionTime }], conditions, "").length === 0;
+}
+
+function declarationOf(kind: Kind): ResourceDeclaration | undefined {
+  return (kind as Kind & { readonly declaration?: ResourceDeclaration }).declaration;
+}
