@@ -17,6 +17,7 @@ import { deleteCases, garbageCases, namespaceCases } from "./areas/delete.js";
 import { deploymentTransitionCases } from "./areas/deployment-transitions.js";
 import { deploymentCases } from "./areas/deployments.js";
 import { disruptionBudgetCases } from "./areas/disruption-budgets.js";
+import { driftCases } from "./areas/drift.js";
 import { endpointCases } from "./areas/endpoints.js";
 import { firstObjectCases } from "./areas/first-objects.js";
 import { inheritedFieldCases } from "./areas/inherited-fields.js";
@@ -25,6 +26,7 @@ import { jobCases } from "./areas/jobs.js";
 import { limitRangeCases } from "./areas/limit-ranges.js";
 import { listCases } from "./areas/list.js";
 import { matchConditionCases } from "./areas/match-conditions.js";
+import { orderedNamespaceCases } from "./areas/ordered-namespaces.js";
 import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./areas/patch.js";
 import { podFieldCases } from "./areas/pod-fields.js";
 import { mutatingPolicyCases, policyCases } from "./areas/policies.js";
@@ -32,11 +34,14 @@ import { discoveryCases, negotiationCases, openApiCases, tableCases } from "./ar
 import { quotaCases } from "./areas/quotas.js";
 import { replicaSetTransitionCases } from "./areas/replica-set-transitions.js";
 import { replicaSetCases } from "./areas/replica-sets.js";
+import { replicationControllerCases } from "./areas/replication-controllers.js";
 import { serviceCases } from "./areas/services.js";
 import { statefulSetTransitionCases } from "./areas/stateful-set-transitions.js";
 import { statefulSetCases } from "./areas/stateful-sets.js";
 import { storageCases } from "./areas/storage.js";
 import { subresourceCases } from "./areas/subresources.js";
+import { swaggerCases } from "./areas/swagger.js";
+import { tableFormCases } from "./areas/table-forms.js";
 import { tableRowCases } from "./areas/table-rows.js";
 import { updateCases } from "./areas/update.js";
 import { volumeCases } from "./areas/volumes.js";
@@ -55,9 +60,11 @@ const FIXED_SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...discoveryCases,
   ...openApiCases,
+  ...swaggerCases,
   ...apiServiceCases,
   ...negotiationCases,
   ...tableCases,
+  ...tableFormCases,
   ...tableRowCases,
   ...clusterKindCases,
   ...warningCases,
@@ -71,6 +78,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...deleteCases,
   ...garbageCases,
   ...namespaceCases,
+  ...orderedNamespaceCases,
   ...listCases,
   ...watchCases,
   ...storageCases,
@@ -89,6 +97,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...cronJobCases,
   ...replicaSetCases,
   ...replicaSetTransitionCases,
+  ...replicationControllerCases,
   ...deploymentCases,
   ...deploymentTransitionCases,
   ...statefulSetCases,
@@ -101,6 +110,7 @@ export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...volumeCases,
   ...autoscalerCases,
   ...workloadGarbageCases,
+  ...driftCases,
   ...builtInKindCases,
   ...podFieldCases,
   ...quotaCases,

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import type { Answer } from "./wire.js";
 
 /** The lines of a streamed answer, as they arrive. */

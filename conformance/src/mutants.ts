@@ -55,7 +55,9 @@ function workshop(): string {
   for (const name of ["sqlite", "control-plane", "cli"]) {
     symlinkSync(join(folder, "packages", name), join(folder, "node_modules/@setpoint", name));
   }
-  symlinkSync(join(folder, "operators/rancher-projects"), join(folder, "node_modules/@setpoint/rancher-projects"));
+  for (const name of readdirSync(join(folder, "operators"))) {
+    symlinkSync(join(folder, "operators", name), join(folder, "node_modules/@setpoint", name));
+  }
   return folder;
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { systemRandom } from "setpoint";
+import { systemRandom } from "setpoint/clock";
 import { allCases } from "./areas.js";
 import type { Case } from "./case.js";
 import { compareTranscripts, type Difference } from "./compare.js";

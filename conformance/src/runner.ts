@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import type { Case } from "./case.js";
 import type { Step } from "./normalise.js";
 import { type Endings, Session } from "./session.js";

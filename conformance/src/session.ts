@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import type { LineStream } from "./line-stream.js";
 import { Normaliser, type Step } from "./normalise.js";
 import type { WebhookServer } from "./webhook-server.js";

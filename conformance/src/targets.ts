@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { type Endpoint, Wire } from "./wire.js";
 
 export interface Target extends AsyncDisposable {
@@ -20,9 +20,13 @@ export async function startReal(): Promise<Target> {
   const cluster = await startKubernetes({
     controllerManager: true,
     serviceAccounts: true,
-    // As wide as ours, and looks at autoscalers that do not take a quarter of a minute each.
+    // As wide as ours; looks at autoscalers that do not take a quarter of a minute each, nor those at quotas five.
     apiserverFlags: ["--service-cluster-ip-range=10.0.0.0/16"],
-    controllerManagerFlags: ["--horizontal-pod-autoscaler-sync-period=2s", "--pvclaimbinder-sync-period=2s"],
+    controllerManagerFlags: [
+      "--horizontal-pod-autoscaler-sync-period=2s",
+      "--pvclaimbinder-sync-period=2s",
+      "--resource-quota-sync-period=5s",
+    ],
   });
   return {
     endpoint: { url: cluster.url, ca: cluster.ca, token: cluster.token },
@@ -40,6 +44,7 @@ export function runningReal(kubeconfig: string): Target {
 /** What kube-controller-manager does on the other side; neither side has nodes, a scheduler or running pods. */
 const WORKLOADS = [
   "replicasets",
+  "replicationcontrollers",
   "deployments",
   "statefulsets",
   "daemonsets",

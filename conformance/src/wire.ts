@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { LineStream } from "./line-stream.js";
 import { webSocketTexts } from "./websocket-frames.js";
 

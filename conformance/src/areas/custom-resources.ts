@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { area } from "../case.js";
 import type { Body } from "../session.js";
 import { crds, object, widget, widgetPath, widgets } from "./widgets.js";

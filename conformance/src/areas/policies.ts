@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { area, type Case } from "../case.js";
 import type { Body, Reply, Session } from "../session.js";
 

@@ -9,7 +9,7 @@
 //
 // Not compared is in how many writes counts get from one rest to the next: the real controllers see two pods come in one
 // look or in two, as it happens, and add up what ReplicaSets told at different times.
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import type { LineStream } from "../line-stream.js";
 import type { Body, Session } from "../session.js";
 import { apps, create, labelled } from "./settled-workloads.js";

@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 import type { HookAnswer } from "../webhook-server.js";

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "setpoint";
+import { type Random, seededRandom } from "setpoint/clock";
 
 /** Choices from a seed: the same on both servers, since neither is asked. */
 export class Dice {

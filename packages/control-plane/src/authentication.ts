@@ -1,8 +1,10 @@
-import { pathAccess, resourceAccess } from "./auth/access-request.js";
+import { accessDenied, pathAccess, resourceAccess } from "./auth/access-request.js";
 import type { RequestAuthenticator } from "./auth/authenticator.js";
+import { parseServiceAccountUser } from "./auth/groups.js";
 import { impersonate, impersonatedUser } from "./auth/impersonation.js";
+import { SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "./auth/user.js";
-import type { ApiRequest } from "./http/api-request.js";
+import type { RequestHead } from "./http/request-gate.js";
 import { isWatchQuery } from "./registry/query/list-options.js";
 import { parseRequestInfo, verbOf } from "./registry/request-info.js";
 
@@ -10,7 +12,7 @@ import { parseRequestInfo, verbOf } from "./registry/request-info.js";
 export function requestUser(
   authenticator: RequestAuthenticator,
   authorizer: Authorizer,
-): (request: ApiRequest) => UserInfo {
+): (request: RequestHead) => UserInfo {
   return (request) => {
     const user = authenticator.authenticate(request);
     const wanted = asksToImpersonate(request) ? impersonatedUser(request.headers) : undefined;
@@ -19,15 +21,34 @@ export function requestUser(
 }
 
 /** Hardly any request does; the others are not to pay for reading the headers of those. */
-function asksToImpersonate({ headers }: ApiRequest): boolean {
+function asksToImpersonate({ headers }: RequestHead): boolean {
   for (const name in headers) if (name.startsWith("impersonate-")) return true;
   return false;
 }
 
-function accessOf(request: ApiRequest, user: UserInfo): AccessAttributes {
+/** Throws 403 where the user may not do what the head of a request asks for. */
+export function requireAccess(authorizer: Authorizer, request: RequestHead, user: UserInfo): void {
+  const attributes = accessOf(request, user);
+  const { allowed, reason } = authorizer.authorize(attributes);
+  if (!allowed) throw accessDenied(attributes, reason);
+}
+
+/**
+ * Whose limits count for a user. Whoever may make service accounts could make as many as they like: those of a namespace
+ * share its limits. Administrators have none, as on the real server.
+ */
+export function flowOf({ name, groups }: UserInfo): string | undefined {
+  if (groups.includes(SYSTEM_MASTERS)) return undefined;
+  const account = parseServiceAccountUser(name);
+  return account === undefined ? name : `${SERVICE_ACCOUNTS}${account.namespace}`;
+}
+
+const SERVICE_ACCOUNTS = "system:serviceaccount:";
+
+function accessOf(request: RequestHead, user: UserInfo): AccessAttributes {
   const { method, path, query } = request;
   const info = parseRequestInfo(path);
   if (info.type === "path") return pathAccess(user, method, path);
-  const verb = verbOf(method, info.name !== "", isWatchQuery(query));
+  const verb = info.isWatch ? "watch" : verbOf(method, info.name !== "", isWatchQuery(query));
   return resourceAccess(user, verb ?? method.toLowerCase(), info);
 }

@@ -1,4 +1,6 @@
-import { type Clock, type KubeObject, keyOf, type ObjectMeta, type Random, type UntypedObject } from "setpoint";
+import type { KubeObject, ObjectMeta } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
+import { keyOf, type UntypedObject } from "setpoint/kinds";
 import type { Facts } from "./facts/facts.js";
 import type { ResourceCatalog } from "./registry/catalog.js";
 import { newUid } from "./registry/write/identity.js";

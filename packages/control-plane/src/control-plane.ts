@@ -1,13 +1,6 @@
-import {
-  type Client,
-  type Clock,
-  createClient,
-  type Logger,
-  type Random,
-  systemClock,
-  systemRandom,
-  type Transport,
-} from "setpoint";
+import { type Client, isConflict, type Logger } from "setpoint";
+import { createClient, type Transport } from "setpoint/client";
+import { type Clock, type Random, systemClock, systemRandom } from "setpoint/clock";
 import type { ServiceResolver } from "./admission/webhooks/webhook-caller.js";
 import { authPaths } from "./auth/auth-paths.js";
 import { RequestAuthenticator } from "./auth/authenticator.js";
@@ -20,15 +13,18 @@ import { RoleIndex } from "./auth/rbac/role-index.js";
 import { ServiceAccountTokens } from "./auth/service-account-tokens.js";
 import { anyOf, staticTokens } from "./auth/token-authenticator.js";
 import type { UserInfo } from "./auth/user.js";
-import { requestUser } from "./authentication.js";
+import { flowOf, requestUser, requireAccess } from "./authentication.js";
 import { bootstrap } from "./bootstrap.js";
 import { type Credentials, openCredentials } from "./credentials.js";
 import type { ExecHandler } from "./exec/scripted-answer.js";
 import { loadFacts } from "./facts/facts.js";
-import type { ApiHandler } from "./http/api-request.js";
+import type { ApiServer, ApiServerOptions } from "./http/api-server.js";
 import { compressing } from "./http/compression.js";
 import { inProcessTransport } from "./http/in-process-transport.js";
+import { RequestGate } from "./http/request-gate.js";
 import { type ErrorLog, safeHandler } from "./http/safe-handler.js";
+import { TurnTakingTransport } from "./http/turn-taking-transport.js";
+import { refusal } from "./registry/api-handler.js";
 import { Registry } from "./registry/registry.js";
 import { ControlPlaneSnapshot } from "./snapshot.js";
 import type { StorageLimits } from "./storage/memory-storage.js";
@@ -149,6 +145,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       ...(dataDir !== undefined && { dataDir }),
       ...(limits && { limits }),
       ...(options.from && { from: options.from.state }),
+      warn: (message) => log(`the data directory ${message}`, undefined),
     }),
   );
   const credentials = openCredentials(dataDir, random);
@@ -160,6 +157,8 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const serviceAccountTokens = new ServiceAccountTokens({ storage, clock, random, issuer, keys });
   const tokens = anyOf([staticTokens(options.tokens ?? new Map(), audiences), serviceAccountTokens]);
   const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens };
+  const authenticate = requestUser(new RequestAuthenticator(auth), authorizer);
+  let server: ApiServer | undefined;
   const registry: Registry = keep(
     parts,
     new Registry({
@@ -169,9 +168,9 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       facts,
       log,
       controllers: options.controllers ?? true,
-      authenticate: requestUser(new RequestAuthenticator(auth), authorizer),
+      authenticate,
       authorizer,
-      paths: authPaths({ issuer, keys }),
+      paths: authPaths({ issuer, keys, url: () => server?.url }),
       writeParts: async () => {
         const { writeParts } = await import("./write-parts.js");
         return writeParts({
@@ -195,7 +194,15 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const transport = keep(parts, inProcessTransport(handler));
   const client = createClient({ transport, server: "in-process", clock, random });
   await credentials.kept;
-  const server = options.listen && keep(parts, await listen(options.listen, handler, credentials, clock, log, parts));
+  const gate = new RequestGate({
+    authenticate,
+    authorize: (head, user) => requireAccess(authorizer, head, user),
+    flowOf,
+    refuse: refusal,
+  });
+  if (options.listen) {
+    server = keep(parts, await listen(options.listen, { handler, gate, clock, log }, credentials, parts));
+  }
   const startControllers = async (running: (AsyncDisposable | Disposable)[]): Promise<void> => {
     const { environment } = await registry.writeSide();
     if (server !== undefined) {
@@ -213,7 +220,10 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     const names = chosenWorkloads(options.workloads);
     if (names.length === 0) return;
     const { startWorkloads } = await import("./workloads/workloads.js");
-    keep(running, await startWorkloads({ client, clock, random, names, log: errorLogger(log) }));
+    const ownTransport = new TurnTakingTransport(transport, clock);
+    const ownClient = createClient({ transport: ownTransport, server: "in-process", clock, random });
+    const clients = { client, controllerClient: ownClient };
+    keep(running, await startWorkloads({ ...clients, clock, random, names, log: errorLogger(log) }));
   };
   if (server === undefined) await startControllers(parts);
   else keep(parts, startedLater(startControllers, log));
@@ -250,13 +260,14 @@ function startedLater(
   };
 }
 
-/** What goes wrong in the plane's own controllers is told as all that no client is told. */
+/** Failures of the plane's own controllers go to its log. */
 function errorLogger(log: ErrorLog): Logger {
   const logger: Logger = {
     debug: () => {},
     info: () => {},
     warn: () => {},
-    error: (message, fields) => log(message, fields?.error),
+    // A conflict is an ordinary race, and the controller has already tried again.
+    error: (message, fields) => (isConflict(fields?.error) ? undefined : log(message, fields?.error)),
     with: () => logger,
   };
   return logger;
@@ -291,10 +302,8 @@ function running({ options, parts, storage, ...shown }: RunningParts): ControlPl
 /** Sockets need modules that an in-process control plane does not: loaded here. */
 async function listen(
   { host = LOOPBACK, port = 0, certificate, clientCa }: ListenOptions,
-  handler: ApiHandler,
+  served: Pick<ApiServerOptions, "handler" | "gate" | "clock" | "log">,
   { authority }: Credentials,
-  clock: Clock,
-  log: ErrorLog,
   parts: (AsyncDisposable | Disposable)[],
 ) {
   const { ApiServer } = await import("./http/api-server.js");
@@ -302,13 +311,11 @@ async function listen(
   const issue = () => authority.issueServer("setpoint", names);
   const current = certificate ?? issue();
   const server = await ApiServer.listen({
-    handler,
+    ...served,
     host,
     port,
     ...current,
     clientCa: clientCa === undefined ? authority.certificate : `${authority.certificate}\n${clientCa}`,
-    clock,
-    log,
   });
   if (certificate !== undefined) return server;
   const onRenewed = ({ certificate, privateKey }: KeyPair) => server.useCertificate(certificate, privateKey);

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Random, systemClock } from "setpoint";
+import { type Random, systemClock } from "setpoint/clock";
 import { generateKey, parsePrivateKey, privateKeyPem } from "./auth/certificates/certificate.js";
 import { CertificateAuthority } from "./auth/certificates/certificate-authority.js";
 import { type SigningKey, signingKey } from "./auth/jwt.js";
+import { tightenMode, writePrivateFile } from "./storage/private-file.js";
 import { StorageFailure } from "./storage/storage-error.js";
 
 /** What a control plane proves itself and others with. */
@@ -39,7 +39,7 @@ export function openCredentials(dataDir: string | undefined, random: Random): Cr
   const authority = CertificateAuthority.create(options);
   const { privateKey } = generateKey();
   const made = { ...authority.keyPair, tokenKey: privateKeyPem(privateKey) };
-  const written = dataDir === undefined ? Promise.resolve() : write(join(dataDir, FILE), made);
+  const written = dataDir === undefined ? Promise.resolve() : write(join(dataDir, FILE), made, random);
   // Whoever waits for it is told; until then a failure must not end the process.
   written.catch(() => {});
   return { authority, tokenKey: signingKey(privateKey), kept: written };
@@ -47,6 +47,7 @@ export function openCredentials(dataDir: string | undefined, random: Random): Cr
 
 function read(path: string): KeptCredentials | undefined {
   try {
+    tightenMode(path);
     return JSON.parse(readFileSync(path, "utf8")) as KeptCredentials;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -57,8 +58,6 @@ function read(path: string): KeptCredentials | undefined {
   }
 }
 
-/** By way of another name: a crash leaves no half of it. */
-async function write(path: string, credentials: KeptCredentials): Promise<void> {
-  await writeFile(`${path}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+async function write(path: string, credentials: KeptCredentials, random: Random): Promise<void> {
+  await writePrivateFile(path, `${JSON.stringify(credentials, undefined, 2)}\n`, random);
 }

@@ -1,4 +1,4 @@
-import { defineErrors } from "setpoint";
+import { defineErrors } from "setpoint/errors";
 
 /** Every error code of the package `@setpoint/control-plane`. */
 export const controlPlaneErrors = defineErrors({

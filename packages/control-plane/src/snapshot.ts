@@ -1,5 +1,8 @@
+import { loadFacts } from "./facts/facts.js";
+import { restoredProblem } from "./registry/restored-object.js";
 import { readState, writeState } from "./storage/snapshot-file.js";
 import type { StorageState } from "./storage/storage.js";
+import { StorageFailure } from "./storage/storage-error.js";
 
 /**
  * All objects of a control plane at one moment. Never changes; what begins with it shares it until it writes.
@@ -21,9 +24,21 @@ export class ControlPlaneSnapshot {
     this.takenAtMs = takenAtMs;
   }
 
-  /** Reads a file that {@link save} wrote. Rejects with a `StorageFailure` for any other. */
+  /**
+   * Reads a file that {@link save} wrote. Rejects with a `StorageFailure` for any other, and for one with an object in it
+   * that no server would have stored.
+   */
   static async load(file: string): Promise<ControlPlaneSnapshot> {
     const { state, takenAtMs } = await readState(file);
+    const facts = await loadFacts();
+    for (const [resource, tree] of state.trees) {
+      for (const [key, stored] of tree.from()) {
+        const problem = restoredProblem(facts, stored);
+        if (problem === undefined) continue;
+        const what = `the snapshot ${file} cannot be read: ${resource} ${key}: ${problem}`;
+        throw new StorageFailure("STORAGE_UNREADABLE", what);
+      }
+    }
     return new ControlPlaneSnapshot(state, takenAtMs);
   }
 

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import { DefaultAdmission, type DefaultAdmissionOptions } from "./admission/default-admission.js";
 import { crdConversion } from "./admission/webhooks/crd-conversion.js";
 import { type AuthEndpointOptions, authEndpoints } from "./auth/auth-endpoints.js";

@@ -1,4 +1,4 @@
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { onTestFinished } from "vitest";
 import { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.js";

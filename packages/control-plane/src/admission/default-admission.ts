@@ -1,4 +1,4 @@
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import { escalationCheck } from "../auth/rbac/escalation.js";
 import type { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.js";
 import type { RoleIndex } from "../auth/rbac/role-index.js";

@@ -1,4 +1,5 @@
-import { type KubeObject, systemClock } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import type { StatusError } from "../registry/status-error.js";
 import { MemoryStorage } from "../storage/memory-storage.js";

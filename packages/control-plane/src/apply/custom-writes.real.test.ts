@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { loadFacts } from "../facts/facts.js";
 import { RealServer, SEED } from "../real-server.testing.js";

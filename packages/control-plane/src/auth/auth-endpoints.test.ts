@@ -1,4 +1,4 @@
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { loadFacts } from "../facts/facts.js";
@@ -109,13 +109,34 @@ describe("authEndpoints", () => {
       "cache-control": "public, max-age=3600",
     });
     expect(keys.body.keys[0]).toMatchObject({ kty: "EC", alg: "ES256", use: "sig" });
-    const configuration = await call("GET", "/.well-known/openid-configuration", undefined, { host: "127.0.0.1:6443" });
+    // The caller's Host header must not reach an answer that others may get from a cache.
+    const configuration = await call("GET", "/.well-known/openid-configuration", undefined, {
+      host: "evil.example.com",
+    });
     expect(configuration.body).toEqual({
       issuer: ISSUER,
-      jwks_uri: "https://127.0.0.1:6443/openid/v1/jwks",
+      jwks_uri: `${ISSUER}/openid/v1/jwks`,
       response_types_supported: ["id_token"],
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: ["ES256"],
     });
+  });
+
+  it("has no table for reviews and tokens, but their metadata", async () => {
+    const call = await start();
+    await call("POST", "/api/v1/namespaces/team/serviceaccounts", { metadata: { name: "bob" } });
+    const review = { spec: { nonResourceAttributes: { path: "/", verb: "get" } } };
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const accept = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.k8s.io` });
+    const refused = await call("POST", path, review, accept("Table"));
+    expect(refused).toMatchObject({ status: 406, body: { reason: "NotAcceptable", code: 406 } });
+    const token = "/api/v1/namespaces/team/serviceaccounts/bob/token";
+    expect((await call("POST", token, {}, accept("Table"))).status).toBe(406);
+    const either = { accept: `${accept("Table").accept},application/json` };
+    expect((await call("POST", path, review, either)).body).toMatchObject({ status: { allowed: true } });
+    const { status, body } = await call("POST", path, review, accept("PartialObjectMetadata"));
+    expect(status).toBe(201);
+    expect(body.kind).toBe("PartialObjectMetadata");
+    expect(body).not.toHaveProperty("status");
   });
 });

@@ -5,8 +5,8 @@ import type { ApiResponse } from "../http/api-request.js";
 import type { Endpoint, ResourceCall } from "../registry/endpoint.js";
 import { builtInShape } from "../registry/kinds/built-in-shape.js";
 import { BuiltInDefaults } from "../registry/kinds/defaults/built-in-defaults.js";
-import { answer } from "../registry/negotiation/answer.js";
 import { parseWriteOptions } from "../registry/query/write-options.js";
+import { presentMade } from "../registry/read/read-endpoints.js";
 import type { ObjectShape } from "../registry/resource-definition.js";
 import { badRequest } from "../registry/status-error.js";
 import type { Strategy } from "../registry/strategy.js";
@@ -53,7 +53,7 @@ async function reviewEndpoint(options: AuthEndpointOptions, call: ResourceCall):
   const admitted = (await admit(environment, write, "CREATE", "", owned, undefined)) ?? owned;
   await validateAdmission(environment, write, "CREATE", "", admitted, undefined);
   const answered = answerReview({ ...options, clock: environment.clock }, admitted, { user, namespace });
-  return answer(201, answered, call.representation);
+  return presentMade(call, 201, answered);
 }
 
 /** In the namespace of the path, whatever the object says; a review of the cluster is in none. */
@@ -111,7 +111,7 @@ async function tokenEndpoint(
   await validateAdmission(environment, write, "CREATE", name, admitted, undefined);
   const { audiences, serviceAccountTokens: tokens } = options;
   const issued = createToken({ storage, tokens, audiences, nowMs: clock.now() }, admitted, namespace, name);
-  return answer(201, laidOut(issued, apiVersion, kind), call.representation);
+  return presentMade(call, 201, laidOut(issued, apiVersion, kind));
 }
 
 /** Nothing of a token request is stored, so that nothing is to be prepared or counted. */

@@ -1,11 +1,12 @@
 import type { ApiRequest, ApiResponse } from "../http/api-request.js";
-import { headerOf } from "../registry/endpoint.js";
 import { methodNotAllowed, unknownResource } from "../registry/status-error.js";
 import { jsonWebKeySet, type SigningKey } from "./jwt.js";
 
 export interface AuthPathOptions {
   readonly issuer: string;
   readonly keys: readonly SigningKey[];
+  /** `https://127.0.0.1:6443`, where this server is reached; undefined where it does not listen. */
+  readonly url?: () => string | undefined;
 }
 
 /** The documents by which others verify this server's tokens. */
@@ -26,12 +27,13 @@ export function authPaths(options: AuthPathOptions): ReadonlyMap<string, (reques
   ];
   return new Map([
     readable("/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")),
-    readable("/.well-known/openid-configuration", (request) => {
-      const host = headerOf(request, "host") ?? headerOf(request, ":authority") ?? new URL(options.issuer).host;
+    readable("/.well-known/openid-configuration", () => {
+      // Never by the Host header: the answer may be cached, and whoever asks must not choose what others get.
+      const url = options.url?.() ?? new URL(options.issuer).origin;
       return published(
         {
           issuer: options.issuer,
-          jwks_uri: `https://${host}/openid/v1/jwks`,
+          jwks_uri: `${url}/openid/v1/jwks`,
           response_types_supported: ["id_token"],
           subject_types_supported: ["public"],
           id_token_signing_alg_values_supported: [...new Set(options.keys.map(({ algorithm }) => algorithm))],

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "../http/api-request.js";
+import type { RequestHead } from "../http/request-gate.js";
 import { protocolToken } from "../http/websocket/handshake.js";
 import { unauthorized } from "../registry/status-error.js";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "./groups.js";
@@ -31,7 +31,7 @@ export class RequestAuthenticator {
    * By client certificate (common name and organizations), else by bearer token, in a header or a subprotocol. Without either, the in-process caller
    * is the administrator and anybody else is anonymous. Throws 401 for a token that is not good.
    */
-  authenticate(request: ApiRequest): UserInfo {
+  authenticate(request: RequestHead): UserInfo {
     const { clientCertificate, isInProcess } = request;
     if (clientCertificate?.commonName) {
       const known = this.#users.get(clientCertificate);

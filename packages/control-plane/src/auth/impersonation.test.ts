@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { requestUser } from "../authentication.js";
 import type { StatusError } from "../registry/status-error.js";
 import { resourceAccess } from "./access-request.js";
+import type { RequestAuthenticator } from "./authenticator.js";
 import { impersonate, impersonatedUser } from "./impersonation.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "./user.js";
 
@@ -114,5 +116,23 @@ describe("impersonate", () => {
     );
     const wanted = { name: "bob", groups: ["system:masters"] };
     expect(message(() => impersonate(constrained, wanted, listPods))).toContain("system:masters group is not allowed");
+  });
+});
+
+describe("what an impersonated request asks for", () => {
+  it("is a watch on the old paths, too [R13]", () => {
+    const authorizer = allowing();
+    const authenticator = { authenticate: () => carl } as unknown as RequestAuthenticator;
+    const request = {
+      method: "GET",
+      path: "/api/v1/watch/pods",
+      query: new URLSearchParams(),
+      headers: { "impersonate-user": "bob" },
+      isInProcess: false,
+      signal: new AbortController().signal,
+    };
+    expect(() => requestUser(authenticator, authorizer)(request)).toThrow();
+    expect(authorizer.asked).toContain("impersonate-on:user-info:watch /pods /");
+    expect(authorizer.asked.join()).not.toContain(":list");
   });
 });

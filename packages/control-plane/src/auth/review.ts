@@ -1,4 +1,6 @@
-import type { Clock, KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Clock } from "setpoint/clock";
+import type { UntypedObject } from "setpoint/kinds";
 import { badRequest, type FieldError, invalid } from "../registry/status-error.js";
 import { timestamp } from "../registry/write/object-layout.js";
 import { goQuote } from "../schema/go-format.js";

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
-import { type KubeObject, seededRandom } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import type { ApiRequest } from "../http/api-request.js";

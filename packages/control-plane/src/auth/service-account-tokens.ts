@@ -1,4 +1,5 @@
-import type { Clock, KubeObject, Random } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import { newUid } from "../registry/write/identity.js";
 import type { Storage } from "../storage/storage.js";
 import { serviceAccountGroups, serviceAccountUser } from "./groups.js";

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { WebSocketOffer } from "../http/websocket/handshake.js";
 import { WebSocketConnection, type WebSocketData } from "../http/websocket/websocket.js";
 import { ByteQueue } from "./byte-queue.js";

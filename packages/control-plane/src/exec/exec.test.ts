@@ -1,4 +1,4 @@
-import { seededRandom, systemClock } from "setpoint";
+import { seededRandom, systemClock } from "setpoint/clock";
 import { ClusterRole, ClusterRoleBinding } from "setpoint/kinds/rbac.authorization.k8s.io/v1";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

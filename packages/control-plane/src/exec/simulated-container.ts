@@ -1,4 +1,5 @@
-import { type Clock, formatTime } from "setpoint";
+import type { Clock } from "setpoint/clock";
+import { formatTime } from "setpoint/kinds";
 import type { CommandStreams } from "./command-channels.js";
 import type { ContainerFiles } from "./container-files.js";
 import { parseShellLine } from "./shell-line.js";

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { ApiRequest, ApiResponse } from "../http/api-request.js";
 import { ByteQueue } from "./byte-queue.js";
 import type { CommandStreams, WantedStreams } from "./command-channels.js";

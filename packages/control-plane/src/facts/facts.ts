@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { Column } from "../registry/resource-definition.js";
 import type { Schema } from "../schema/schema.js";
 import type { Message } from "./message.js";

@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import groups from "./discovery.json" with { type: "json" };
 import type { Facts, GroupFacts, StrategyFacts } from "./facts.js";
 import { jsonFile } from "./json-file.js";

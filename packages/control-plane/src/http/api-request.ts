@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { UserInfo } from "../auth/user.js";
 
 /** A request as the layers above the wire see it, whether it came over TLS or in-process. */
 export interface ApiRequest {
@@ -12,6 +13,8 @@ export interface ApiRequest {
   readonly body: Uint8Array;
   /** What TLS knows of the caller; undefined in-process and without a client certificate. */
   readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** Who the server found to make the request, before it read the body; undefined where nobody has looked yet. */
+  readonly user?: UserInfo;
   /** What the caller would have this connection speak from now on (`Upgrade`); undefined where that cannot be done. */
   readonly upgrade?: string;
   /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */

@@ -2,15 +2,13 @@ import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
 import fc from "fast-check";
 import {
-  type Clock,
   http1Transport,
   http2Transport,
-  systemClock,
-  systemRandom,
   type Transport,
   type TransportRequest,
   type TransportResponse,
-} from "setpoint";
+} from "setpoint/client";
+import { type Clock, systemClock, systemRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it, vi } from "vitest";
 import { CertificateAuthority } from "../auth/certificates/certificate-authority.js";

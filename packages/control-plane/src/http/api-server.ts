@@ -1,18 +1,27 @@
 import { once } from "node:events";
 import { type IncomingMessage, ServerResponse } from "node:http";
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type Clock, systemClock } from "setpoint";
+import { type Clock, systemClock } from "setpoint/clock";
 import { answerError } from "../registry/negotiation/answer.js";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiResponse } from "./api-request.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
-import { hasBody, type NodeRequest, readBody } from "./incoming-body.js";
+import { isWatch } from "./compression.js";
+import { HEAVY_BYTES, HeavyLane } from "./heavy-lane.js";
+import { CLIENT_GONE, hasBody, isHttp2, type NodeRequest, readBody } from "./incoming-body.js";
 import { PlainConnection } from "./plain-connection.js";
 import type { PlainRequest } from "./plain-request.js";
 import { decodedBody } from "./request-body.js";
+import type { Permit, RequestGate, RequestHead } from "./request-gate.js";
 import { headersOf } from "./request-headers.js";
 import { parseTarget } from "./request-target.js";
 import { type NodeResponse, writeResponse } from "./response-writer.js";
@@ -22,6 +31,8 @@ import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";
 
 export interface ApiServerOptions {
   readonly handler: ApiHandler;
+  /** What requests pass before their body is read. Left out: nobody is asked, and there are no limits. */
+  readonly gate?: RequestGate;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -42,13 +53,22 @@ const STOP_GRACE_MS = 1_200;
 const MAX_HEADER_BYTES = 2 ** 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const IDLE_CHECK_MS = 10_000;
+/** Each costs memory before anybody is asked who they are. */
+const MAX_CONNECTIONS = 10_000;
+
+/** A connection of HTTP/2, as far as its idling goes. */
+interface SessionState {
+  openStreams: number;
+  idleSinceMs: number;
+}
 
 /** The handler on a TLS socket: HTTP/1.1 and HTTP/2, client certificates asked for and not required. */
 export class ApiServer implements AsyncDisposable {
   readonly #options: ApiServerOptions;
   readonly #server: Http2SecureServer;
   readonly #sockets = new Set<TLSSocket>();
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sessions = new Map<ServerHttp2Session, SessionState>();
+  readonly #heavy = new HeavyLane();
   readonly #turn = new Turn();
   /** Those whose requests are all plain so far. */
   readonly #plain = new Set<PlainConnection>();
@@ -94,8 +114,17 @@ export class ApiServer implements AsyncDisposable {
       if (socket.alpnProtocol === "h2") handOver();
       else this.#connect(socket, handOver);
     });
+    this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on("session", (session) => {
-      this.#sessions.add(session);
+      const state = { openStreams: 0, idleSinceMs: this.#socketClock.monotonic() };
+      this.#sessions.set(session, state);
+      session.on("stream", (stream: ServerHttp2Stream) => {
+        state.openStreams++;
+        stream.on("close", () => {
+          state.openStreams--;
+          state.idleSinceMs = this.#socketClock.monotonic();
+        });
+      });
       session.on("close", () => this.#sessions.delete(session));
       session.on("error", () => session.destroy());
     });
@@ -158,28 +187,35 @@ export class ApiServer implements AsyncDisposable {
       await Promise.race([idle, patience]);
     }
     // Both send what is still in their buffers first.
-    for (const session of this.#sessions) session.close();
+    for (const session of this.#sessions.keys()) session.close();
     for (const socket of this.#sockets) if (socket.alpnProtocol !== "h2") socket.destroySoon();
     await Promise.race([closed, patience]);
     grace.abort();
-    for (const session of this.#sessions) session.destroy();
+    for (const session of this.#sessions.keys()) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
   /** Requests over HTTP/1.1: plain ones are read here, others by Node. */
   #connect(socket: TLSSocket, toNode: () => void): void {
+    // Of the request that is answered: there is one at a time.
+    let permit: Permit | undefined;
+    const letIn = (given: Permit): void => {
+      permit = given;
+    };
     const connection = new PlainConnection({
       socket,
       turn: this.#turn,
       clock: this.#options.clock,
       socketClock: this.#socketClock,
       isLast: () => this.#isStopping,
-      answer: (request) => this.#answerPlain(socket, request),
+      answer: (request) => this.#answerPlain(socket, request, letIn),
       onStart: () => {
         this.#inFlight++;
       },
       onDone: ({ method, target }, error) => {
+        permit?.release();
+        permit = undefined;
         if (error !== undefined && !socket.destroyed) {
           this.#options.log(`${method} ${target}: the answer broke off`, error);
         }
@@ -200,47 +236,83 @@ export class ApiServer implements AsyncDisposable {
     const idleMs = this.#socketClock.monotonic() - IDLE_TIMEOUT_MS;
     for (const connection of this.#plain) connection.closeIfIdle(idleMs);
     for (const [socket, sinceMs] of this.#waiting) if (sinceMs < idleMs) socket.destroy();
+    for (const [session, { openStreams, idleSinceMs }] of this.#sessions) {
+      if (openStreams > 0 || idleSinceMs >= idleMs) continue;
+      // Once politely; a client that does not leave is cut off at the next look.
+      if (session.closed) session.destroy();
+      else session.close();
+    }
   }
 
   #ended(): void {
     if (--this.#inFlight === 0) this.#onIdle?.();
   }
 
-  async #answerPlain(socket: TLSSocket, { method, target, headers, body }: PlainRequest): Promise<ApiResponse> {
+  async #answerPlain(
+    socket: TLSSocket,
+    { method, target, headers, body }: PlainRequest,
+    letIn: (permit: Permit) => void,
+  ): Promise<ApiResponse> {
+    let head: RequestHead | undefined;
     try {
       const certificate = this.#certificates.of({ socket }, headers.authorization !== undefined);
-      const encoding = headers["content-encoding"];
-      return await this.#options.handler({
+      const { path, query } = parseTarget(target);
+      const signal = this.#signals.ofConnection({ socket });
+      head = {
         method,
-        ...parseTarget(target),
+        path,
+        query,
         headers,
-        body: encoding === undefined ? body : await decodedBody(body, encoding.toString()),
         ...(certificate && { clientCertificate: certificate }),
         isInProcess: false,
-        signal: this.#signals.ofConnection({ socket }),
-      });
+        signal,
+      };
+      const { gate } = this.#options;
+      const permit = gate?.enter(head);
+      if (permit !== undefined) letIn(permit);
+      const encoding = headers["content-encoding"];
+      if (encoding === undefined) return await this.#handle(head, body, permit);
+      if (permit !== undefined) gate!.authorize(head, permit);
+      return await this.#handle(head, await decodedBody(body, encoding.toString()), permit);
     } catch (error) {
-      if (error instanceof StatusError) return answerError(error);
-      throw error;
+      return this.#refusal(error, head);
     }
+  }
+
+  async #handle(head: RequestHead, body: Uint8Array, permit: Permit | undefined): Promise<ApiResponse> {
+    if (body.byteLength >= HEAVY_BYTES) await this.#heavy.turn();
+    const response = await this.#options.handler({ ...head, body, ...(permit && { user: permit.user }) });
+    if (permit !== undefined) {
+      if (isLongRunning(head, response)) permit.release();
+      else if (response.body instanceof Uint8Array) permit.charge(response.body.byteLength);
+    }
+    return response;
+  }
+
+  #refusal(error: unknown, head: RequestHead | undefined): ApiResponse {
+    if (!(error instanceof StatusError)) throw error;
+    return head === undefined ? answerError(error) : (this.#options.gate?.refuse(error, head) ?? answerError(error));
   }
 
   async #accept(request: NodeRequest, response: NodeResponse, upgrade?: string): Promise<void> {
     this.#inFlight++;
-    const connection = request.httpVersionMajor === 1 ? request.socket : undefined;
+    const connection = isHttp2(request) ? undefined : request.socket;
     if (connection !== undefined) {
       this.#latest.set(connection, response);
       this.#waiting.delete(connection);
     }
     response.on("error", () => response.destroy());
-    if (this.#isStopping && request.httpVersionMajor === 1) response.setHeader("connection", "close");
+    if (this.#isStopping && connection !== undefined) response.setHeader("connection", "close");
+    const letIn = (permit: Permit): void => void response.on("close", () => permit.release());
     try {
-      const answer = await this.#answer(request, response, upgrade);
+      const answer = await this.#answer(request, response, letIn, upgrade);
       if (response.destroyed) return;
       if (answer.takeOver !== undefined) await switchProtocols(response as ServerResponse, answer);
       else await writeResponse(response, answer, this.#options.clock);
     } catch (error) {
-      if (!response.destroyed) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
+      // A client that leaves is no news: it may do so a thousand times a second.
+      const isNews = error !== CLIENT_GONE && !response.destroyed;
+      if (isNews) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
       response.destroy();
     } finally {
       if (connection !== undefined && !connection.destroyed) {
@@ -262,32 +334,60 @@ export class ApiServer implements AsyncDisposable {
     await this.#accept(request, response, upgrade);
   }
 
-  async #answer(request: NodeRequest, response: NodeResponse, upgrade?: string): Promise<ApiResponse> {
+  async #answer(
+    request: NodeRequest,
+    response: NodeResponse,
+    letIn: (permit: Permit) => void,
+    upgrade?: string,
+  ): Promise<ApiResponse> {
+    let head: RequestHead | undefined;
     try {
+      if (!isHttp2(request) && request.httpVersionMajor !== 1) throw unsupportedVersion();
       const headers = headersOf(request.rawHeaders);
       const certificate = this.#certificates.of(request, headers.authorization !== undefined);
-      const target = parseTarget(request.url ?? "/");
-      const sent = hasBody(request, headers) ? await readBody(request, headers, this.#options.clock) : NO_BODY;
-      const encoding = headers["content-encoding"];
-      const body = encoding === undefined ? sent : await decodedBody(sent, encoding.toString());
-      return await this.#options.handler({
+      const { path, query } = parseTarget(request.url ?? "/");
+      head = {
         method: request.method ?? "GET",
-        path: target.path,
-        query: target.query,
+        path,
+        query,
         headers,
-        body,
         ...(certificate && { clientCertificate: certificate }),
         ...(upgrade !== undefined && { upgrade }),
         isInProcess: false,
-        signal: "stream" in request ? this.#signals.ofStream(response) : this.#signals.ofConnection(request),
-      });
+        signal: isHttp2(request) ? this.#signals.ofStream(response) : this.#signals.ofConnection(request),
+      };
+      const { gate, clock } = this.#options;
+      const permit = gate?.enter(head);
+      if (permit !== undefined) letIn(permit);
+      if (!hasBody(request, headers)) return await this.#handle(head, NO_BODY, permit);
+      if (permit !== undefined) gate!.authorize(head, permit);
+      const sent = await readBody(request, headers, clock, (bytes) => permit?.reserve(bytes));
+      const encoding = headers["content-encoding"];
+      const body = encoding === undefined ? sent : await decodedBody(sent, encoding.toString());
+      return await this.#handle(head, body, permit);
     } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
-      // The rest of a refused body would otherwise be read as the next request, or kept in memory.
-      if (!request.complete && request.httpVersionMajor === 1) response.setHeader("connection", "close");
-      return answerError(error);
+      const answer = this.#refusal(error, head);
+      if (!request.complete) leaveUnread(request, response);
+      return answer;
     }
   }
+}
+
+/** The rest of a refused body would otherwise be read as the next request, or kept in memory. */
+function leaveUnread(request: NodeRequest, response: NodeResponse): void {
+  if (isHttp2(request)) response.on("finish", () => request.stream.close(constants.NGHTTP2_NO_ERROR));
+  else response.setHeader("connection", "close");
+}
+
+/** Requests that last as long as their caller likes are not counted once they are under way, as on the real server. */
+function isLongRunning(head: RequestHead, { body, takeOver }: ApiResponse): boolean {
+  if (takeOver !== undefined) return true;
+  return !(body instanceof Uint8Array) && (isWatch(head) || head.path.endsWith("/log"));
+}
+
+/** In the words of the real server's Go library. */
+function unsupportedVersion(): StatusError {
+  return new StatusError(505, undefined, "HTTP Version Not Supported: unsupported protocol version");
 }
 
 const NO_BODY = new Uint8Array();

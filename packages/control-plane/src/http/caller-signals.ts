@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { NodeResponse } from "./response-writer.js";
 
@@ -34,6 +35,8 @@ export class CallerSignals {
 
   #until(caller: { once(event: "close", listener: () => void): unknown }): AbortController {
     const controller = new AbortController();
+    // All that is under way for the caller listens: a collection that is deleted, webhooks that are asked at once.
+    setMaxListeners(0, controller.signal);
     this.#live.add(controller);
     caller.once("close", () => {
       this.#live.delete(controller);

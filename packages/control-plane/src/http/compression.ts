@@ -33,7 +33,7 @@ function acceptsGzip(request: ApiRequest): boolean {
     .some((part) => part.trim().split(";")[0] === "gzip");
 }
 
-function isWatch({ query, path }: ApiRequest): boolean {
+export function isWatch({ query, path }: Pick<ApiRequest, "query" | "path">): boolean {
   const watch = query.get("watch");
   return (watch !== null && watch !== "false" && watch !== "0") || path.includes("/watch/");
 }

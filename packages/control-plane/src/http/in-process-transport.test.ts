@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { Transport, TransportRequest, TransportResponse } from "setpoint";
+import type { Transport, TransportRequest, TransportResponse } from "setpoint/client";
 import { describe, expect, it } from "vitest";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiRequest } from "./api-request.js";

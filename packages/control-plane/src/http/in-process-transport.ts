@@ -1,4 +1,6 @@
-import { SetpointError, type Transport, type TransportRequest, type TransportResponse, wholeBody } from "setpoint";
+import { setMaxListeners } from "node:events";
+import { SetpointError } from "setpoint";
+import { type Transport, type TransportRequest, type TransportResponse, wholeBody } from "setpoint/client";
 import { answerError } from "../registry/negotiation/answer.js";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiHandler, ApiResponse } from "./api-request.js";
@@ -83,6 +85,11 @@ class Exchange {
   readonly #controller = new AbortController();
   /** Rejects what is waited for. */
   #leave: ((reason: unknown) => void) | undefined;
+
+  constructor() {
+    // As for a caller over a socket: all that is under way for it listens.
+    setMaxListeners(0, this.#controller.signal);
+  }
 
   get signal(): AbortSignal {
     return this.#controller.signal;

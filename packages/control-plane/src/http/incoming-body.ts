@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import { StatusError } from "../registry/status-error.js";
 import type { ApiRequest } from "./api-request.js";
 import { BODY_LIMIT_BYTES, bodyTooLarge } from "./request-body.js";
@@ -13,14 +13,27 @@ const BODY_TIMEOUT_MS = 60_000;
 
 export const CLIENT_GONE = new Error("the client has gone");
 
+/** By what it is, not by what its request line says: over HTTP/1.1 that may be `GET / HTTP/2.0`. */
+export function isHttp2(request: NodeRequest): request is Http2ServerRequest {
+  return "stream" in request;
+}
+
 /** Most reads have none, and need not wait for its end. */
 export function hasBody(request: NodeRequest, headers: ApiRequest["headers"]): boolean {
-  if (request.httpVersionMajor === 2) return !(request as Http2ServerRequest).stream.endAfterHeaders;
+  if (isHttp2(request)) return !request.stream.endAfterHeaders;
   return (headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined;
 }
 
-/** The bytes as they come, within the limit and in time; rejects with a `StatusError` else. */
-export function readBody(request: NodeRequest, headers: ApiRequest["headers"], clock: Clock): Promise<Uint8Array> {
+/**
+ * The bytes as they come, within the limit and in time; rejects with a `StatusError` else. `reserve` is called before bytes
+ * are kept, and throws where there is no room.
+ */
+export function readBody(
+  request: NodeRequest,
+  headers: ApiRequest["headers"],
+  clock: Clock,
+  reserve: (bytes: number) => void = () => {},
+): Promise<Uint8Array> {
   if (Number(headers["content-length"] ?? 0) > BODY_LIMIT_BYTES) return Promise.reject(bodyTooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -38,9 +51,17 @@ export function readBody(request: NodeRequest, headers: ApiRequest["headers"], c
       reject(error);
     };
     const onData = (chunk: Uint8Array): void => {
-      chunks.push(chunk);
       bytes += chunk.byteLength;
-      if (bytes > BODY_LIMIT_BYTES) fail(bodyTooLarge());
+      if (bytes > BODY_LIMIT_BYTES) {
+        fail(bodyTooLarge());
+        return;
+      }
+      try {
+        reserve(chunk.byteLength);
+        chunks.push(chunk);
+      } catch (error) {
+        fail(error as Error);
+      }
     };
     const onEnd = (): void => {
       settle();

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { ApiResponse } from "./api-request.js";
 import { type PlainRequest, PlainRequests } from "./plain-request.js";
 import { drained, taken } from "./response-writer.js";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { ApiResponse } from "./api-request.js";
 
 /** Either protocol's response; both write alike, though TypeScript cannot call them as a union. */
@@ -19,17 +19,19 @@ export async function writeResponse(response: NodeResponse, answer: ApiResponse,
   const { status, headers, body } = answer;
   // Node's types want mutable arrays; it does not write to them.
   const head = headers as Record<string, string | string[]>;
-  if (body instanceof Uint8Array) {
+  const isWhole = body instanceof Uint8Array;
+  if (isWhole) {
     const length = status === 204 || status === 304 ? {} : { "content-length": String(body.byteLength) };
     response.writeHead(status, { ...head, ...length });
-    response.end(body);
-    return;
-  }
-  response.writeHead(status, head);
+    if (body.byteLength <= PIECE_BYTES) {
+      response.end(body);
+      return;
+    }
+  } else response.writeHead(status, head);
   const stream = response as ServerResponse;
-  stream.flushHeaders();
+  if (!isWhole) stream.flushHeaders();
   try {
-    for await (const chunk of body) {
+    for await (const chunk of isWhole ? pieces(body) : body) {
       if (response.destroyed) break;
       if (!stream.write(chunk)) await drained(response, clock);
     }
@@ -38,6 +40,13 @@ export async function writeResponse(response: NodeResponse, answer: ApiResponse,
     throw error;
   }
   await ended(response, clock);
+}
+
+/** Large bodies are handed over in pieces, so that whoever does not read them is noticed. */
+const PIECE_BYTES = 256 * 1024;
+
+function* pieces(body: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < body.byteLength; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
 }
 
 function cutOff(response: NodeResponse): void {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type TLSSocket } from "node:tls";
-import { systemClock, systemRandom } from "setpoint";
+import { systemClock, systemRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../auth/certificates/certificate-authority.js";
@@ -110,5 +110,23 @@ describe("clients that take their time", () => {
     }
     expect(answers).toHaveLength(4);
     expect(await untilClosed(socket)).toBe("");
+  });
+
+  it("lose a connection of HTTP/2 on which nothing is asked for any more [R15]", async () => {
+    const session = connectHttp2(server.url, { ca: authority.certificate });
+    const request = session.request({ ":path": "/" });
+    await once(request, "response");
+    request.resume();
+    await once(request, "close");
+    const closed = once(session, "close");
+    let isClosed = false;
+    session.on("close", () => {
+      isClosed = true;
+    });
+    await clock.advance(80_000);
+    await systemClock.sleep(20);
+    expect(isClosed).toBe(false);
+    await clock.advance(40_000);
+    await closed;
   });
 });

@@ -1,4 +1,4 @@
-import { afterInput } from "setpoint";
+import { afterInput } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import { Turn } from "./turn.js";
 

@@ -1,4 +1,4 @@
-import { afterInput } from "setpoint";
+import { afterInput } from "setpoint/clock";
 
 /**
  * What came in within one turn of the event loop, taken up together once all of it was read: each part of the code then

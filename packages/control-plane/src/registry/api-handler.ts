@@ -1,8 +1,11 @@
 import { accessDenied, pathAccess, resourceAccess } from "../auth/access-request.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "../auth/user.js";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../http/api-request.js";
+import type { RequestHead } from "../http/request-gate.js";
+import { withLargeYamlRead } from "./body/request-document.js";
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type ReadCall, type ReadEndpoint, type ReadEnvironment } from "./endpoint.js";
+import { Warnings } from "./error-budget.js";
 import { answerHealth } from "./health.js";
 import { pathSegmentName } from "./metadata/name-rules.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, negotiateError, wantsPretty } from "./negotiation/accept.js";
@@ -14,6 +17,7 @@ import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "./request
 import { RequestMetrics } from "./request-metrics.js";
 import type { ResourceDefinition } from "./resource-definition.js";
 import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "./status-error.js";
+import { hasTable } from "./table/table-form.js";
 import type { WriteSide } from "./write-side.js";
 
 type ResourceInfo = Extract<RequestInfo, { type: "resource" }>;
@@ -82,12 +86,15 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     }
     const isEverywhere = definition.namespaced && info.namespace === "" && verb !== "list" && verb !== "watch";
     if (isEverywhere && !definition.isBuiltIn) return pageNotFound();
-    const warnings: string[] = definition.warning === undefined ? [] : [definition.warning];
+    const warnings = new Warnings();
+    if (definition.warning !== undefined) warnings.add(definition.warning);
     const found = endpointOf(definition, info, verb, request.method);
     const endpoint = found instanceof Promise ? await found : found;
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
     const isWatchable = verb === "list" || verb === "watch";
-    const representation = negotiate(headerOf(request, "accept"), definition.isBuiltIn, true, isPretty, isWatchable);
+    const accept = headerOf(request, "accept");
+    const transforms = hasTable(definition, info.subresource) ? "all" : "metadata";
+    const representation = negotiate(accept, definition.isBuiltIn, transforms, isPretty, isWatchable);
     assertPathName(info.name);
     const call: ReadCall = {
       environment,
@@ -98,7 +105,8 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       name: info.name,
       subresource: definition.subresources.find(({ name }) => name === info.subresource),
       representation,
-      warn: (warning) => warnings.push(warning),
+      authorizeCreate: () => authorize(resourceAccess(user, "create", info)),
+      warn: (warning) => warnings.add(warning),
     };
     const response = await answered(endpoint, call);
     metrics.count({ verb: verb!, group: info.group, resource: info.resource, code: response.status });
@@ -144,7 +152,11 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   function onWriteSide(choose: (side: WriteSide) => Endpoint): ReadEndpoint | Promise<ReadEndpoint> {
     const chosen = (side: WriteSide): ReadEndpoint => {
       const endpoint = choose(side);
-      return (call) => endpoint({ ...call, environment: side.environment });
+      return (call) => {
+        const request = withLargeYamlRead(call.request, side.yaml);
+        const read = (request: ReadCall["request"]) => endpoint({ ...call, request, environment: side.environment });
+        return request instanceof Promise ? request.then(read) : read(request);
+      };
     };
     const side = options.writeSide();
     return side instanceof Promise ? side.then(chosen) : chosen(side);
@@ -162,17 +174,22 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     try {
       const info = infoOf(request.path);
       // Every request comes by here: nothing is waited for that is there.
-      const caller = options.authenticate(request);
+      const caller = request.user ?? options.authenticate(request);
       const user = caller instanceof Promise ? await caller : caller;
       return await (info.type === "path" ? handlePath(request, user) : handleResource(request, user, info));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
-      const accept = headerOf(request, "accept");
-      const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
-      if (error.status.code === 406 && asksForProtobuf(accept)) return answerProtobufError(error);
-      return answerError(error, negotiateError(accept, true, isPretty));
+      return refusal(error, request);
     }
   };
+}
+
+/** The answer to a request that is refused before its endpoint is found, in the representation that it asks for. */
+export function refusal(error: StatusError, request: RequestHead): ApiResponse {
+  const accept = headerOf(request, "accept");
+  const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
+  if (error.status.code === 406 && asksForProtobuf(accept)) return answerProtobufError(error);
+  return answerError(error, negotiateError(accept, true, isPretty));
 }
 
 /** The endpoint's answer, or the one that its refusal asks for. */

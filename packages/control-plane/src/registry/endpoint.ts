@@ -1,8 +1,9 @@
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import type { UserInfo } from "../auth/user.js";
 import type { Facts } from "../facts/facts.js";
 import type { ApiRequest, ApiResponse } from "../http/api-request.js";
 import type { Storage } from "../storage/storage.js";
+import type { YamlRequest } from "./body/request-document.js";
 import type { ResourceCatalog } from "./catalog.js";
 import type { Representation } from "./negotiation/accept.js";
 import type { ResourceDefinition, Subresource } from "./resource-definition.js";
@@ -23,7 +24,7 @@ export interface RegistryEnvironment extends ReadEnvironment, WriteEnvironment {
 /** One authorized request for a resource, on its way through the registry, that writes nothing. */
 export interface ReadCall {
   readonly environment: ReadEnvironment;
-  readonly request: ApiRequest;
+  readonly request: ApiRequest & Pick<YamlRequest, "yaml">;
   readonly user: UserInfo;
   readonly definition: ResourceDefinition;
   /** Empty for cluster-scoped resources and for all namespaces. */
@@ -33,6 +34,8 @@ export interface ReadCall {
   /** Undefined for the main endpoint. */
   readonly subresource: Subresource | undefined;
   readonly representation: Representation;
+  /** Throws a 403 unless the user may also create the object that the path names. */
+  readonly authorizeCreate: () => void;
   readonly warn: (text: string) => void;
 }
 
@@ -45,7 +48,7 @@ export type ReadEndpoint = (call: ReadCall) => Promise<ApiResponse>;
 export type Endpoint = (call: ResourceCall) => Promise<ApiResponse>;
 
 /** The first value of a header. */
-export function headerOf(request: ApiRequest, name: string): string | undefined {
+export function headerOf(request: Pick<ApiRequest, "headers">, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === "string" ? value : value?.[0];
 }

@@ -1,22 +1,44 @@
 import { goJson, goQuote } from "../schema/go-format.js";
 import type { Json } from "../schema/json.js";
+import { cut, ERROR_BUDGET } from "./error-budget.js";
 import type { FieldError } from "./status-error.js";
 
-/** A value whose text is made already. */
+/** A value that prints in a way of its own; the text is made when an answer shows it. */
 export class Printed {
-  readonly text: string;
+  readonly text: () => string;
 
-  constructor(text: string) {
+  constructor(text: () => string) {
     this.text = text;
   }
 }
 
 /** A value as the real server's field errors print it. */
 function printed(value: unknown): string {
-  if (value instanceof Printed) return value.text;
-  if (typeof value === "string") return goQuote(value);
+  const most = ERROR_BUDGET.valueCharacters;
+  if (value instanceof Printed) return cut(value.text(), most);
+  if (typeof value === "string")
+    return value.length <= most ? goQuote(value) : cut(goQuote(value.slice(0, 2 * most)), most);
   if (value === undefined || value === null) return "null";
-  return goJson(value as Json);
+  return cut(goJson(value as Json), most);
+}
+
+/**
+ * An error whose text is made when it is read: a request may have many errors that quote all of it, and no answer shows
+ * more than a few.
+ */
+export function fieldError(type: FieldError["type"], field: string, text: () => string): FieldError {
+  return {
+    type,
+    field,
+    get detail() {
+      return text();
+    },
+  };
+}
+
+/** The same error about another field. */
+export function placed(error: FieldError, field: string): FieldError {
+  return fieldError(error.type, field, () => error.detail);
 }
 
 function sentence(start: string, detail: string): string {
@@ -28,20 +50,22 @@ export function required(field: string, detail = ""): FieldError {
 }
 
 export function invalidValue(field: string, value: unknown, detail: string): FieldError {
-  return { type: "FieldValueInvalid", field, detail: sentence(`Invalid value: ${printed(value)}`, detail) };
+  return fieldError("FieldValueInvalid", field, () => sentence(`Invalid value: ${printed(value)}`, detail));
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const detail = supported.length === 0 ? "" : `supported values: ${supported.map(goQuote).join(", ")}`;
-  return { type: "FieldValueNotSupported", field, detail: sentence(`Unsupported value: ${printed(value)}`, detail) };
+  return fieldError("FieldValueNotSupported", field, () => {
+    const detail = supported.length === 0 ? "" : `supported values: ${supported.map(goQuote).join(", ")}`;
+    return sentence(`Unsupported value: ${printed(value)}`, detail);
+  });
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
-  return { type: "FieldValueDuplicate", field, detail: `Duplicate value: ${printed(value)}` };
+  return fieldError("FieldValueDuplicate", field, () => `Duplicate value: ${printed(value)}`);
 }
 
 export function notFound(field: string, value: unknown): FieldError {
-  return { type: "FieldValueNotFound", field, detail: `Not found: ${printed(value)}` };
+  return fieldError("FieldValueNotFound", field, () => `Not found: ${printed(value)}`);
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {
@@ -60,7 +84,7 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
 }
 
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return { type: "FieldValueTypeInvalid", field, detail: sentence(`Invalid value: ${printed(value)}`, detail) };
+  return fieldError("FieldValueTypeInvalid", field, () => sentence(`Invalid value: ${printed(value)}`, detail));
 }
 
 export function internalError(field: string, detail: string): FieldError {

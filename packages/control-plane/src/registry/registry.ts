@@ -1,4 +1,4 @@
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import type { Facts } from "../facts/facts.js";
 import type { ApiHandler } from "../http/api-request.js";
 import type { Storage } from "../storage/storage.js";

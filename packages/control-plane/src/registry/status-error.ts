@@ -1,3 +1,5 @@
+import { cut, ERROR_BUDGET, withinBudget } from "./error-budget.js";
+
 /** The body of a Kubernetes error answer. */
 export interface Status {
   readonly kind: "Status";
@@ -39,19 +41,32 @@ export class StatusError extends Error {
     details?: StatusDetails,
     continueToken?: string,
   ) {
-    super(message);
+    const shown = cut(message);
+    super(shown);
     this.status = {
       kind: "Status",
       apiVersion: "v1",
       metadata: {},
       status: "Failure",
-      message,
+      message: shown,
       ...(reason === undefined ? {} : { reason }),
-      ...(details === undefined ? {} : { details }),
+      ...(details === undefined ? {} : { details: boundedDetails(details) }),
       code,
     };
     if (continueToken !== undefined) this.continueToken = continueToken;
   }
+}
+
+function boundedDetails(details: StatusDetails): StatusDetails {
+  const { name = "", causes = [] } = details;
+  const isNameLong = name.length > ERROR_BUDGET.valueCharacters;
+  const isLong = causes.some(({ message }) => message.length > ERROR_BUDGET.characters);
+  if (!isNameLong && !isLong && causes.length <= ERROR_BUDGET.causes) return details;
+  return {
+    ...details,
+    ...(isNameLong && { name: cut(name, ERROR_BUDGET.valueCharacters) }),
+    causes: causes.slice(0, ERROR_BUDGET.causes).map((cause) => ({ ...cause, message: cut(cause.message) })),
+  };
 }
 
 /** One problem with one field; `invalid` turns a list of them into the 422 answer. */
@@ -188,13 +203,19 @@ export function tooManyRequests(
 
 /** The 422 answer. `of.resource` is a kind here: `Deployment`. */
 export function invalid(of: QualifiedName, name: string, errors: readonly FieldError[]): StatusError {
-  const causes = errors.map(({ type, field, detail }) => ({ reason: type, message: detail, field }));
-  const message = `${qualified(of)} "${name}" is invalid: ${aggregate(errors)}`;
+  const { shown, isCut } = withinBudget(errors);
+  const causes = shown.map(({ type, field, detail }) => ({ reason: type, message: detail, field }));
+  const message = `${qualified(of)} "${name}" is invalid: ${sentences(shown, isCut)}`;
   return new StatusError(422, "Invalid", message, detailsOf(of, name, { causes }));
 }
 
 /** Several errors as one sentence, duplicates once: `a: x`, `[a: x, b: y]`. */
 export function aggregate(errors: readonly FieldError[]): string {
-  const sentences = [...new Set(errors.map(({ field, detail }) => `${field}: ${detail}`))];
-  return sentences.length === 1 ? sentences[0]! : `[${sentences.join(", ")}]`;
+  const { shown, isCut } = withinBudget(errors);
+  return sentences(shown, isCut);
+}
+
+function sentences(errors: readonly FieldError[], isCut: boolean): string {
+  const all = [...new Set(errors.map(({ field, detail }) => `${field}: ${detail}`)), ...(isCut ? ["and more"] : [])];
+  return all.length === 1 ? all[0]! : `[${all.join(", ")}]`;
 }

@@ -1,6 +1,7 @@
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import type { AdmissionPlugin } from "../admission/admission.js";
+import type { AccessAttributes } from "../auth/user.js";
 import { loadFacts } from "../facts/facts.js";
 import type { ApiRequest, ApiResponse } from "../http/api-request.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
@@ -25,9 +26,11 @@ export interface TestRequest {
 
 export interface TestPlaneOptions {
   readonly admission?: (storage: MemoryStorage) => readonly AdmissionPlugin[];
+  /** What the caller may do; everything by default. */
+  readonly allows?: (attributes: AccessAttributes) => boolean;
 }
 
-/** A registry on memory storage and a virtual clock, called without a socket. Everybody may do everything. */
+/** A registry on memory storage and a virtual clock, called without a socket. Everybody may do everything, unless told otherwise. */
 export class TestPlane implements AsyncDisposable {
   readonly clock: VirtualClock;
   readonly storage: MemoryStorage;
@@ -49,7 +52,9 @@ export class TestPlane implements AsyncDisposable {
       facts: await loadFacts(),
       writeParts: () => ({ admission: options.admission?.(storage) ?? [] }),
       authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
-      authorizer: { authorize: () => ({ allowed: true, reason: "" }) },
+      authorizer: {
+        authorize: (attributes) => ({ allowed: options.allows?.(attributes) ?? true, reason: "" }),
+      },
     });
     await registry.writeSide();
     return new TestPlane(clock, storage, registry);

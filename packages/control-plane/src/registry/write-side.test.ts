@@ -1,4 +1,4 @@
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadFacts } from "../facts/facts.js";

@@ -3,6 +3,7 @@ import type { Change } from "../storage/storage.js";
 import { API_SERVICE_STORAGE } from "./api-services/api-service.js";
 import { ApiServiceRegistration } from "./api-services/api-service-registration.js";
 import { apiServiceStrategy } from "./api-services/api-service-strategy.js";
+import { YamlThread } from "./body/yaml-thread.js";
 import { type ConversionMaker, CrdInstaller } from "./crd/crd-installer.js";
 import { crdStrategy } from "./crd/crd-strategy.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
@@ -63,6 +64,8 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
 export class WriteSide implements AsyncDisposable {
   readonly environment: RegistryEnvironment;
   readonly builtIn: BuiltInWriting;
+  /** Reads what is large and not JSON. */
+  readonly yaml: YamlThread;
   readonly #endpoints: ReadonlyMap<string, Endpoint>;
   readonly #crds: CrdInstaller;
   readonly #loops: readonly AsyncDisposable[];
@@ -73,6 +76,7 @@ export class WriteSide implements AsyncDisposable {
     const { storage, catalog, facts } = environment;
     const { admission, conversion, endpoints } = parts;
     this.#parts = parts;
+    this.yaml = new YamlThread();
     this.environment = { ...environment, admission };
     this.#endpoints = new Map([...SUBRESOURCE_ENDPOINTS, ...(endpoints ?? [])]);
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion ?? (() => undefined));
@@ -109,7 +113,7 @@ export class WriteSide implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#feed[Symbol.dispose]();
     this.#crds[Symbol.dispose]();
-    await Promise.all(this.#loops.map((loop) => loop[Symbol.asyncDispose]()));
+    await Promise.all([this.yaml, ...this.#loops].map((part) => part[Symbol.asyncDispose]()));
     this.#parts[Symbol.dispose]?.();
   }
 }

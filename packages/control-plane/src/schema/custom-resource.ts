@@ -1,6 +1,7 @@
 import type { ObjectMeta } from "setpoint";
 import type { Message } from "../facts/message.js";
-import { invalidValue, required } from "../registry/field-error.js";
+import { addErrors, BoundedTexts, fieldErrors } from "../registry/error-budget.js";
+import { invalidValue, placed, required } from "../registry/field-error.js";
 import { pathSegmentName } from "../registry/metadata/name-rules.js";
 import { validateObjectMeta } from "../registry/metadata/object-meta-validation.js";
 import type { FieldError } from "../registry/status-error.js";
@@ -18,18 +19,18 @@ import { validate } from "./validation.js";
  */
 export function coerceCustomResource(schema: Schema | undefined, object: JsonObject, objectMeta: Message): Pruned {
   const { metadata } = object;
-  const unknown: string[] = [];
+  const unknown = new BoundedTexts();
   let result = object;
   if (metadata !== undefined) {
     const decoded = decodeMetadata(metadata, objectMeta);
-    unknown.push(...decoded.unknown.map((path) => `metadata.${path}`));
+    for (const path of decoded.unknown) unknown.add(`metadata.${path}`);
     result = withField(result, "metadata", decoded.object);
   }
   const pruned = prune(schema, result);
-  unknown.push(...pruned.unknown);
+  for (const path of pruned.unknown) unknown.add(path);
   result = pruneNulls(schema, pruned.object);
   if (schema !== undefined) result = coerceEmbedded(schema, result, objectMeta, "", unknown, true) as JsonObject;
-  return { object: result, unknown };
+  return { object: result, unknown: unknown.texts };
 }
 
 /**
@@ -40,7 +41,7 @@ export function validateCustomResource(schema: Schema, object: JsonObject, old?:
   const errors = validate(schema, object, old === undefined ? {} : { old });
   validateEmbedded(schema, object, "", errors, true);
   if (old === undefined || validateListTypes(schema, old).length === 0) {
-    errors.push(...validateListTypes(schema, object));
+    addErrors(errors, validateListTypes(schema, object));
   }
   return errors;
 }
@@ -48,12 +49,12 @@ export function validateCustomResource(schema: Schema, object: JsonObject, old?:
 /** The same for a write to `/status`: only the status is checked, and the sentences name its fields from there on. */
 export function validateStatus(schema: Schema, object: JsonObject, old: JsonObject): FieldError[] {
   const part = schema.properties?.status;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (part !== undefined && object.status !== undefined) {
-    errors.push(...validate(part, object.status, { old: old.status, prefix: "status" }));
+    addErrors(errors, validate(part, object.status, { old: old.status, prefix: "status" }));
   }
   const repeated = validateListTypes(schema, object);
-  if (repeated.length > 0 && validateListTypes(schema, old).length === 0) errors.push(...repeated);
+  if (repeated.length > 0 && validateListTypes(schema, old).length === 0) addErrors(errors, repeated);
   return errors;
 }
 
@@ -121,7 +122,7 @@ function coerceEmbedded(
   value: Json,
   objectMeta: Message,
   path: string,
-  unknown: string[],
+  unknown: BoundedTexts,
   isRoot: boolean,
 ): Json {
   if (isArray(value)) {
@@ -138,7 +139,7 @@ function coerceEmbedded(
   let result: MutableJsonObject | undefined;
   if (schema["x-kubernetes-embedded-resource"] && !isRoot && value.metadata !== undefined) {
     const decoded = decodeMetadata(value.metadata, objectMeta);
-    unknown.push(...decoded.unknown.map((name) => `${path}.metadata.${name}`));
+    for (const name of decoded.unknown) unknown.add(`${path}.metadata.${name}`);
     result = { ...value, metadata: decoded.object };
   }
   for (const key of Object.keys(value)) {
@@ -179,7 +180,7 @@ function validateEmbedded(schema: Schema, value: Json, path: string, errors: Fie
   if (!isObject(value)) return;
   if (schema["x-kubernetes-embedded-resource"] && !isRoot) {
     validateIdentity(value, path, errors);
-    errors.push(...embeddedMetadata(value, path));
+    addErrors(errors, embeddedMetadata(value, path));
   }
   for (const key of Object.keys(value)) {
     const isProperty = schema.properties !== undefined && Object.hasOwn(schema.properties, key);
@@ -215,7 +216,7 @@ function embeddedMetadata({ metadata }: JsonObject, path: string): FieldError[] 
   if (!isObject(metadata)) return [];
   const named = { name: "unnamed", ...metadata } as unknown as ObjectMeta;
   const errors = validateObjectMeta({ metadata: named }, Boolean(named.namespace), pathSegmentName);
-  return errors.map((error) => ({ ...error, field: `${path}.${error.field}` }));
+  return errors.map((error) => placed(error, `${path}.${error.field}`));
 }
 
 function childOf(schema: Schema, key: string): Schema | undefined {

@@ -1,4 +1,5 @@
 import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
+import { BoundedTexts } from "../registry/error-budget.js";
 import { zeroStruct, zeroValue } from "./go-struct.js";
 import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
 import { deepEqual, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
@@ -6,7 +7,7 @@ import { canonicalQuantity, QuantityError } from "./quantity.js";
 
 export interface Decoded {
   readonly object: JsonObject;
-  /** Fields that the kind does not have: `spec.zzz`, `spec.containers[0].zzz`. */
+  /** Fields that the kind does not have, as many as an answer names: `spec.zzz`, `spec.containers[0].zzz`. */
   readonly unknown: readonly string[];
 }
 
@@ -105,7 +106,7 @@ function planOf(message: Message): StructPlan {
 
 /** Reads as Go does: the first mismatch is remembered while reading goes on; what refuses its own text ends it. */
 class StructReader {
-  readonly unknown: string[] = [];
+  readonly unknown = new BoundedTexts();
   /** Where the reader is: the keys and indexes on the way, for unknown fields. */
   readonly #path: (string | number)[] = [];
   /** The names of the struct fields on the way, and the innermost struct, for errors. */
@@ -117,7 +118,7 @@ class StructReader {
   root(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE, known?: JsonObject): Decoded {
     const object = this.#read(message, value, alsoKnown, known);
     if (this.#mismatch !== undefined) throw this.#mismatch;
-    return { object, unknown: this.unknown };
+    return { object, unknown: this.unknown.texts };
   }
 
   #read(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE, known?: Json): JsonObject {
@@ -129,7 +130,7 @@ class StructReader {
     for (const key in value) {
       const planned = byName.get(key);
       if (planned === undefined) {
-        if (!alsoKnown.has(key)) this.unknown.push(pathText([...this.#path, key]));
+        if (!this.unknown.isFull && !alsoKnown.has(key)) this.unknown.add(pathText([...this.#path, key]));
         continue;
       }
       if (value[key] === null) continue;

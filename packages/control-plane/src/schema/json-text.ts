@@ -1,7 +1,10 @@
+import { BoundedTexts } from "../registry/error-budget.js";
 import { MAX_DEPTH } from "./depth.js";
 import { isArray, type Json } from "./json.js";
 
-/** Keys that stand twice in one object, as paths: `spec.replicas`, `spec.list[0].name`. Each path once, in text order. */
+/**
+ * Keys that stand twice in one object, as paths: `spec.replicas`, `spec.list[0].name`. Each path once, in text order,
+ * as many as an answer names. */
 export type DuplicateKeys = readonly string[];
 
 /**
@@ -46,19 +49,20 @@ function keysOf(value: Json, depth: number): number {
 
 /** The text must be valid JSON; it is read once from start to end. */
 function findDuplicates(text: string): DuplicateKeys {
-  const found = new Set<string>();
+  const found = new BoundedTexts();
+  const root = new Place(undefined, "");
   const stack: Frame[] = [];
   let at = 0;
   let frame: Frame | undefined;
   let isKeyNext = false;
-  while (at < text.length) {
+  while (at < text.length && !found.isFull) {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
-        stack.push((frame = { keys: new Set(), step: "" }));
+        stack.push((frame = { place: placeOf(frame, root), keys: new Set(), step: "" }));
         isKeyNext = true;
         break;
       case 0x5b: // [
-        stack.push((frame = { index: 0, step: "[0]" }));
+        stack.push((frame = { place: placeOf(frame, root), index: 0, step: "[0]" }));
         isKeyNext = false;
         break;
       case 0x7d: // }
@@ -79,7 +83,7 @@ function findDuplicates(text: string): DuplicateKeys {
           const raw = text.slice(at + 1, end);
           const key = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
           frame.step = stack.length === 1 ? key : `.${key}`;
-          if (frame.keys.has(key)) found.add(stack.map(({ step }) => step).join(""));
+          if (frame.keys.has(key) && frame.place.reportsFirst(key)) found.add(frame.place.pathOf(frame.step));
           frame.keys.add(key);
           isKeyNext = false;
         }
@@ -89,10 +93,52 @@ function findDuplicates(text: string): DuplicateKeys {
     }
     at++;
   }
-  return [...found];
+  return found.texts;
 }
 
-type Frame = { readonly keys: Set<string>; step: string } | { index: number; step: string };
+type Frame = { readonly place: Place } & (
+  | { readonly keys: Set<string>; step: string }
+  | { index: number; step: string }
+);
+
+function placeOf(frame: Frame | undefined, root: Place): Place {
+  return frame === undefined ? root : frame.place.at(frame.step);
+}
+
+/**
+ * A path in the document, shared by all values that stand there: a key that stands twice has several. Its text is made
+ * when it is asked for, since a text for each value would be quadratic in a document that nests deep.
+ */
+class Place {
+  readonly #parent: Place | undefined;
+  readonly #step: string;
+  readonly #children = new Map<string, Place>();
+  readonly #reported = new Set<string>();
+
+  constructor(parent: Place | undefined, step: string) {
+    this.#parent = parent;
+    this.#step = step;
+  }
+
+  at(step: string): Place {
+    let place = this.#children.get(step);
+    if (place === undefined) this.#children.set(step, (place = new Place(this, step)));
+    return place;
+  }
+
+  /** Whether the key is reported for the first time. */
+  reportsFirst(key: string): boolean {
+    if (this.#reported.has(key)) return false;
+    this.#reported.add(key);
+    return true;
+  }
+
+  pathOf(step: string): string {
+    const steps = [step];
+    for (let place: Place | undefined = this; place !== undefined; place = place.#parent) steps.push(place.#step);
+    return steps.reverse().join("");
+  }
+}
 
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);

@@ -1,11 +1,13 @@
+import { fieldErrors } from "../registry/error-budget.js";
 import { duplicate, invalidValue } from "../registry/field-error.js";
 import type { FieldError } from "../registry/status-error.js";
+import { canonicalText } from "./canonical-text.js";
 import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
 import type { Schema } from "./schema.js";
 
 /** Checks that sets hold each value and list maps each key once, at every depth. */
 export function validateListTypes(schema: Schema, value: Json, path = ""): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   visit(schema, value, path, errors);
   return errors;
 }
@@ -57,17 +59,10 @@ function repeated(values: readonly Json[]): number[] {
   const counts = new Map<string, number>();
   const places: number[] = [];
   for (const [index, value] of values.entries()) {
-    const text = canonical(value);
+    const text = canonicalText(value);
     const count = (counts.get(text) ?? 0) + 1;
     counts.set(text, count);
     if (count === 2) places.push(index);
   }
   return places;
-}
-
-function canonical(value: Json): string {
-  if (isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join()}}`;
 }

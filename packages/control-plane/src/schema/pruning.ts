@@ -1,9 +1,10 @@
+import { BoundedTexts } from "../registry/error-budget.js";
 import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
 import type { Schema } from "./schema.js";
 
 export interface Pruned {
   readonly object: JsonObject;
-  /** The fields that the schema does not know, sorted: `spec.zzz`, `spec.list[0].zzz`. */
+  /** The fields that the schema does not know, as many as an answer names, sorted: `spec.zzz`, `spec.list[0].zzz`. */
   readonly unknown: readonly string[];
 }
 
@@ -14,13 +15,13 @@ const IDENTITY = new Set(["apiVersion", "kind", "metadata"]);
  * stays; so do apiVersion, kind and metadata of the root and of embedded resources.
  */
 export function prune(schema: Schema | undefined, object: JsonObject): Pruned {
-  const unknown: string[] = [];
+  const unknown = new BoundedTexts();
   const root = { ...schema, "x-kubernetes-embedded-resource": true };
   const result = pruneValue(root, object, "", unknown) as JsonObject;
-  return { object: result, unknown: unknown.sort() };
+  return { object: result, unknown: [...unknown.texts].sort() };
 }
 
-function pruneValue(schema: Schema | undefined, value: Json, path: string, unknown: string[]): Json {
+function pruneValue(schema: Schema | undefined, value: Json, path: string, unknown: BoundedTexts): Json {
   if (isObject(value)) return pruneObject(schema, value, path, unknown);
   if (!isArray(value)) return value;
   const isPreserving = schema?.["x-kubernetes-preserve-unknown-fields"] === true;
@@ -42,7 +43,7 @@ function pruneObject(
   schema: Schema | undefined,
   value: JsonObject,
   path: string,
-  unknown: string[],
+  unknown: BoundedTexts,
   isKept = schema?.["x-kubernetes-preserve-unknown-fields"] === true,
 ): JsonObject {
   let result: MutableJsonObject | undefined;
@@ -52,7 +53,7 @@ function pruneObject(
     const at = path === "" ? key : `${path}.${key}`;
     if (child === undefined) {
       if (isKept) continue;
-      unknown.push(at);
+      unknown.add(at);
       result ??= { ...value };
       delete result[key];
       continue;

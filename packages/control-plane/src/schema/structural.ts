@@ -1,3 +1,4 @@
+import { fieldErrors } from "../registry/error-budget.js";
 import { forbiddenField, invalidValue, required } from "../registry/field-error.js";
 import type { FieldError } from "../registry/status-error.js";
 import { deepEqual, type Json } from "./json.js";
@@ -25,7 +26,7 @@ const FORBIDDEN_BELOW: readonly (readonly [field: keyof Schema, why: string])[] 
 
 /** Checks that a CRD's schema is structural; the fields of the errors start with `path`, the schema's own. */
 export function validateStructural(schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   checkInvariants(schema, "root", path, errors);
   checkCompleteness(schema, path, errors);
   const text = ({ field, detail }: FieldError): string => `${field}: ${detail}`;

@@ -1,4 +1,4 @@
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Dice, randomValue } from "../apply/random-writes.js";
 import { loadFacts } from "../facts/facts.js";

@@ -1,8 +1,11 @@
+import { ERROR_BUDGET, fieldErrors } from "../registry/error-budget.js";
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../registry/field-error.js";
 import type { FieldError } from "../registry/status-error.js";
+import { canonicalText } from "./canonical-text.js";
+import { type Correlated, childOf, correlated, pairing } from "./correlation.js";
 import { formatCheck } from "./format.js";
 import { goFloat, goNumber, goQuote } from "./go-format.js";
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "./json.js";
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "./json.js";
 import { regex } from "./regex.js";
 import type { Schema } from "./schema.js";
 
@@ -19,31 +22,32 @@ export interface ValidationOptions {
  */
 export function validate(schema: Schema, value: Json, { old, prefix = "" }: ValidationOptions = {}): FieldError[] {
   const problems: Problem[] = [];
-  visit(schema, value, "", problems, old === undefined ? undefined : { schema, old });
+  visit(schema, value, "", problems, old === undefined ? undefined : correlated(schema, old));
   if (problems.length === 0) return [];
+  const errors = fieldErrors();
   const seen = new Set<string>();
-  return problems.flatMap((problem) => {
-    if (seen.has(problem.text)) return [];
-    seen.add(problem.text);
-    return [fieldError(problem, prefix)];
-  });
+  let characters = 0;
+  for (const problem of problems) {
+    const text = problem.text();
+    if (seen.has(text)) continue;
+    seen.add(text);
+    errors.push(toFieldError(problem, prefix));
+    characters += text.length;
+    // The texts repeat the path, which may be as long as the request: no more of them than an answer shows.
+    if (characters > ERROR_BUDGET.characters) break;
+  }
+  return errors;
 }
 
 /** A finding: `name` is the field that it is filed under, or undefined for one about a combination of schemas. */
 interface Problem {
   readonly name: string | undefined;
   /** The whole sentence, by which repeated findings are told. */
-  readonly text: string;
+  readonly text: () => string;
   readonly toError: (field: string) => FieldError;
 }
 
-/** The old value of what is visited, with the schema that says how to pair list items. */
-interface Correlated {
-  readonly schema: Schema;
-  readonly old: Json;
-}
-
-function fieldError({ name, toError }: Problem, prefix: string): FieldError {
+function toFieldError({ name, toError }: Problem, prefix: string): FieldError {
   const own = name === undefined ? "" : name.replace(/^\./, "");
   const path = [prefix, own].filter((part) => part !== "").join(".");
   return toError(path === "" ? "<nil>" : path);
@@ -58,8 +62,10 @@ function visit(
   correlated: Correlated | undefined,
 ): number {
   const before = problems.length;
+  // An answer names no more than this; what is forgiven below makes room again.
+  if (before > ERROR_BUDGET.causes) return 0;
   const matches = visitNode(schema, value, path, problems, correlated);
-  if (problems.length > before && correlated !== undefined && deepEqual(correlated.old, value)) {
+  if (problems.length > before && correlated?.sameness.isSame(value, correlated.old)) {
     problems.length = before;
   }
   return matches;
@@ -145,17 +151,18 @@ function typeAndFormat(value: Json): [type: string, format: string] {
 
 /** The real server shows the type that it found where the value should stand. */
 function wrongType(path: string, expected: string, found: string): Problem {
-  const text = `${path} in body must be of type ${expected}: ${goQuote(found)}`;
-  return { name: path, text, toError: (name) => typeInvalid(name, found, text) };
+  const text = (): string => `${path} in body must be of type ${expected}: ${goQuote(found)}`;
+  return { name: path, text, toError: (name) => typeInvalid(name, found, text()) };
 }
 
 function checkEnum(schema: Schema, value: Json, path: string, problems: Problem[]): void {
   const { enum: allowed } = schema;
   if (allowed === undefined || allowed.length === 0) return;
   if (value !== null && allowed.some((candidate) => isMember(value, candidate as Json))) return;
-  const values = allowed.map((candidate) => (typeof candidate === "string" ? candidate : JSON.stringify(candidate)));
-  const text = `${path} in body should be one of [${values.join(" ")}]`;
-  problems.push({ name: path, text, toError: (name) => notSupported(name, value, values) });
+  const values = (): string[] =>
+    allowed.map((candidate) => (typeof candidate === "string" ? candidate : JSON.stringify(candidate)));
+  const text = (): string => `${path} in body should be one of [${values().join(" ")}]`;
+  problems.push({ name: path, text, toError: (name) => notSupported(name, value, values()) });
 }
 
 /** Go converts the value to the member's type first: a fraction loses its fraction, an integer becomes a character. */
@@ -175,7 +182,7 @@ function checkString(schema: Schema, value: string, path: string, problems: Prob
   const { maxLength, minLength, pattern } = schema;
   const length = maxLength === undefined && minLength === undefined ? 0 : characterCount(value);
   if (maxLength !== undefined && length > maxLength) {
-    const text = `${path} in body should be at most ${maxLength} chars long`;
+    const text = (): string => `${path} in body should be at most ${maxLength} chars long`;
     problems.push({ name: path, text, toError: (name) => tooLong(name, maxLength) });
   } else if (minLength !== undefined && length < minLength) {
     problems.push(invalid(path, value, `should be at least ${minLength} chars long`));
@@ -192,8 +199,8 @@ function checkString(schema: Schema, value: string, path: string, problems: Prob
   if (check !== undefined) {
     matches += 1;
     if (!check(value)) {
-      const text = `${path} in body must be of type ${format}: ${goQuote(value)}`;
-      problems.push({ name: path, text, toError: (name) => typeInvalid(name, value, text) });
+      const text = (): string => `${path} in body must be of type ${format}: ${goQuote(value)}`;
+      problems.push({ name: path, text, toError: (name) => typeInvalid(name, value, text()) });
     }
   }
   return matches;
@@ -215,7 +222,7 @@ function checkNumber(schema: Schema, value: number, path: string, problems: Prob
   const isInt = Number.isInteger(value);
   if (!fitsRange(value, type, format)) {
     const suffix = format === "" ? "(default format)" : `with format ${format}`;
-    problems.push(general(`Checked value must be of type ${type} ${suffix} in ${path}`));
+    problems.push(general(() => `Checked value must be of type ${type} ${suffix} in ${path}`));
   }
   const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   if (multipleOf !== undefined && isInt && Math.trunc(multipleOf) <= 0) {
@@ -268,18 +275,19 @@ function checkArray(
   let matches = 2;
   const { items, minItems, maxItems } = schema;
   if (items !== undefined) {
+    const oldOf = pairing(correlated);
     for (const [index, item] of value.entries()) {
-      matches += visit(items, item, `${path}[${index}]`, problems, itemOf(correlated, item));
+      matches += visit(items, item, `${path}[${index}]`, problems, oldOf(item));
     }
   }
   if (minItems !== undefined && value.length < minItems) {
     problems.push(invalid(path, value.length, `should have at least ${minItems} items`));
   }
   if (maxItems !== undefined && value.length > maxItems) {
-    const text = `${path} in body should have at most ${maxItems} items`;
+    const text = (): string => `${path} in body should have at most ${maxItems} items`;
     problems.push({ name: path, text, toError: (name) => tooMany(name, value.length, maxItems) });
   }
-  if (schema.uniqueItems && value.some((item, at) => value.slice(0, at).some((other) => deepEqual(item, other)))) {
+  if (schema.uniqueItems && new Set(value.map(canonicalText)).size < value.length) {
     problems.push(invalid(path, "", "shouldn't contain duplicates"));
   }
   return matches;
@@ -299,21 +307,21 @@ function checkObject(
     problems.push(invalid(path, keys.length, `should have at least ${minProperties} properties`));
   }
   if (maxProperties !== undefined && keys.length > maxProperties) {
-    const text = `${path} in body should have at most ${maxProperties} properties`;
+    const text = (): string => `${path} in body should have at most ${maxProperties} properties`;
     problems.push({ name: path, text, toError: (name) => tooMany(name, keys.length, maxProperties) });
   }
   for (const key of keys) {
     if (Object.hasOwn(properties, key)) continue;
     if (additionalProperties === false) {
-      const text = `${path}.${key} in body is a forbidden property`;
-      problems.push({ name: path, text, toError: (name) => invalidValue(name, key, text) });
+      const text = (): string => `${path}.${key} in body is a forbidden property`;
+      problems.push({ name: path, text, toError: (name) => invalidValue(name, key, text()) });
     } else if (typeof additionalProperties === "object") {
       const child = childOf(correlated, key);
       matches += visit(additionalProperties, value[key]!, `${path}.${key}`, problems, child);
     }
   }
-  for (const [key, property] of Object.entries(properties)) {
-    if (!Object.hasOwn(value, key)) continue;
+  for (const key of inSchemaOrder(properties, keys)) {
+    const property = properties[key]!;
     const isIdentity = path === "" && (key === "kind" || key === "apiVersion");
     const name = path === "" ? key : `${path}.${key}`;
     matches += visit(property, value[key]!, name, problems, isIdentity ? undefined : childOf(correlated, key));
@@ -321,9 +329,25 @@ function checkObject(
   for (const key of schema.required ?? []) {
     if (Object.hasOwn(value, key)) continue;
     const name = `${path}.${key}`;
-    problems.push({ name, text: `${name} in body is required`, toError: (shown) => required(shown) });
+    problems.push({ name, text: () => `${name} in body is required`, toError: (shown) => required(shown) });
   }
   return matches;
+}
+
+type Properties = NonNullable<Schema["properties"]>;
+
+const propertyOrders = new WeakMap<Properties, ReadonlyMap<string, number>>();
+
+/** Those of the keys that are properties, in the schema's order: it may have thousands, and a list thousands of items. */
+function inSchemaOrder(properties: Properties, keys: readonly string[]): readonly string[] {
+  const known = keys.filter((key) => Object.hasOwn(properties, key));
+  if (known.length < 2) return known;
+  let order = propertyOrders.get(properties);
+  if (order === undefined) {
+    order = new Map(Object.keys(properties).map((key, index) => [key, index]));
+    propertyOrders.set(properties, order);
+  }
+  return known.sort((a, b) => order.get(a)! - order.get(b)!);
 }
 
 function checkCombinations(
@@ -344,7 +368,8 @@ function checkCombinations(
     }
     const success = results.find((result) => result.problems.length === 0);
     const best = success ?? bestOf(results);
-    if (success === undefined) problems.push(general(`${goQuote(path)} must validate at least one schema (anyOf)`));
+    if (success === undefined)
+      problems.push(general(() => `${goQuote(path)} must validate at least one schema (anyOf)`));
     problems.push(...best.problems);
     matches += best.matches;
   }
@@ -355,7 +380,7 @@ function checkCombinations(
       matches += valid[0]!.matches;
     } else {
       const found = valid.length === 0 ? "Found none valid" : `Found ${valid.length} valid alternatives`;
-      problems.push(general(`${goQuote(path)} must validate one and only one schema (oneOf). ${found}`));
+      problems.push(general(() => `${goQuote(path)} must validate one and only one schema (oneOf). ${found}`));
       if (valid.length === 0) {
         const best = bestOf(results);
         problems.push(...best.problems);
@@ -373,11 +398,11 @@ function checkCombinations(
     }
     if (validated < allOf.length) {
       const none = validated === 0 ? ". None validated" : "";
-      problems.push(general(`${goQuote(path)} must validate all the schemas (allOf)${none}`));
+      problems.push(general(() => `${goQuote(path)} must validate all the schemas (allOf)${none}`));
     }
   }
   if (not !== undefined && attempt(not, value, path, correlated).problems.length === 0) {
-    problems.push(general(`${goQuote(path)} must not validate the schema (not)`));
+    problems.push(general(() => `${goQuote(path)} must not validate the schema (not)`));
   }
   return matches;
 }
@@ -397,43 +422,17 @@ function bestOf(results: readonly Attempt[]): Attempt {
   return results.reduce((best, result) => (result.matches > best.matches ? result : best));
 }
 
-function childOf(correlated: Correlated | undefined, key: string): Correlated | undefined {
-  if (correlated === undefined || !isObject(correlated.old)) return undefined;
-  const old = field(correlated.old, key);
-  const { properties, additionalProperties } = correlated.schema;
-  const schema =
-    properties !== undefined && Object.hasOwn(properties, key)
-      ? properties[key]
-      : typeof additionalProperties === "object"
-        ? additionalProperties
-        : undefined;
-  return old === undefined || schema === undefined ? undefined : { schema, old };
-}
-
-/** Only items of list maps are paired, by their keys. */
-function itemOf(correlated: Correlated | undefined, item: Json): Correlated | undefined {
-  if (correlated === undefined || !isArray(correlated.old) || !isObject(item)) return undefined;
-  const { items, "x-kubernetes-list-type": listType, "x-kubernetes-list-map-keys": keys = [] } = correlated.schema;
-  if (listType !== "map" || items === undefined) return undefined;
-  const keyOf = (candidate: JsonObject, key: string): Json | undefined =>
-    field(candidate, key) ?? (items.properties?.[key]?.default as Json | undefined);
-  const old = correlated.old.find(
-    (candidate) => isObject(candidate) && keys.every((key) => deepEqual(keyOf(candidate, key), keyOf(item, key))),
-  );
-  return old === undefined || old === null ? undefined : { schema: items, old };
-}
-
 function invalid(path: string, value: Json, rule: string): Problem {
-  const text = `${path} in body ${rule}`;
-  return { name: path, text, toError: (name) => invalidValue(name, value, text) };
+  const text = (): string => `${path} in body ${rule}`;
+  return { name: path, text, toError: (name) => invalidValue(name, value, text()) };
 }
 
 function badFactor(path: string, factor: number): Problem {
-  const text = `factor MultipleOf declared for ${path} must be positive: ${factor}`;
-  return { name: path, text, toError: (name) => invalidValue(name, factor, text) };
+  const text = (): string => `factor MultipleOf declared for ${path} must be positive: ${factor}`;
+  return { name: path, text, toError: (name) => invalidValue(name, factor, text()) };
 }
 
 /** A finding that the real server files under no field. */
-function general(text: string): Problem {
-  return { name: undefined, text, toError: (name) => invalidValue(name, "", text) };
+function general(text: () => string): Problem {
+  return { name: undefined, text, toError: (name) => invalidValue(name, "", text()) };
 }

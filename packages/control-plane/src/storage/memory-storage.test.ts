@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import type { Journal } from "./journal.js";

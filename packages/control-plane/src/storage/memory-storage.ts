@@ -1,4 +1,4 @@
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { Journal } from "./journal.js";
 import { OwnerIndex } from "./owner-index.js";
 import { ResourceHistory } from "./resource-history.js";

@@ -1,7 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import { MemoryStorage, type StorageLimits } from "./memory-storage.js";
+import { isOpen, makePrivate, tightenMode } from "./private-file.js";
 import { SqliteJournal } from "./sqlite-journal.js";
 import type { Storage, StorageState } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
@@ -13,6 +14,8 @@ export interface StorageOptions {
   readonly limits?: Partial<StorageLimits>;
   /** What it begins with. A data directory must be empty then. */
   readonly from?: StorageState;
+  /** Told where others can look into the data directory. */
+  readonly warn?: (message: string) => void;
 }
 
 /** The name of the journal in a data directory. */
@@ -22,17 +25,36 @@ const JOURNAL_FILE = "journal.db";
  * Opens a storage. Throws a `StorageFailure` with the reason and the cure where the directory is locked by another
  * process, damaged, of another version, not ours to write, or not empty where it is to begin with a state.
  */
-export function openStorage({ clock, dataDir, limits, from }: StorageOptions): Storage {
+export function openStorage({ clock, dataDir, limits, from, warn }: StorageOptions): Storage {
   const options = { clock, ...(limits && { limits }) };
   if (dataDir === undefined) return new MemoryStorage({ ...options, ...(from && { from }) });
   makeFolder(dataDir);
-  const journal = new SqliteJournal(join(dataDir, JOURNAL_FILE), clock);
+  if (isOpen(statSync(dataDir).mode)) {
+    warn?.(`${dataDir} can be read by other users, the files in it cannot: chmod 700 ${dataDir}`);
+  }
+  const path = join(dataDir, JOURNAL_FILE);
+  keepPrivate(path);
+  const journal = new SqliteJournal(path, clock);
   try {
     if (from) journal.adopt(from);
     return new MemoryStorage({ ...options, journal });
   } catch (error) {
     void journal[Symbol.asyncDispose]();
     throw error;
+  }
+}
+
+/** SQLite gives its log and its index the mode of the file. Those that are there already are made private as well. */
+function keepPrivate(path: string): void {
+  try {
+    makePrivate(path);
+    for (const suffix of ["-wal", "-shm"]) tightenMode(`${path}${suffix}`);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    const cure = "it must be a file of this user, and no link";
+    throw new StorageFailure("STORAGE_UNREADABLE", `${path} cannot be made private: ${reason}; ${cure}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { OwnerReference } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 import type { Change, StoredObject } from "./storage.js";
 
 const OWNER_REFERENCES = Buffer.from('"ownerReferences"');

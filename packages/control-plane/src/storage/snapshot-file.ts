@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
-import { open, rename } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { KubeObject } from "setpoint";
 import { OwnerIndex } from "./owner-index.js";
+import { writePrivateFile } from "./private-file.js";
 import { SortedMap } from "./sorted-map.js";
 import type { StorageState, StoredObject } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
@@ -23,23 +23,20 @@ interface Line {
   readonly object: KubeObject;
 }
 
-/** Writes a state for this user alone: it holds every secret. By way of another name, so that no half of it is left. */
+/** Writes a state for this user alone: it holds every secret. */
 export async function writeState(path: string, state: StorageState, takenAtMs: number): Promise<void> {
-  const file = await open(`${path}.new`, "w", 0o600);
-  try {
-    const takenAt = new Date(takenAtMs).toISOString();
-    const header: Header = { setpoint: "snapshot", version: 1, revision: state.revision, takenAt };
-    await file.write(`${JSON.stringify(header)}\n`);
-    for (const [resource, tree] of state.trees) {
-      for (const [key, { revision, object }] of tree.from()) {
-        await file.write(`${JSON.stringify({ resource, key, revision, object } satisfies Line)}\n`);
-      }
+  const takenAt = new Date(takenAtMs).toISOString();
+  const header: Header = { setpoint: "snapshot", version: 1, revision: state.revision, takenAt };
+  await writePrivateFile(path, linesOf(header, state));
+}
+
+function* linesOf(header: Header, { trees }: StorageState): Iterable<string> {
+  yield `${JSON.stringify(header)}\n`;
+  for (const [resource, tree] of trees) {
+    for (const [key, { revision, object }] of tree.from()) {
+      yield `${JSON.stringify({ resource, key, revision, object } satisfies Line)}\n`;
     }
-    await file.sync();
-  } finally {
-    await file.close();
   }
-  await rename(`${path}.new`, path);
 }
 
 /** Reads what `writeState` wrote. Rejects with a `StorageFailure` for anything else. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "@setpoint/sqlite";
 import fc from "fast-check";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStorage } from "./open-storage.js";

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Database, openDatabase, type Row, SqliteError, type Statement } from "@setpoint/sqlite";
-import { afterInput, type Clock } from "setpoint";
+import { afterInput, type Clock } from "setpoint/clock";
 import type { Journal, RestoredChange, RestoredState } from "./journal.js";
 import { decodeBatch, encodeBatch, type JournalRecord } from "./journal-batch.js";
 import { damaged, failureToOpen, failureToWrite } from "./journal-failure.js";

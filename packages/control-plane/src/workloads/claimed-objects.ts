@@ -1,4 +1,5 @@
-import type { Kind, KubeObject, LabelSelector, ObjectOf, ReconcileContext } from "setpoint";
+import type { Kind, KubeObject, ObjectOf, ReconcileContext } from "setpoint";
+import type { LabelSelector } from "setpoint/kinds";
 import { adoption, BY_CONTROLLER, claims, ORPHANS, orphanPlace, release } from "./owner-claims.js";
 
 /** What claiming needs of a run's context; the kind must be declared with `CLAIM_INDEXES`. */

@@ -1,10 +1,5 @@
-import {
-  isAlreadyExists,
-  type JsonObject,
-  type KubeObject,
-  type OwnerReference,
-  type ReconcileContext,
-} from "setpoint";
+import { isAlreadyExists, type JsonObject, type KubeObject, type ReconcileContext } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 import { ControllerRevision } from "setpoint/kinds/apps/v1";
 import type { PodTemplateSpec } from "setpoint/kinds/v1";
 import { canonicalJson, fnv1, safelyEncoded } from "./template-hash.js";

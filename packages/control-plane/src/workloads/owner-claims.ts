@@ -1,11 +1,5 @@
-import {
-  formatLabelSelector,
-  type Kind,
-  type KubeObject,
-  type LabelSelector,
-  matchesLabels,
-  type OwnerReference,
-} from "setpoint";
+import type { Kind, KubeObject } from "setpoint";
+import { formatLabelSelector, type LabelSelector, matchesLabels, type OwnerReference } from "setpoint/kinds";
 
 /** The index of children by the uid of their controller. */
 export const BY_CONTROLLER = "controller";

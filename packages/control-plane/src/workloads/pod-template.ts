@@ -1,4 +1,4 @@
-import type { OwnerReference } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 import type { Pod, PodTemplateSpec } from "setpoint/kinds/v1";
 
 type NewPod = Omit<Pod, "apiVersion" | "kind" | "metadata" | "status"> & {

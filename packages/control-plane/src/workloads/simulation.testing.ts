@@ -1,4 +1,5 @@
-import { type Client, type Kind, type KubeObject, seededRandom } from "setpoint";
+import type { Client, Kind, KubeObject } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { Event, Pod, type PodTemplateSpec } from "setpoint/kinds/v1";
 import { VirtualClock } from "setpoint/testing";

@@ -5,6 +5,7 @@ export const WORKLOAD_NAMES = [
   "pods",
   "stages",
   "replicasets",
+  "replicationcontrollers",
   "deployments",
   "statefulsets",
   "daemonsets",

@@ -1,4 +1,6 @@
-import { type Client, type Clock, type Logger, Manager, type Random, type Workload } from "setpoint";
+import type { Client, Logger } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
+import { Manager, type Workload } from "setpoint/manager";
 import { autoscalerController } from "./autoscaler/autoscaler-controller.js";
 import { cronJobController } from "./cron-job/cron-job-controller.js";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.js";
@@ -8,7 +10,9 @@ import { jobController } from "./job/job-controller.js";
 import { releasedPodController } from "./job/released-pods.js";
 import { ensureNode, nodeController } from "./node/node-controller.js";
 import { podController } from "./pod/pod-controller.js";
+import { PodPace } from "./pod-pace.js";
 import { replicaSetController } from "./replica-set/replica-set-controller.js";
+import { replicationControllerController } from "./replica-set/replication-controller-controller.js";
 import { schedulerController } from "./scheduler/scheduler-controller.js";
 import { endpointSliceControllers, endpointsControllers } from "./service/service-controllers.js";
 import { installStages } from "./stage/stage.js";
@@ -27,14 +31,21 @@ export interface WorkloadEnvironment {
   readonly hasStages?: boolean;
 }
 
+/** What the controllers that make pods of templates need; they share the pace. */
+export interface PodMakingEnvironment extends WorkloadEnvironment {
+  readonly podPace: PodPace;
+}
+
 export interface WorkloadsOptions extends WorkloadEnvironment {
   readonly client: Client;
+  /** What the controllers send their requests with. Defaults to `client`. */
+  readonly controllerClient?: Client;
   readonly names: readonly WorkloadName[];
   readonly log?: Logger;
 }
 
 const CONTROLLERS: Readonly<
-  Record<WorkloadName, (environment: WorkloadEnvironment) => Workload | readonly Workload[]>
+  Record<WorkloadName, (environment: PodMakingEnvironment) => Workload | readonly Workload[]>
 > = {
   nodes: nodeController,
   scheduler: schedulerController,
@@ -42,6 +53,7 @@ const CONTROLLERS: Readonly<
   // Those of pods and nodes are played by the controllers of these; for others see below.
   stages: () => [],
   replicasets: replicaSetController,
+  replicationcontrollers: replicationControllerController,
   deployments: deploymentController,
   statefulsets: statefulSetController,
   daemonsets: daemonSetController,
@@ -59,21 +71,21 @@ const CONTROLLERS: Readonly<
  * simulated nodes, a plane without any gets one; with volumes, a default storage class.
  */
 export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDisposable> {
-  const { client, clock, random, names, log } = options;
+  const { client, controllerClient = client, clock, random, names, log } = options;
   const manager = new Manager({
     name: "kube-controller-manager",
-    client,
+    client: controllerClient,
     clock,
     random,
-    graceMs: 0,
+    grace: 0,
     // The plane's own client may do everything: there is nothing to ask for.
     preflight: false,
     ...(log && { log }),
   });
   const hasStages = names.includes("stages");
   if (hasStages) await installStages(client);
-  for (const workload of names.flatMap((name) => CONTROLLERS[name]({ clock, random, hasStages })))
-    manager.add(workload);
+  const environment = { clock, random, hasStages, podPace: new PodPace(clock) };
+  for (const workload of names.flatMap((name) => CONTROLLERS[name](environment))) manager.add(workload);
   if (hasStages) {
     const add = (workload: Workload): void => void manager.add(workload);
     manager.add(stageController({ client, clock, random, add }));

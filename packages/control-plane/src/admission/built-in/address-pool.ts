@@ -1,4 +1,4 @@
-import type { Random } from "setpoint";
+import type { Random } from "setpoint/clock";
 import { internalError } from "../../registry/status-error.js";
 import { isArray, type Json } from "../../schema/json.js";
 import type { Storage } from "../../storage/storage.js";

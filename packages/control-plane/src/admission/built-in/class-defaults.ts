@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { Storage } from "../../storage/storage.js";
 import { type Admitter, defaultClass } from "./kind-admission.js";
 

@@ -1,4 +1,5 @@
-import type { Clock, KubeObject, Random } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import { generatedName } from "../../registry/write/identity.js";
 import type { Storage } from "../../storage/storage.js";
 import type { AdmissionAttributes } from "../admission.js";
@@ -84,7 +85,9 @@ async function findAccount(
 
 /** Mounts the token into every container that has nothing else in its place. */
 function withToken(pod: Pod, random: Random): Pod {
-  const { volumes = [], containers = [], initContainers } = pod.spec;
+  const { volumes, initContainers } = { ...pod.spec, volumes: pod.spec.volumes ?? [] };
+  // A pod without containers, which validation refuses, has none or null.
+  const containers = pod.spec.containers ?? [];
   const present = volumes.find((volume) => volume.name.startsWith(TOKEN_VOLUME));
   const name = present?.name ?? generatedName(TOKEN_VOLUME, random);
   const mount = { name, readOnly: true, mountPath: TOKEN_PATH };
@@ -94,7 +97,7 @@ function withToken(pod: Pod, random: Random): Pod {
     needs(container) ? { ...container, volumeMounts: [...(container.volumeMounts ?? []), mount] } : container;
   const isNeeded = [...containers, ...(initContainers ?? [])].some(needs);
   return withSpec(pod, {
-    containers: containers.map(mounted),
+    ...(containers.length > 0 && { containers: containers.map(mounted) }),
     ...(initContainers && { initContainers: initContainers.map(mounted) }),
     ...(isNeeded && present === undefined && { volumes: [...volumes, { name, projected: TOKEN_SOURCE }] }),
   });

@@ -1,4 +1,4 @@
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";
 

@@ -1,4 +1,6 @@
-import type { KubeObject, Random } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Random } from "setpoint/clock";
+import { fieldErrors } from "../../registry/error-budget.js";
 import { invalidValue } from "../../registry/field-error.js";
 import { addressFamilies } from "../../registry/kinds/validation/service-rules.js";
 import { type FieldError, internalError, invalid } from "../../registry/status-error.js";
@@ -46,7 +48,7 @@ function withFamilies(spec: JsonObject, refuse: Refuse): JsonObject {
   const isOfOthers = spec.clusterIP === "None" && !hasSelector(spec);
   const policy = spec.ipFamilyPolicy ?? (isOfOthers ? "RequireDualStack" : "SingleStack");
   const known = { ...spec, ipFamilyPolicy: policy };
-  const wrong: FieldError[] = [];
+  const wrong: FieldError[] = fieldErrors();
   addressFamilies(known, "spec", wrong);
   if (wrong.length > 0) refuse(...wrong);
   const [addresses, families] = [listOf(spec.clusterIPs), [...listOf(spec.ipFamilies)]];

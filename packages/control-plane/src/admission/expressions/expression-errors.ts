@@ -1,4 +1,5 @@
 import { BOOL, type Type } from "../../cel/types/type.js";
+import { fieldErrors } from "../../registry/error-budget.js";
 import { duplicate, invalidValue, required, tooMany } from "../../registry/field-error.js";
 import { qualifiedName } from "../../registry/metadata/name-rules.js";
 import type { FieldError } from "../../registry/status-error.js";
@@ -24,7 +25,7 @@ export function conditionErrors(
   path: string,
   scope: AdmissionScope,
 ): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(path, conditions.length, MAX_CONDITIONS));
   const names = new Set<string>();
   for (const [index, { name = "", expression = "" }] of conditions.entries()) {

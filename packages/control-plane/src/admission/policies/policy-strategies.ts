@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
 import { BOOL, NULL, STRING, type Type } from "../../cel/types/type.js";
+import { fieldErrors } from "../../registry/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from "../../registry/field-error.js";
 import { errorsOf } from "../../registry/kinds/validation/rule.js";
 import { labelSelector } from "../../registry/kinds/validation/selector-rules.js";
@@ -56,7 +57,7 @@ function basisErrors(
   hasPatchTypes: boolean,
 ): { readonly errors: FieldError[]; readonly scope: AdmissionScope } {
   const { paramKind, matchConstraints, failurePolicy, variables } = spec;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (failurePolicy !== undefined && !["Fail", "Ignore"].includes(failurePolicy)) {
     errors.push(notSupported("spec.failurePolicy", failurePolicy, ["Fail", "Ignore"]));
   }
@@ -81,7 +82,7 @@ function basisErrors(
 
 /** What kind parameters are of, as it would be served. */
 function paramKindErrors({ apiVersion = "", kind = "" }: ParamKind, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const at = `${path}.apiVersion`;
   const parts = apiVersion.split("/");
   const [group, version] = parts.length === 1 ? ["", apiVersion] : (parts as [string, string]);
@@ -167,7 +168,7 @@ function operationErrors({ resourceRules }: MatchResources, path: string): reado
 }
 
 function variableErrors(name: string, expression: string, path: string, scope: AdmissionScope): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (name.trim() === "") errors.push(required(`${path}.name`, "name is not specified"));
   else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name)) {
     errors.push(invalidValue(`${path}.name`, name, "must be a valid CEL identifier"));
@@ -179,7 +180,7 @@ function variableErrors(name: string, expression: string, path: string, scope: A
 
 function validationErrors(validation: PolicyValidation, path: string, scope: AdmissionScope): readonly FieldError[] {
   const { expression = "", message = "", messageExpression = "", reason } = validation;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (expression.trim() === "") errors.push(required(`${path}.expression`, "expression is not specified"));
   else errors.push(...expressionErrors(expression, `${path}.expression`, scope, [BOOL]));
   if (messageExpression !== "" && messageExpression.trim() === "") {
@@ -200,7 +201,7 @@ function validationErrors(validation: PolicyValidation, path: string, scope: Adm
 }
 
 function matchErrors(match: MatchResources, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { matchPolicy } = match;
   if (matchPolicy !== undefined && !["Equivalent", "Exact"].includes(matchPolicy)) {
     errors.push(notSupported(`${path}.matchPolicy`, matchPolicy, ["Equivalent", "Exact"]));
@@ -247,7 +248,7 @@ function boundErrors({ spec }: PolicyBinding): readonly FieldError[] {
 }
 
 function paramRefErrors({ name, selector, parameterNotFoundAction }: ParamRef, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const exclusive = "name and selector are mutually exclusive";
   if (name) {
     errors.push(...pathSegmentName(name, false).map((why) => invalidValue(`${path}.name`, name, why)));

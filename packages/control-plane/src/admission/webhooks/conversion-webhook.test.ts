@@ -1,4 +1,5 @@
-import { type KubeObject, seededRandom, systemClock } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { seededRandom, systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import type { StatusError } from "../../registry/status-error.js";
 import type { JsonObject } from "../../schema/json.js";

@@ -1,4 +1,5 @@
-import type { KubeObject, Random } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Random } from "setpoint/clock";
 import type { Conversion } from "../../registry/resource-definition.js";
 import { unexpected } from "../../registry/status-error.js";
 import { newUid } from "../../registry/write/identity.js";

@@ -1,4 +1,4 @@
-import type { Random } from "setpoint";
+import type { Random } from "setpoint/clock";
 import type { ConversionMaker } from "../../registry/crd/crd-installer.js";
 import { webhookConversion } from "./conversion-webhook.js";
 import type { WebhookClientConfig } from "./webhook.js";

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { systemClock, systemRandom } from "setpoint";
+import { systemClock, systemRandom } from "setpoint/clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CertificateAuthority } from "../../auth/certificates/certificate-authority.js";
 import type { JsonObject } from "../../schema/json.js";

@@ -1,4 +1,5 @@
-import type { Clock, KubeObject, Random } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import { jsonPatch } from "../../apply/json-patch.js";
 import type { Authorizer } from "../../auth/user.js";
 import { goSyntaxError } from "../../registry/body/json-syntax.js";

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import { goSyntaxError } from "../../registry/body/json-syntax.js";
 import { checkDepth } from "../../schema/depth.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";

@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { fieldErrors } from "../../registry/error-budget.js";
 import { duplicate, invalidValue, notSupported, required } from "../../registry/field-error.js";
 import { dns1035Label, dnsSubdomain } from "../../registry/metadata/name-rules.js";
 import type { FieldError } from "../../registry/status-error.js";
@@ -153,7 +154,7 @@ function serviceErrors(
   { name, namespace, port = 443, path: target }: ServiceReference,
   path: string,
 ): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   // The real server mixes the two up.
   if (!namespace) errors.push(required(`${path}.name`));
   if (!name) errors.push(required(`${path}.namespace`));

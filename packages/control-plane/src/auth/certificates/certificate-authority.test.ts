@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, createServer, type TLSSocket } from "node:tls";
 import fc from "fast-check";
-import { systemClock, systemRandom } from "setpoint";
+import { systemClock, systemRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { pem } from "./certificate.js";

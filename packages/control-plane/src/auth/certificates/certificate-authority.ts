@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import {
   generateKey,
   issueCertificate,

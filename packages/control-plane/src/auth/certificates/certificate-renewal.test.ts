@@ -1,5 +1,5 @@
 import { connect } from "node:tls";
-import { systemClock, systemRandom } from "setpoint";
+import { systemClock, systemRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { ApiServer } from "../../http/api-server.js";

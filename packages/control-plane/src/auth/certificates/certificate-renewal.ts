@@ -1,4 +1,4 @@
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { KeyPair } from "./certificate.js";
 import type { CertificateAuthority } from "./certificate-authority.js";
 

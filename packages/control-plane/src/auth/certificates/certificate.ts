@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
-import type { Random } from "setpoint";
+import type { Random } from "setpoint/clock";
 import {
   bitString,
   booleanTrue,

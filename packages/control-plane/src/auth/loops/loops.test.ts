@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { systemRandom } from "setpoint";
+import { systemRandom } from "setpoint/clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TestPlane } from "../../registry/test-plane.js";
 import { CertificateAuthority } from "../certificates/certificate-authority.js";
@@ -49,6 +49,24 @@ describe("RoleAggregation", () => {
     await plane.request("DELETE", `${ROLES}/a`);
     await plane.clock.settle();
     expect((await plane.request("GET", `${ROLES}/outer`)).body.rules).toEqual([rule("b"), rule("shared")]);
+  });
+});
+
+describe("RoleAggregation on drift", () => {
+  it("takes back rules that somebody has written into an aggregated role", async () => {
+    const plane = await start();
+    const rules = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: "true" } }] };
+    await plane.request("POST", ROLES, { body: { metadata: { name: "part", labels: { part: "true" } }, rules } });
+    await plane.request("POST", ROLES, { body: { metadata: { name: "whole" }, aggregationRule, rules: [] } });
+    await plane.clock.settle();
+    const more = [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }];
+    await plane.request("PATCH", `${ROLES}/whole`, {
+      contentType: "application/merge-patch+json",
+      body: { rules: more },
+    });
+    await plane.clock.settle();
+    expect((await plane.request("GET", `${ROLES}/whole`)).body.rules).toEqual(rules);
   });
 });
 

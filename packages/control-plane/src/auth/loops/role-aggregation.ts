@@ -1,4 +1,5 @@
-import type { Clock, KubeObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import { type ObjectLabelSelector, selectorOf } from "../../admission/webhooks/webhook.js";
 import type { ApiHandler } from "../../http/api-request.js";
 import { type LoopLog, WorkLoop } from "../../registry/loops/work-loop.js";

@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { fieldErrors } from "../../registry/error-budget.js";
 import { invalidValue, notSupported, required } from "../../registry/field-error.js";
 import { pathSegmentName, subdomainName } from "../../registry/metadata/name-rules.js";
 import type { FieldError } from "../../registry/status-error.js";
@@ -42,7 +43,7 @@ function alwaysValid(
 function ruleErrors({ rules }: Role, isNamespaced: boolean): readonly FieldError[] {
   return (rules ?? []).flatMap((rule, index) => {
     const path = `rules[${index}]`;
-    const errors: FieldError[] = [];
+    const errors: FieldError[] = fieldErrors();
     if (!rule.verbs?.length) errors.push(required(`${path}.verbs`, "verbs must contain at least one value"));
     const urls = rule.nonResourceURLs ?? [];
     if (urls.length > 0) {

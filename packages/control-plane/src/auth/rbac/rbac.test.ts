@@ -1,4 +1,5 @@
-import { type KubeObject, systemClock } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import type { AdmissionAttributes } from "../../admission/admission.js";
 import { loadFacts } from "../../facts/facts.js";

@@ -1,4 +1,5 @@
-import { forbiddenField, invalidValue, notSupported, required } from "../../registry/field-error.js";
+import { fieldErrors } from "../../registry/error-budget.js";
+import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../registry/field-error.js";
 import type { FieldError } from "../../registry/status-error.js";
 import type { Schema, ValidationRule } from "../../schema/schema.js";
 import { lesser } from "../costs/range.js";
@@ -21,7 +22,7 @@ export function ruleTextIssues(schema: Schema, path: string): readonly FieldErro
 
 function textIssues(rule: ValidationRule, schema: Schema, path: string): readonly FieldError[] {
   const { rule: text = "", message = "", messageExpression = "", reason, fieldPath = "" } = rule;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const hasLines = (value: string): boolean => /[\n\r]/.test(value);
   if (text.trim() === "") errors.push(required(`${path}.rule`, "rule is not specified"));
   else if (message !== "" && message.trim() === "") {
@@ -66,7 +67,7 @@ interface Place {
 }
 
 class RuleSurvey {
-  readonly errors: FieldError[] = [];
+  readonly errors: FieldError[] = fieldErrors();
   readonly #costs: { readonly path: string; readonly cost: bigint }[] = [];
   #total = 0n;
 
@@ -172,13 +173,14 @@ function tooCostly(what: string, cost: bigint, limit: bigint): string {
 
 /** The real server prints the whole rule, a Go struct. */
 function wrongRule(path: string, rule: ValidationRule, detail: string): FieldError {
-  const text = JSON.stringify({
-    Rule: rule.rule,
-    Message: rule.message ?? "",
-    MessageExpression: rule.messageExpression ?? "",
-    Reason: rule.reason ?? null,
-    FieldPath: rule.fieldPath ?? "",
-    OptionalOldSelf: rule.optionalOldSelf ?? null,
-  }).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
-  return { type: "FieldValueInvalid", field: path, detail: `Invalid value: ${text}: ${detail}` };
+  const text = (): string =>
+    JSON.stringify({
+      Rule: rule.rule,
+      Message: rule.message ?? "",
+      MessageExpression: rule.messageExpression ?? "",
+      Reason: rule.reason ?? null,
+      FieldPath: rule.fieldPath ?? "",
+      OptionalOldSelf: rule.optionalOldSelf ?? null,
+    }).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+  return invalidValue(path, new Printed(text), detail);
 }

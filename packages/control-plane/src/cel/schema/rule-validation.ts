@@ -1,3 +1,4 @@
+import { fieldErrors } from "../../registry/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../registry/field-error.js";
 import type { FieldError } from "../../registry/status-error.js";
 import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
@@ -59,7 +60,7 @@ interface Correlated {
 }
 
 class RuleCheck {
-  readonly errors: FieldError[] = [];
+  readonly errors: FieldError[] = fieldErrors();
   readonly #warn: (message: string) => void;
   #left = OBJECT_LIMIT;
 

@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import type { Transform } from "node:stream";
+import { deflateSync, Inflate } from "node:zlib";
+import { systemClock } from "setpoint/clock";
+import { describe, expect, it, vi } from "vitest";
 import { HeaderReader, HeaderWriter } from "./header-block.js";
 
 describe("header blocks of SPDY", () => {
@@ -27,5 +30,16 @@ describe("header blocks of SPDY", () => {
     const large = await new HeaderWriter().write(new Map([["a", "x".repeat(200_000)]]));
     await expect(new HeaderReader().read(large)).rejects.toThrow("too large");
     await expect(new HeaderReader().read(Buffer.from("no block"))).rejects.toThrow();
+  });
+
+  it("that unfold without end are left at the limit, not unfolded first [R9]", async () => {
+    const zeros = deflateSync(Buffer.alloc(256 * 2 ** 20), { level: 9 });
+    const inflate = vi.spyOn(Inflate.prototype as unknown as Transform, "push");
+    await expect(new HeaderReader().read(zeros)).rejects.toThrow("too large");
+    // Whatever was under way in the thread that unfolds has come by then.
+    await systemClock.sleep(50);
+    const unfolded = inflate.mock.calls.reduce((sum, [chunk]) => sum + ((chunk as Buffer | null)?.length ?? 0), 0);
+    inflate.mockRestore();
+    expect(unfolded).toBeLessThan(2 ** 20);
   });
 });

@@ -63,20 +63,34 @@ function lengthAndText(text: string): Buffer {
 
 function passed(transform: Transform, bytes: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => reject(error);
-    transform.once("error", onError);
     const chunks: Buffer[] = [];
-    const onReadable = (): void => {
-      for (let chunk = transform.read(); chunk !== null; chunk = transform.read()) chunks.push(chunk as Buffer);
-      if (chunks.reduce((sum, { length }) => sum + length, 0) > MAX_BYTES)
-        reject(new Error("a header block is too large"));
+    let size = 0;
+    const settle = (): void => {
+      transform.off("readable", onReadable);
+      transform.off("error", onError);
     };
+    const onError = (error: Error): void => {
+      settle();
+      reject(error);
+    };
+    const onReadable = (): void => {
+      for (let chunk = transform.read(); chunk !== null; chunk = transform.read()) {
+        chunks.push(chunk as Buffer);
+        size += (chunk as Buffer).length;
+        if (size <= MAX_BYTES) continue;
+        // Now, not when all of it is there: a block of a megabyte can unfold to a gigabyte.
+        onError(new Error("a header block is too large"));
+        transform.on("error", () => {});
+        transform.destroy();
+        return;
+      }
+    };
+    transform.once("error", onError);
     // Read as it comes: what is not read holds up the rest of the block.
     transform.on("readable", onReadable);
     transform.write(bytes, () => {
       onReadable();
-      transform.off("readable", onReadable);
-      transform.off("error", onError);
+      settle();
       resolve(Buffer.concat(chunks));
     });
   });

@@ -1,5 +1,5 @@
 import { Duplex, PassThrough } from "node:stream";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import { HeaderWriter } from "./header-block.js";
 import { SpdySession, type SpdyStream } from "./session.js";

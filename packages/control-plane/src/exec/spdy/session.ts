@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import { drained } from "../../http/response-writer.js";
 import { ByteQueue } from "../byte-queue.js";
 import { type HeaderBlock, HeaderReader, HeaderWriter } from "./header-block.js";
@@ -15,6 +15,8 @@ const FIN = 1;
 const HEAD_BYTES = 8;
 /** Of one frame; clients send far less at once. */
 const MAX_FRAME_BYTES = 2 ** 20;
+/** Of one connection; a command needs five. */
+const MAX_STREAMS = 128;
 const STREAM_MASK = 0x7fffffff;
 /** Whoever does not end the connection on its side by then loses it. */
 const CLOSE_GRACE_MS = 2_000;
@@ -88,6 +90,7 @@ export class SpdySession {
     switch (type) {
       case SYN_STREAM: {
         const id = payload.readUInt32BE() & STREAM_MASK;
+        if (this.#streams.size >= MAX_STREAMS) throw new Error("there are too many streams");
         const stream = this.#open(id, await this.#reader.read(payload.subarray(10)));
         if (flags & FIN) stream.incoming.end();
         const block = await this.#writer.write(new Map());

@@ -19,7 +19,7 @@ const VERSION = "13";
 const KEY_SALT = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /** Whether a request can be, and wants to be, answered with a WebSocket. */
-export function isWebSocketRequest({ upgrade }: ApiRequest): boolean {
+export function isWebSocketRequest({ upgrade }: Omit<ApiRequest, "body">): boolean {
   return upgrade?.toLowerCase() === "websocket";
 }
 
@@ -57,7 +57,7 @@ export function offeredProtocols(headers: ApiRequest["headers"]): readonly strin
  * The token that a page in a browser, which can set no header, gives as a subprotocol beside the one that it wants to
  * speak: undefined where there is none, null where it cannot be used.
  */
-export function protocolToken(request: ApiRequest): string | null | undefined {
+export function protocolToken(request: Omit<ApiRequest, "body">): string | null | undefined {
   if (!isWebSocketRequest(request)) return undefined;
   const tokens = protocolsIn(request.headers).filter((each) => each.startsWith(BEARER_PROTOCOL));
   if (tokens.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
-import { type Random, systemClock } from "setpoint";
+import { type Random, systemClock } from "setpoint/clock";
 import { acceptOf } from "./handshake.js";
 import { WebSocketConnection } from "./websocket.js";
 

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import { drained } from "../response-writer.js";
 import { CLOSE_NORMAL, closePayload, FrameReader, frame, WebSocketFault, type WebSocketMessage } from "./frame.js";
 

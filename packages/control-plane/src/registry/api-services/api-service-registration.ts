@@ -1,15 +1,17 @@
-import type { Change } from "../../storage/storage.js";
+import type { KubeObject } from "setpoint";
+import type { Change, StoredObject } from "../../storage/storage.js";
 import { CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
-import { planeRequest, removeStored } from "../loops/plane-write.js";
+import { changeStatus, changeStored, planeRequest, removeStored } from "../loops/plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "../loops/work-loop.js";
 import { StatusError } from "../status-error.js";
 import { create } from "../write/create.js";
-import { API_SERVICE_STORAGE, MANAGED_LABEL } from "./api-service.js";
+import { timestamp } from "../write/object-layout.js";
+import { API_SERVICE_STORAGE, type ApiService, MANAGED_LABEL, withAvailable } from "./api-service.js";
 
 const ACCOUNT = "crd-registration";
 const CUSTOM_PRIORITIES = { groupPriorityMinimum: 1000, versionPriority: 100 };
 
-/** Keeps an APIService for each version that a CRD serves, and none for those that no CRD serves any more. */
+/** Keeps an APIService for each version that a CRD serves, as it should be, and none for those that no CRD serves any more. */
 export class ApiServiceRegistration implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
@@ -21,7 +23,7 @@ export class ApiServiceRegistration implements AsyncDisposable {
 
   onChanges(changes: readonly Change[]): void {
     for (const { type, current, previous } of changes) {
-      if (current.resource === API_SERVICE_STORAGE && type === "deleted") this.#loop.add(current.key);
+      if (current.resource === API_SERVICE_STORAGE && type !== "added") this.#loop.add(current.key);
       if (current.resource !== CRD_STORAGE) continue;
       for (const state of [current, previous]) {
         const { group, versions = [] } = (state?.object as CustomResourceDefinition | undefined)?.spec ?? {};
@@ -39,8 +41,9 @@ export class ApiServiceRegistration implements AsyncDisposable {
     const { storage, catalog } = this.#environment;
     const version = name.slice(0, name.indexOf("."));
     const group = name.slice(version.length + 1);
-    if (catalog.isBuiltInGroup(group)) return;
     const present = storage.get(API_SERVICE_STORAGE, name);
+    if (present !== undefined) await this.#setAvailable(present, signal);
+    if (catalog.isBuiltInGroup(group)) return;
     const isServed = catalog.groups.some(
       (each) => each.name === group && each.versions.some((served) => served.version === version),
     );
@@ -49,7 +52,19 @@ export class ApiServiceRegistration implements AsyncDisposable {
       await removeStored(this.#environment, present, ACCOUNT, "Background", signal);
     } else if (present === undefined && isServed) {
       await this.#create(name, group, version, signal);
+    } else if (present !== undefined && isOurs) {
+      const spec = { group, version, ...CUSTOM_PRIORITIES };
+      await changeStored(this.#environment, present, ACCOUNT, signal, (object) => ({ ...object, spec }) as KubeObject);
     }
+  }
+
+  /** What is served here is available, whatever somebody has written. */
+  async #setAvailable(stored: StoredObject, signal: AbortSignal): Promise<void> {
+    const now = timestamp(this.#environment.clock.now());
+    if (withAvailable(stored.object as ApiService, now) === stored.object) return;
+    await changeStatus(this.#environment, stored, ACCOUNT, "kube-apiserver", signal, (object) =>
+      withAvailable(object as ApiService, now),
+    );
   }
 
   async #create(name: string, group: string, version: string, signal: AbortSignal): Promise<void> {

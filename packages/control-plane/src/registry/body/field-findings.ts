@@ -1,5 +1,6 @@
 import { goQuote } from "../../schema/go-format.js";
-import { isArray, isObject, type Json } from "../../schema/json.js";
+import { isArray, type Json, type JsonObject } from "../../schema/json.js";
+import { ERROR_BUDGET } from "../error-budget.js";
 
 /** Something that field validation has to say about a body. */
 export interface FieldFinding {
@@ -43,24 +44,71 @@ export function inDocumentOrder(
     path !== "" && unknown.some((each) => path === each.path || path.startsWith(`${each.path}.`));
   const findings = [...duplicates.filter((each) => !isInUnknown(each)), ...unknown];
   if (findings.length < 2) return findings.map(({ text }) => text);
-  const positions = new Map<string, number>([["", -1]]);
-  for (const path of pathsOf(document, "", isSorted)) if (!positions.has(path)) positions.set(path, positions.size);
-  const positionOf = ({ path }: FieldFinding): number => positions.get(path) ?? Number.POSITIVE_INFINITY;
-  return findings
-    .map((finding, index) => ({ finding, index }))
-    .sort((a, b) => positionOf(a.finding) - positionOf(b.finding) || a.index - b.index)
-    .map(({ finding }) => finding.text);
+  const ordered = inOrder(
+    document,
+    findings.filter(({ path }) => path !== ""),
+    isSorted,
+  );
+  const found = [...findings.filter(({ path }) => path === ""), ...ordered];
+  return found.slice(0, ERROR_BUDGET.findings).map(({ text }) => text);
 }
 
-function* pathsOf(value: Json, path: string, isSorted: boolean): Generator<string> {
+/** A finding, and how many characters of its path lead to where the walk is. */
+interface Sought {
+  readonly finding: FieldFinding;
+  readonly from: number;
+}
+
+/** Walks those parts of the document alone that findings are in: a text for each path in it would be quadratic. */
+function inOrder(document: Json, findings: readonly FieldFinding[], isSorted: boolean): readonly FieldFinding[] {
+  const ordered = new Set<FieldFinding>();
+  walk(
+    document,
+    findings.map((finding) => ({ finding, from: 0 })),
+    isSorted,
+    ordered,
+  );
+  // What the document does not have comes last.
+  return [...ordered, ...findings.filter((finding) => !ordered.has(finding))];
+}
+
+function walk(value: Json, sought: readonly Sought[], isSorted: boolean, ordered: Set<FieldFinding>): void {
+  if (sought.length === 0 || typeof value !== "object" || value === null) return;
+  const isList = isArray(value);
+  const byStart = new Map<string, Sought[]>();
+  for (const each of sought) {
+    const start = firstWord(each.finding.path, each.from, isList);
+    const others = byStart.get(start);
+    if (others === undefined) byStart.set(start, [each]);
+    else others.push(each);
+  }
+  const visit = (step: string, child: Json): void => {
+    const below: Sought[] = [];
+    for (const { finding, from } of byStart.get(firstWord(step, 0, isList)) ?? []) {
+      const { path } = finding;
+      const end = from + step.length;
+      if (!path.startsWith(step, from) || (end < path.length && path[end] !== "." && path[end] !== "[")) continue;
+      if (end === path.length) ordered.add(finding);
+      else below.push({ finding, from: path[end] === "." ? end + 1 : end });
+    }
+    walk(child, below, isSorted, ordered);
+  };
   if (isArray(value)) {
-    for (const [index, item] of value.entries()) yield* pathsOf(item, `${path}[${index}]`, isSorted);
-  } else if (isObject(value)) {
+    const indexes = [...byStart.keys()].map((text) => Number(text.slice(1, -1))).filter((index) => index in value);
+    for (const index of indexes.sort((a, b) => a - b)) visit(`[${index}]`, value[index]!);
+  } else {
     const keys = Object.keys(value);
-    for (const key of isSorted ? keys.sort() : keys) {
-      const at = path === "" ? key : `${path}.${key}`;
-      yield at;
-      yield* pathsOf(value[key]!, at, isSorted);
+    for (const key of isSorted ? keys.sort() : keys) visit(key, (value as JsonObject)[key]!);
+  }
+}
+
+/** An index with its brackets, or a key up to its first dot or bracket. */
+function firstWord(path: string, from: number, isIndex: boolean): string {
+  for (let at = from; at < path.length; at++) {
+    const character = path[at];
+    if (isIndex ? character === "]" : character === "." || character === "[") {
+      return path.slice(from, isIndex ? at + 1 : at);
     }
   }
+  return path.slice(from);
 }

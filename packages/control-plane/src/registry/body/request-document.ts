@@ -1,17 +1,15 @@
-import type { Tags } from "yaml";
 import type { Facts } from "../../facts/facts.js";
 import type { ApiRequest } from "../../http/api-request.js";
 import { decodeProtobufBody } from "../../protobuf/request-body.js";
 import { checkDepth } from "../../schema/depth.js";
-import { goQuote } from "../../schema/go-format.js";
 import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import { duplicateKeys, isPlainText } from "../../schema/json-text.js";
-import { yaml } from "../../yaml.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
 import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
 import { duplicateField, duplicateLines, type FieldFinding } from "./field-findings.js";
 import { goSyntaxError } from "./json-syntax.js";
-import { isTooDeepYaml, MAX_YAML_DEPTH } from "./yaml-depth.js";
+import { readYamlText, type YamlReading } from "./yaml-text.js";
+import type { YamlThread } from "./yaml-thread.js";
 
 /** A request body as data. */
 export interface RequestDocument {
@@ -20,8 +18,6 @@ export interface RequestDocument {
   readonly duplicates: readonly FieldFinding[];
 }
 
-/** Bounds on what one document may hold, so that walking it stays cheap. */
-const MAX_NODES = 1_000_000;
 const SHOWN_BYTES = 30;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -36,7 +32,7 @@ export function contentTypeOf(request: ApiRequest): string {
 
 /** The object that a create or an update sends. */
 export function readObject(
-  request: ApiRequest,
+  request: ApiRequest & YamlRequest,
   facts: Facts,
   expected: { readonly apiVersion: string; readonly kind: string; readonly isBuiltIn: boolean },
 ): { readonly object: JsonObject; readonly duplicates: readonly FieldFinding[] } {
@@ -51,7 +47,7 @@ export function readObject(
     badRequest(
       `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(request.body)})`,
     );
-  const { value, duplicates } = readDocument(request.body, type === "application/yaml", refuse);
+  const { value, duplicates } = readDocument(request, type === "application/yaml", refuse);
   if (isObject(value)) {
     // A custom resource says what it is; a built-in one may leave it to the path.
     if (!expected.isBuiltIn && !value.kind) {
@@ -69,11 +65,14 @@ export function readObject(
 export const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
 /** Parses JSON or YAML; `refuse` words the answer to what is neither. */
-export function readDocument(body: Uint8Array, isYaml: boolean, refuse: (why: string) => StatusError): RequestDocument {
-  const text = decodeText(body);
+export function readDocument(
+  request: YamlRequest,
+  isYaml: boolean,
+  refuse: (why: string) => StatusError,
+): RequestDocument {
   const refuseJson = (why: string): StatusError => refuse(`couldn't get version/kind; json parse error: ${why}`);
-  if (!isYaml) return readJson(text, refuseJson);
-  const document = readYaml(text, refuse);
+  if (!isYaml) return readJson(decodeText(request.body), refuseJson);
+  const document = readYaml(request, refuse);
   checkDepth(document.value, refuseJson);
   return document;
 }
@@ -109,58 +108,46 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
 }
 
 /** JSON is YAML, and parsed much faster; only what names a key twice has to be looked at line by line. */
-function readYaml(text: string, refuse: (why: string) => StatusError): RequestDocument {
-  const json = parsedJson(text);
-  if (json !== undefined && duplicateKeys(text, json).length === 0) return { value: json, duplicates: [] };
-  if (isTooDeepYaml(text)) throw refuse(`yaml: exceeded max depth of ${MAX_YAML_DEPTH}`);
-  const { isNode, LineCounter, parseDocument, visit } = yaml();
-  const lines = new LineCounter();
-  const options = { lineCounter: lines, uniqueKeys: false, version: "1.1", merge: true, customTags: goTags } as const;
-  const document = parseDocument(text, options);
-  const [problem] = document.errors;
-  if (problem !== undefined)
-    throw refuse(`yaml: line ${problem.linePos?.[0].line ?? 1}: ${yamlProblem(problem.message, text)}`);
-  const duplicates: string[] = [];
-  let nodes = 0;
-  visit(document, {
-    Node: () => {
-      if (++nodes > MAX_NODES) throw refuse("the document has too many nodes");
-    },
-    Map: (_key, map) => {
-      const seen = new Set<string>();
-      for (const { key } of map.items) {
-        const name = String(key);
-        const line = lines.linePos(isNode(key) ? (key.range?.[0] ?? 0) : 0).line;
-        if (seen.has(name)) duplicates.push(`line ${line}: key ${goQuote(name)} already set in map`);
-        seen.add(name);
-      }
-    },
-  });
-  // Aliases are bounded: a few bytes must not become gigabytes.
-  const value = document.toJS({ maxAliasCount: 100, mapAsMap: false }) as Json;
-  return { value: plain(value), duplicates: duplicateLines(duplicates) };
+function readYaml({ body, yaml }: YamlRequest, refuse: (why: string) => StatusError): RequestDocument {
+  if (yaml === undefined) {
+    const text = decodeText(body);
+    const json = plainJson(text);
+    return json === undefined ? documentOf(readYamlText(text), refuse) : { value: json, duplicates: [] };
+  }
+  return documentOf(yaml, refuse);
 }
 
-/** Go's YAML is 1.1 but for times: neither `1:30` nor `2026-01-01` is anything but text. */
-function goTags(tags: Tags): Tags {
-  return tags.filter((tag) => {
-    if (typeof tag === "string") return tag !== "timestamp" && tag !== "intTime" && tag !== "floatTime";
-    return tag.tag !== "tag:yaml.org,2002:timestamp" && !("format" in tag && tag.format === "TIME");
-  });
+function documentOf(reading: YamlReading, refuse: (why: string) => StatusError): RequestDocument {
+  if (reading.type === "refused") throw refuse(reading.why);
+  return { value: JSON.parse(reading.json) as Json, duplicates: duplicateLines(reading.duplicates) };
 }
 
-/** The common mistakes in the words of Go's parser; the others in those of ours. */
-function yamlProblem(message: string, text: string): string {
-  if (/Flow .*end with a [}\]]/.test(message) && /[[{,:]\s*$/.test(text)) return "did not find expected node content";
-  if (/Flow map.*end with a }/.test(message)) return "did not find expected ',' or '}'";
-  if (/Flow sequence.*end with a ]/.test(message)) return "did not find expected ',' or ']'";
-  if (/tab/i.test(message)) return "found character that cannot start any token";
-  return message.split("\n", 1)[0]!.replace(/ at line \d+.*$/, "");
+/** The value of a text that is JSON and names no key twice. */
+function plainJson(text: string): Json | undefined {
+  const value = parsedJson(text);
+  return value !== undefined && duplicateKeys(text, value).length === 0 ? value : undefined;
 }
 
-/** Dates and the like back to what JSON has. */
-function plain(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value ?? null)) as Json;
+/** A body in YAML, with what was read of it where that was done elsewhere. */
+export interface YamlRequest {
+  readonly body: Uint8Array;
+  readonly yaml?: YamlReading;
+}
+
+/** From here on reading YAML takes longer than the others' requests should wait. */
+const LARGE_YAML_BYTES = 32 * 1024;
+
+/** The request with its YAML read by a thread; the request itself where there is none, or little. */
+export function withLargeYamlRead<Request extends ApiRequest>(
+  request: Request,
+  thread: YamlThread,
+): Request | Promise<Request & YamlRequest> {
+  if (request.body.byteLength < LARGE_YAML_BYTES) return request;
+  const type = contentTypeOf(request);
+  if (type !== "application/yaml" && type !== "application/apply-patch+yaml") return request;
+  const text = decodeText(request.body);
+  if (plainJson(text) !== undefined) return request;
+  return thread.read(text).then((yaml) => ({ ...request, yaml }));
 }
 
 export function jsonTypeOf(value: Json): string {

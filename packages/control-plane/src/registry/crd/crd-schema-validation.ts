@@ -4,7 +4,8 @@ import { prune } from "../../schema/pruning.js";
 import type { Schema } from "../../schema/schema.js";
 import { validateStructural } from "../../schema/structural.js";
 import { validate } from "../../schema/validation.js";
-import { forbiddenField, invalidValue, notSupported, required } from "../field-error.js";
+import { fieldErrors } from "../error-budget.js";
+import { forbiddenField, invalidValue, notSupported, placed, required } from "../field-error.js";
 import type { FieldError } from "../status-error.js";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
@@ -35,7 +36,7 @@ const UNSUPPORTED = ["id", "additionalItems", "patternProperties", "definitions"
 
 /** A schema in a CRD: structural, with defaults that it allows itself, and without what Kubernetes does not support. */
 export function validateCrdSchema(schema: Schema, path: string, hasStatus: boolean): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (hasStatus) errors.push(...validateRoot(schema, path));
   if (schema.nullable) errors.push(forbiddenField(`${path}.nullable`, "nullable cannot be true at the root"));
   const isPlain = !namesDialect(schema);
@@ -73,12 +74,12 @@ function validateRoot(schema: Schema, path: string): readonly FieldError[] {
 
 /** A default must pass its own schema, and keep all its fields. */
 function validateDefaults(schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (schema.default !== undefined) {
     const value = schema.default as Json;
     const field = `${path}.default`;
     for (const error of validate(schema, value)) {
-      errors.push({ ...error, field: error.field === "<nil>" ? field : `${field}.${error.field}` });
+      errors.push(placed(error, error.field === "<nil>" ? field : `${field}.${error.field}`));
     }
     if (isObject(value) && !deepEqual(prune(schema, value).object, value)) {
       errors.push(invalidValue(field, value, "must not have unknown fields"));
@@ -101,7 +102,7 @@ function partsOf(schema: Schema, path: string): readonly (readonly [Schema, stri
 }
 
 function validateNode(schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { type } = schema;
   if (type && !TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, TYPES));
   for (const key of UNSUPPORTED) {
@@ -129,7 +130,7 @@ function validateNode(schema: Schema, path: string): FieldError[] {
 }
 
 function validateExtensions(schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { type, items } = schema;
   const mapType = schema["x-kubernetes-map-type"] as string | undefined;
   const listType = schema["x-kubernetes-list-type"] as string | undefined;
@@ -165,7 +166,7 @@ function validateSetItems(items: Schema, path: string): FieldError[] {
 }
 
 function validateListMap(schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const listType = schema["x-kubernetes-list-type"];
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   const keysField = `${path}.x-kubernetes-list-map-keys`;
@@ -203,7 +204,7 @@ function validateListMap(schema: Schema, path: string): FieldError[] {
 }
 
 function validateKey(items: Schema, key: string, property: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const field = `${path}.items.properties[${key}]`;
   const isRequired = items.required?.includes(key) ?? false;
   if (!isRequired && property.default === undefined) {

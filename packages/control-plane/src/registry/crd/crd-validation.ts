@@ -1,5 +1,6 @@
 import { deepEqual, type Json } from "../../schema/json.js";
-import { forbiddenField, invalidValue, notSupported, required } from "../field-error.js";
+import { addErrors, fieldErrors } from "../error-budget.js";
+import { forbiddenField, invalidValue, notSupported, Printed, required } from "../field-error.js";
 import { dns1035Label, dnsSubdomain } from "../metadata/name-rules.js";
 import type { FieldError } from "../status-error.js";
 import { validateCrdSchema } from "./crd-schema-validation.js";
@@ -17,14 +18,14 @@ import {
 export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   const { spec, metadata, status } = crd;
   if (!spec) return [required("spec")];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (metadata.name !== `${spec.names.plural}.${spec.group}`) {
     errors.push(invalidValue("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   }
-  errors.push(...validateSpec(spec));
-  errors.push(...validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
-  errors.push(...validateApproval(crd));
-  errors.push(...validatePreservation(spec));
+  addErrors(errors, validateSpec(spec));
+  addErrors(errors, validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
+  addErrors(errors, validateApproval(crd));
+  addErrors(errors, validatePreservation(spec));
   return errors;
 }
 
@@ -52,8 +53,8 @@ export function validateCrdUpdate(crd: CustomResourceDefinition, old: CustomReso
   }
   immutable("spec.group", spec.group, old.spec.group);
   immutable("spec.names.plural", spec.names.plural, old.spec.names.plural);
-  errors.push(...validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
-  if (old.spec.preserveUnknownFields !== true) errors.push(...validatePreservation(spec));
+  addErrors(errors, validateStoredVersions(status?.storedVersions ?? [], spec.versions ?? []));
+  if (old.spec.preserveUnknownFields !== true) addErrors(errors, validatePreservation(spec));
   return errors;
 }
 
@@ -80,8 +81,8 @@ function validateSpec(spec: CrdSpec): FieldError[] {
     ...validateNames(spec.names, "spec.names"),
   );
   const [first] = versions;
-  if (first !== undefined) errors.push(...validateCommon(first, common));
-  errors.push(...validateConversion(spec.conversion));
+  if (first !== undefined) addErrors(errors, validateCommon(first, common));
+  addErrors(errors, validateConversion(spec.conversion));
   return errors;
 }
 
@@ -111,7 +112,7 @@ function hasDefaults(value: unknown): boolean {
 }
 
 function validateVersionSet({ versions, names }: CrdSpec, common: CommonParts): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const given = versions ?? null;
   const shown = given?.map((version) => internalForm(version, common)) ?? null;
   if (given !== null && new Set(given.map(({ name }) => name)).size !== given.length) {
@@ -130,11 +131,7 @@ function validateVersionSet({ versions, names }: CrdSpec, common: CommonParts): 
 }
 
 function versionsError(versions: unknown, detail: string): FieldError {
-  return {
-    type: "FieldValueInvalid",
-    field: "spec.versions",
-    detail: `Invalid value: ${JSON.stringify(versions)}: ${detail}`,
-  };
+  return invalidValue("spec.versions", new Printed(() => JSON.stringify(versions)), detail);
 }
 
 /** A version as the real server prints it: its own struct, without what all versions have in common. */
@@ -162,7 +159,7 @@ function validateGroup(group: string): FieldError[] {
 }
 
 function validateVersion(version: CrdVersion, common: CommonParts, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const nameComplaints = dns1035Label(version.name ?? "");
   if (nameComplaints.length > 0)
     errors.push(invalidValue(`${path}.name`, version.name ?? "", nameComplaints.join(",")));
@@ -170,10 +167,10 @@ function validateVersion(version: CrdVersion, common: CommonParts, path: string)
     const detail = "can only be set for deprecated versions";
     errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, detail));
   }
-  if (!common.schema) errors.push(...validateSchemaOf(version, `${path}.schema`));
-  if (!common.subresources) errors.push(...validateScale(version, `${path}.subresources.scale`));
-  if (!common.additionalPrinterColumns) errors.push(...validateColumns(version, `${path}.additionalPrinterColumns`));
-  if (!common.selectableFields) errors.push(...validateSelectableFields(version, `${path}.selectableFields`));
+  if (!common.schema) addErrors(errors, validateSchemaOf(version, `${path}.schema`));
+  if (!common.subresources) addErrors(errors, validateScale(version, `${path}.subresources.scale`));
+  if (!common.additionalPrinterColumns) addErrors(errors, validateColumns(version, `${path}.additionalPrinterColumns`));
+  if (!common.selectableFields) addErrors(errors, validateSelectableFields(version, `${path}.selectableFields`));
   return errors;
 }
 
@@ -200,7 +197,7 @@ function validateSchemaOf({ schema, subresources }: CrdVersion, path: string): F
 }
 
 function validateNames(names: CrdNames, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const mixed = (field: string, value: string | undefined): void => {
     if (!value) return;
     const complaints = dns1035Label(value.toLowerCase());
@@ -237,19 +234,22 @@ function validateConversion(conversion: CrdConversion | undefined): FieldError[]
     return [forbiddenField(`${field}.webhook`, "should not be set when strategy is not set to Webhook")];
   }
   const config = webhook?.clientConfig;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (config === undefined) {
     errors.push(required(`${field}.webhookClientConfig`, "required when strategy is set to Webhook"));
   } else if ((config.url === undefined) === (config.service === undefined)) {
     errors.push(required(`${field}.webhookClientConfig`, "exactly one of url or service is required"));
   }
-  errors.push(...validateReviewVersions(webhook?.conversionReviewVersions ?? [], `${field}.conversionReviewVersions`));
+  addErrors(
+    errors,
+    validateReviewVersions(webhook?.conversionReviewVersions ?? [], `${field}.conversionReviewVersions`),
+  );
   return errors;
 }
 
 function validateReviewVersions(versions: readonly string[], field: string): FieldError[] {
   if (versions.length === 0) return [required(field)];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   versions.forEach((version, index) => {
     if (versions.indexOf(version) < index)
       errors.push(invalidValue(`${field}[${index}]`, version, "duplicate version"));

@@ -1,4 +1,5 @@
 import type { Schema } from "../../schema/schema.js";
+import { addErrors, fieldErrors } from "../error-budget.js";
 import { duplicate, invalidValue, required, tooMany } from "../field-error.js";
 import type { FieldError } from "../status-error.js";
 import type { CrdVersion } from "./custom-resource-definition.js";
@@ -10,7 +11,7 @@ const MAX_SELECTABLE_FIELDS = 8;
 export function validateColumns({ additionalPrinterColumns = [] }: CrdVersion, path: string): FieldError[] {
   return additionalPrinterColumns.flatMap((column, index) => {
     const field = `${path}[${index}]`;
-    const errors: FieldError[] = [];
+    const errors: FieldError[] = fieldErrors();
     if (!column.name) errors.push(required(`${field}.name`));
     const types = `must be one of ${COLUMN_TYPES.join(",")}`;
     if (!column.type) errors.push(required(`${field}.type`, types));
@@ -19,7 +20,7 @@ export function validateColumns({ additionalPrinterColumns = [] }: CrdVersion, p
       errors.push(invalidValue(`${field}.format`, column.format, `must be one of ${COLUMN_FORMATS.join(",")}`));
     }
     if (!column.jsonPath) errors.push(required(`${field}.JSONPath`));
-    else errors.push(...validateDotPath(column.jsonPath, `${field}.JSONPath`));
+    else addErrors(errors, validateDotPath(column.jsonPath, `${field}.JSONPath`));
     return errors;
   });
 }
@@ -27,14 +28,14 @@ export function validateColumns({ additionalPrinterColumns = [] }: CrdVersion, p
 export function validateScale({ subresources }: CrdVersion, path: string): FieldError[] {
   const scale = subresources?.scale;
   if (scale === undefined || scale === null) return [];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const check = (field: string, value: string | undefined, parents: readonly string[], where: string): void => {
     if (!value) {
       errors.push(required(`${path}.${field}`));
       return;
     }
     const found = validateDotPath(value, `${path}.${field}`);
-    errors.push(...found);
+    addErrors(errors, found);
     if (found.length === 0 && !parents.some((parent) => value.startsWith(parent))) {
       errors.push(invalidValue(`${path}.${field}`, value, `should be a json path under ${where}`));
     }
@@ -52,7 +53,7 @@ function validateDotPath(value: string, field: string): FieldError[] {
 }
 
 export function validateSelectableFields({ selectableFields = [], schema }: CrdVersion, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const seen = new Set<string>();
   selectableFields.forEach(({ jsonPath }, index) => {
     const field = `${path}[${index}].jsonPath`;

@@ -78,7 +78,7 @@ export class DiscoveryEndpoints {
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
     const accept = headerOf(request, "accept");
     const isOwn = !isAggregators(request.path.split("/").filter((part) => part !== ""));
-    const representation = negotiate(accept, isOwn || asksForProtobuf(accept), false, isPretty);
+    const representation = negotiate(accept, isOwn || asksForProtobuf(accept), "none", isPretty);
     const { body } = this.#document(key, make);
     if (representation !== JSON_ANSWER) return answer(200, JSON.parse(body.toString()), representation);
     return { status: 200, headers: JSON_HEADERS, body };

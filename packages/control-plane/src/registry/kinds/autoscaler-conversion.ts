@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { Conversion } from "../resource-definition.js";
 
 /** What v1 cannot say is kept in annotations. */

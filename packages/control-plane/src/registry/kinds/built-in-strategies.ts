@@ -1,4 +1,5 @@
-import { formatTime, type KubeObject, type UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { formatTime, type UntypedObject } from "setpoint/kinds";
 import {
   bindingStrategy,
   mutatingBindingStrategy,
@@ -73,6 +74,9 @@ const EXTRAS: Readonly<Record<string, Extras>> = {
   "/persistentvolumeclaims": claimPreparation,
   "/persistentvolumes": volumePreparation,
   "/nodes": { keepsStatusOfNew: true },
+  "apiregistration.k8s.io/apiservices": { statusKeeps: ALL_METADATA },
+  "flowcontrol.apiserver.k8s.io/flowschemas": { statusKeeps: ALL_METADATA },
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": { statusKeeps: ALL_METADATA },
   "networking.k8s.io/ipaddresses": { nameRule: addressName },
   "networking.k8s.io/servicecidrs": { statusKeeps: ALL_METADATA },
   "resource.k8s.io/resourceclaims": { statusKeeps: ALL_METADATA },

@@ -1,4 +1,5 @@
-import { formatTime, type KubeObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { isObject, type JsonObject } from "../../schema/json.js";
 import type { Strategy } from "../strategy.js";
 import { asJson } from "../write/field-ownership.js";

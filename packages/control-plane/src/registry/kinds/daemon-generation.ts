@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { deepEqual, type Json } from "../../schema/json.js";
 import type { Strategy } from "../strategy.js";
 

@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { deepEqual, type Json } from "../../schema/json.js";
 import { forbiddenField, invalidValue } from "../field-error.js";
 import type { FieldError } from "../status-error.js";

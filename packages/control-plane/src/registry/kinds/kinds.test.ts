@@ -159,7 +159,9 @@ describe("subresources", () => {
   });
 
   it("resize the containers of a pod and nothing else", async () => {
-    await plane.request("POST", `${CORE}/pods`, { body: pod });
+    const resources = { requests: { cpu: "500m" } };
+    const sized = { ...pod, spec: { containers: [{ ...pod.spec.containers[0], resources }] } };
+    await plane.request("POST", `${CORE}/pods`, { body: sized });
     const containers = [{ name: "c", image: "other", resources: { requests: { cpu: "1" } } }];
     const { body } = await plane.request("PATCH", `${CORE}/pods/p/resize`, {
       contentType: "application/strategic-merge-patch+json",

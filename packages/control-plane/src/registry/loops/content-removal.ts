@@ -5,7 +5,7 @@ import { removeStored } from "./plane-write.js";
 /** So many deletes are under way at once: they share the storage's commits. */
 const AT_ONCE = 64;
 
-/** Deletes every object that is not being deleted yet, and returns those that remain for now. */
+/** Deletes every object that is not being deleted yet, and returns those that remain for now. Throws the first refusal. */
 export async function removeAll(
   environment: WriteEnvironment,
   objects: readonly StoredObject[],
@@ -15,7 +15,11 @@ export async function removeAll(
   const waiting = objects.filter(({ object }) => object.metadata.deletionTimestamp === undefined);
   for (let start = 0; start < waiting.length; start += AT_ONCE) {
     const batch = waiting.slice(start, start + AT_ONCE);
-    await Promise.all(batch.map((stored) => removeStored(environment, stored, account, "Background", signal)));
+    const removals = batch.map((stored) => removeStored(environment, stored, account, "Background", signal));
+    const refused = (await Promise.allSettled(removals)).find(({ status }) => status === "rejected");
+    if (refused?.status === "rejected") throw refused.reason;
+    // Others have their turn: writes to memory alone never leave the event loop by themselves.
+    await environment.clock.sleep(0, signal);
   }
   return objects.flatMap(({ resource, key }) => environment.storage.get(resource, key) ?? []);
 }

@@ -1,4 +1,5 @@
-import type { KubeObject, OwnerReference } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { storageKey } from "../write/write-request.js";
 import { changeStored, removeStored, withoutFinalizer, withoutOwners } from "./plane-write.js";
@@ -22,8 +23,9 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   onChanges(changes: readonly Change[]): void {
-    for (const { type, current } of changes) {
+    for (const { type, current, previous } of changes) {
       const { metadata } = current.object;
+      if (previous !== undefined) this.#addReleased(previous.object, current.object);
       const isRelevant = (metadata.ownerReferences?.length ?? 0) > 0 || hasMark(current.object);
       if (type !== "deleted" && isRelevant) this.#add(current);
       if (type !== "deleted" && metadata.deletionTimestamp === undefined) continue;
@@ -44,6 +46,14 @@ export class GarbageCollector implements AsyncDisposable {
   #addOwner(owner: OwnerReference, namespace: string | undefined): void {
     const stored = this.#ownerOf(owner, namespace);
     if (typeof stored === "object" && hasMark(stored.object)) this.#add(stored);
+  }
+
+  /** Owners that `previous` blocked and `current` does not block may be free to go. */
+  #addReleased(previous: KubeObject, current: KubeObject): void {
+    const { ownerReferences = [], namespace } = previous.metadata;
+    for (const owner of ownerReferences) {
+      if (owner.blockOwnerDeletion === true && !isBlocking(current, owner.uid)) this.#addOwner(owner, namespace);
+    }
   }
 
   /** The owner; `absent` where there is none with this uid; `unknown` where nobody can tell. */
@@ -86,8 +96,13 @@ export class GarbageCollector implements AsyncDisposable {
       );
       return;
     }
-    const [dependent] = this.#environment.storage.dependents(uid);
-    const isForeground = waiting.length > 0 && dependent !== undefined;
+    const dependents = [...this.#environment.storage.dependents(uid)];
+    const isForeground = waiting.length > 0 && dependents.length > 0;
+    if (isForeground && dependents.some(({ object }) => isDeletingDependents(object))) {
+      // A dependent that waits for this object is taken for an owner further up, as the real collector takes it: in a
+      // circle, one object must stop to block its owner, or all of them would wait for each other.
+      await changeStored(this.#environment, stored, ACCOUNT, signal, withoutBlocking);
+    }
     const policy = finalizers.includes(ORPHAN)
       ? "Orphan"
       : isForeground || finalizers.includes(FOREGROUND)
@@ -107,18 +122,28 @@ export class GarbageCollector implements AsyncDisposable {
     await changeStored(this.#environment, owner, ACCOUNT, signal, (object) => withoutFinalizer(object, ORPHAN));
   }
 
-  /** An owner that is deleted in the foreground goes when the dependents that block it are gone. */
+  /**
+   * An owner that is deleted in the foreground goes when the dependents that block it are gone. Its dependents are not
+   * queued here: they were when the owner was marked. Two that wait for each other would queue each other for ever.
+   */
   async #awaitDependents(owner: StoredObject, signal: AbortSignal): Promise<void> {
     const { uid } = owner.object.metadata;
-    const dependents = [...this.#environment.storage.dependents(uid)];
-    const isBlocking = ({ object }: StoredObject): boolean =>
-      (object.metadata.ownerReferences ?? []).some((each) => each.uid === uid && each.blockOwnerDeletion === true);
-    if (!dependents.some(isBlocking)) {
-      await changeStored(this.#environment, owner, ACCOUNT, signal, (object) => withoutFinalizer(object, FOREGROUND));
-      return;
-    }
-    for (const dependent of dependents) this.#add(dependent);
+    for (const { object } of this.#environment.storage.dependents(uid)) if (isBlocking(object, uid)) return;
+    await changeStored(this.#environment, owner, ACCOUNT, signal, (object) => withoutFinalizer(object, FOREGROUND));
   }
+}
+
+function isBlocking({ metadata }: KubeObject, ownerUid: string): boolean {
+  return (metadata.ownerReferences ?? []).some(
+    ({ uid, blockOwnerDeletion }) => uid === ownerUid && blockOwnerDeletion === true,
+  );
+}
+
+function withoutBlocking(object: KubeObject): KubeObject {
+  const ownerReferences = object.metadata.ownerReferences?.map((owner) =>
+    owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner,
+  );
+  return { ...object, metadata: { ...object.metadata, ...(ownerReferences && { ownerReferences }) } };
 }
 
 function hasMark({ metadata }: KubeObject): boolean {

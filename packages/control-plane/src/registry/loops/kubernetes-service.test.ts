@@ -47,6 +47,23 @@ describe("the service kubernetes", () => {
     });
   });
 
+  it("puts right what somebody has changed", async () => {
+    await using service = await announce(6443);
+    const merge = (path: string, body: object) =>
+      plane.request("PATCH", path, { body, contentType: "application/merge-patch+json" });
+    const before = [await get(SERVICE), await get(ENDPOINTS), await get(SLICE)];
+    await merge(SERVICE, { metadata: { labels: { provider: "other" } }, spec: { ports: null } });
+    await merge(ENDPOINTS, { subsets: null });
+    await merge(SLICE, { endpoints: [], ports: [] });
+    await service.settled();
+    const after = [await get(SERVICE), await get(ENDPOINTS), await get(SLICE)];
+    const content = ({ metadata: { labels }, spec, subsets, endpoints, ports }: Awaited<ReturnType<typeof get>>) => ({
+      ...{ labels, spec, subsets, endpoints, ports },
+    });
+    expect(after.map(content)).toEqual(before.map(content));
+    expect(failures).toEqual([]);
+  });
+
   it("follows a server that starts at another port, writes nothing at the same, and keeps what others added", async () => {
     {
       await using _service = await announce(6443);

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { tracked } from "../write/field-ownership.js";
 import { update } from "../write/update.js";
 import { planeRequest } from "./plane-write.js";
@@ -56,7 +57,7 @@ const DESIRED: Desired = {
 
 /**
  * Keeps the service `kubernetes` in `default`, and its endpoints, at the address of a server that listens: set at its
- * start, made again where somebody deletes one of them.
+ * start, put right where somebody changes or deletes one of them.
  */
 export class KubernetesService implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -74,10 +75,7 @@ export class KubernetesService implements AsyncDisposable {
     this.#subscriptions = Object.keys(DESIRED).map((resource) =>
       storage.subscribe(resource, storage.revision, {
         changes: (changes) => {
-          const isGone = changes.some(
-            ({ type, current }) => type === "deleted" && current.key === `${NAMESPACE}/${NAME}`,
-          );
-          if (isGone) this.#loop.add(resource);
+          if (changes.some(({ current }) => current.key === `${NAMESPACE}/${NAME}`)) this.#loop.add(resource);
         },
         ended: () => {},
       }),

@@ -1,29 +1,32 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
+import { deepEqual, type Json } from "../../schema/json.js";
 import type { Change, StoredObject } from "../../storage/storage.js";
+import { StatusError } from "../status-error.js";
 import { tracked } from "../write/field-ownership.js";
 import { timestamp } from "../write/object-layout.js";
 import { update } from "../write/update.js";
 import { removeAll } from "./content-removal.js";
+import { type NamespaceCondition, namespaceFindings, withFindings } from "./namespace-conditions.js";
 import { planeRequest } from "./plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "namespace-controller";
 const NAMESPACES = "/namespaces";
+const PODS = "/pods";
 
 interface NamespaceLike extends UntypedObject {
   readonly spec?: { readonly finalizers?: readonly string[] };
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly NamespaceCondition[] };
 }
 
-interface Condition {
-  readonly type: string;
-  readonly status: "True" | "False";
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
-}
+/** How long the real controller gives finalizers before it looks again. */
+const FINALIZER_SECONDS = 15;
 
-/** Empties namespaces that are deleted, and lets them go when nothing is left. */
+/**
+ * Empties namespaces that are deleted, and lets them go when nothing is left. Pods go first: while any is there, nothing
+ * else is deleted, so that what runs in the pods keeps its configuration, its network policies and its permissions.
+ */
 export class NamespaceDeletion implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
@@ -50,33 +53,91 @@ export class NamespaceDeletion implements AsyncDisposable {
   }
 
   async #empty(name: string, signal: AbortSignal): Promise<void> {
-    const { storage } = this.#environment;
+    const { storage, clock } = this.#environment;
     const namespace = storage.get(NAMESPACES, name);
-    if (namespace?.object.metadata.deletionTimestamp === undefined) return;
+    const deletedAt = namespace?.object.metadata.deletionTimestamp;
+    if (namespace === undefined || deletedAt === undefined) return;
     if (!(namespace.object as NamespaceLike).spec?.finalizers?.includes("kubernetes")) return;
-    const remaining = await removeAll(this.#environment, [...this.#content(name)], ACCOUNT, signal);
-    if (remaining.length > 0) return this.#report(name, remaining, signal);
-    await this.#change(name, "finalize", signal, (object) => ({
-      ...object,
-      spec: { ...object.spec, finalizers: (object.spec?.finalizers ?? []).filter((each) => each !== "kubernetes") },
-    }));
+    const graceSeconds = graceLeft(storage.snapshot(PODS)!.entries({ namespace: name }), deletedAt, clock.now());
+    const pods = await this.#removed(name, PODS, graceSeconds, signal);
+    if (pods.remaining.length > 0) {
+      await this.#report(name, pods.failures, [], signal);
+      if (pods.failures.length > 0) throw contentFailure(pods.failures);
+      return this.#lookAgain(name, graceSeconds > 0 ? graceSeconds : FINALIZER_SECONDS);
+    }
+    const failures = [...pods.failures];
+    const remaining: StoredObject[] = [];
+    for (const resource of this.#otherResources()) {
+      const rest = await this.#removed(name, resource, 0, signal);
+      failures.push(...rest.failures);
+      remaining.push(...rest.remaining);
+    }
+    await this.#report(name, failures, remaining, signal);
+    if (failures.length > 0) throw contentFailure(failures);
+    if (remaining.length > 0) return this.#lookAgain(name, FINALIZER_SECONDS);
+    await this.#change(name, "finalize", signal, (object) => {
+      const { finalizers = [], ...spec } = object.spec ?? {};
+      const others = finalizers.filter((each) => each !== "kubernetes");
+      return { ...object, spec: others.length === 0 ? spec : { ...spec, finalizers: others } };
+    });
   }
 
-  *#content(namespace: string): Iterable<StoredObject> {
+  /** After half of the time that the rest is thought to need, as the real controller does. */
+  #lookAgain(name: string, expectedSeconds: number): void {
+    this.#loop.addAfter(name, (Math.floor(expectedSeconds / 2) + 1) * 1_000);
+  }
+
+  *#otherResources(): Iterable<string> {
     const { storage, catalog } = this.#environment;
     for (const resource of storage.resources()) {
-      if (catalog.stored(resource)?.namespaced !== true) continue;
-      yield* storage.snapshot(resource)!.entries({ namespace });
+      if (resource !== PODS && catalog.stored(resource)?.namespaced === true) yield resource;
     }
   }
 
-  /** Says in the namespace's status what it waits for. */
-  async #report(name: string, remaining: readonly StoredObject[], signal: AbortSignal): Promise<void> {
-    const now = timestamp(this.#environment.clock.now());
-    await this.#change(name, "status", signal, (object) => ({
-      ...object,
-      status: { ...object.status, phase: "Terminating", conditions: conditionsOf(remaining, object, now) },
-    }));
+  /** Deletes the objects of one resource. A refused delete hides how many objects remain, as in the real controller. */
+  async #removed(namespace: string, resource: string, graceSeconds: number, signal: AbortSignal): Promise<Removal> {
+    const objects = [...this.#environment.storage.snapshot(resource)!.entries({ namespace })];
+    if (objects.length === 0) return { remaining: [], failures: [] };
+    try {
+      const remaining = await removeAll(this.#environment, objects, ACCOUNT, signal);
+      const isExpected = remaining.length === 0 || graceSeconds > 0 || remaining.some(hasFinalizers);
+      return { remaining, failures: isExpected ? [] : [this.#unexpected(namespace, resource)] };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof StatusError)) throw error;
+      return { remaining: [], failures: [error.message] };
+    }
+  }
+
+  #unexpected(namespace: string, resource: string): string {
+    const { group, version, plural } = this.#environment.catalog.stored(resource)!;
+    const gvr = `${group}/${version}, Resource=${plural}`;
+    return `unexpected items still remain in namespace: ${namespace} for gvr: ${gvr}`;
+  }
+
+  /** Writes what the namespace waits for into its status, where that has changed. */
+  async #report(
+    name: string,
+    failures: readonly string[],
+    remaining: readonly StoredObject[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, storage } = this.#environment;
+    const now = timestamp(clock.now());
+    const next = (object: NamespaceLike): NamespaceLike => {
+      const found = namespaceFindings(failures, remaining, (resource) => this.#groupsOf(resource));
+      const conditions = withFindings(object.status?.conditions ?? [], found, now);
+      return { ...object, status: { ...object.status, phase: "Terminating", conditions } };
+    };
+    const current = storage.get(NAMESPACES, name)?.object as NamespaceLike | undefined;
+    if (current === undefined) return;
+    if (deepEqual((current.status ?? null) as Json, next(current).status as unknown as Json)) return;
+    await this.#change(name, "status", signal, next);
+  }
+
+  /** The names under which a stored resource is served: events are in two groups. */
+  #groupsOf(resource: string): readonly string[] {
+    const served = [...this.#environment.catalog.definitions()].filter(({ storageId }) => storageId === resource);
+    return [...new Set(served.map(({ plural, group }) => `${plural}.${group}`))];
   }
 
   async #change(
@@ -95,66 +156,31 @@ export class NamespaceDeletion implements AsyncDisposable {
   }
 }
 
-function conditionsOf(remaining: readonly StoredObject[], namespace: NamespaceLike, now: string): readonly Condition[] {
-  const byResource = counted(remaining.map(({ resource }) => resourceText(resource)));
-  const byFinalizer = counted(remaining.flatMap(({ object }) => object.metadata.finalizers ?? []));
-  const resources = byResource.map(([resource, count]) => `${resource} has ${count} resource instances`).join(", ");
-  const finalizers = byFinalizer.map(([finalizer, count]) => `${finalizer} in ${count} resource instances`).join(", ");
-  const wanted: readonly Omit<Condition, "lastTransitionTime">[] = [
-    {
-      type: "NamespaceDeletionDiscoveryFailure",
-      status: "False",
-      reason: "ResourcesDiscovered",
-      message: "All resources successfully discovered",
-    },
-    {
-      type: "NamespaceDeletionGroupVersionParsingFailure",
-      status: "False",
-      reason: "ParsedGroupVersions",
-      message: "All legacy kube types successfully parsed",
-    },
-    {
-      type: "NamespaceDeletionContentFailure",
-      status: "False",
-      reason: "ContentDeleted",
-      message: "All content successfully deleted, may be waiting on finalization",
-    },
-    {
-      type: "NamespaceContentRemaining",
-      status: "True",
-      reason: "SomeResourcesRemain",
-      message: `Some resources are remaining: ${resources}`,
-    },
-    byFinalizer.length > 0
-      ? {
-          type: "NamespaceFinalizersRemaining",
-          status: "True",
-          reason: "SomeFinalizersRemain",
-          message: `Some content in the namespace has finalizers remaining: ${finalizers}`,
-        }
-      : {
-          type: "NamespaceFinalizersRemaining",
-          status: "False",
-          reason: "ContentHasNoFinalizers",
-          message: "All content-preserving finalizers finished",
-        },
-  ];
-  const before = namespace.status?.conditions ?? [];
-  return wanted.map(({ type, status, reason, message }) => {
-    const old = before.find((condition) => condition.type === type);
-    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now;
-    return { type, status, lastTransitionTime, reason, message };
-  });
+interface Removal {
+  readonly remaining: readonly StoredObject[];
+  readonly failures: readonly string[];
 }
 
-/** `configmaps.` for the core group, `deployments.apps` for others: as the real controller prints them. */
-function resourceText(resource: string): string {
-  const slash = resource.indexOf("/");
-  return `${resource.slice(slash + 1)}.${resource.slice(0, slash)}`;
+function hasFinalizers({ object }: StoredObject): boolean {
+  return (object.metadata.finalizers?.length ?? 0) > 0;
 }
 
-function counted(values: readonly string[]): readonly (readonly [string, number])[] {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+function contentFailure(failures: readonly string[]): Error {
+  return new Error(failures.join(", "));
+}
+
+interface PodLike {
+  readonly spec?: { readonly terminationGracePeriodSeconds?: number };
+  readonly status?: { readonly phase?: string };
+}
+
+/** The longest grace among running pods, or 0 once that time has passed since the namespace was deleted. */
+function graceLeft(pods: Iterable<StoredObject>, deletedAt: string, nowMs: number): number {
+  let seconds = 0;
+  for (const { object } of pods) {
+    const { spec, status } = object as unknown as PodLike;
+    if (status?.phase === "Succeeded" || status?.phase === "Failed") continue;
+    seconds = Math.max(seconds, spec?.terminationGracePeriodSeconds ?? 0);
+  }
+  return nowMs - Date.parse(deletedAt) >= seconds * 1_000 ? 0 : seconds;
 }

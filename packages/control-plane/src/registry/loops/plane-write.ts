@@ -1,4 +1,5 @@
-import type { KubeObject, ObjectMeta, OwnerReference } from "setpoint";
+import type { KubeObject, ObjectMeta } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 import type { StoredObject } from "../../storage/storage.js";
 import { type Propagation, parseDeleteOptions } from "../query/delete-options.js";
 import type { ResourceDefinition } from "../resource-definition.js";
@@ -31,6 +32,7 @@ export function planeRequest(
     fieldManager: "kube-controller-manager",
     isDryRun: false,
     options: {},
+    authorizeCreate: () => {},
     warn: () => {},
     signal,
   };

@@ -11,6 +11,9 @@ import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 const QUOTAS = "/resourcequotas";
 const ACCOUNT = "resourcequota-controller";
 
+/** After so long without another write a status is checked. The real controller checks all of them every five minutes. */
+const RESYNC_MS = 10_000;
+
 /** Keeps what quotas say of their use in step with the objects of their namespaces. */
 export class QuotaStatus implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -23,7 +26,8 @@ export class QuotaStatus implements AsyncDisposable {
 
   /**
    * Counts again for a new or changed quota, and where something was given back. What is taken is noted by admission, before
-   * it is stored: to count then would forget it.
+   * it is stored: to count then would forget it. Whoever wrote a status, it is looked at once more when it has been left alone
+   * for a while; a count that came too early is put right by the look that follows it.
    */
   onChanges(changes: readonly Change[]): void {
     const quotas = this.#environment.storage.snapshot(QUOTAS)!;
@@ -31,7 +35,10 @@ export class QuotaStatus implements AsyncDisposable {
     for (const change of changes) {
       const { resource, key, object: changed } = change.current;
       const { namespace } = changed.metadata;
-      if (resource === QUOTAS && isRedefined(change)) this.#loop.add(key);
+      if (resource === QUOTAS && change.type !== "deleted") {
+        if (isRedefined(change)) this.#loop.add(key);
+        else this.#loop.addAfter(key, RESYNC_MS);
+      }
       if (namespace === undefined || !givesBack(change)) continue;
       for (const quota of quotas.entries({ namespace })) this.#loop.add(quota.key);
     }

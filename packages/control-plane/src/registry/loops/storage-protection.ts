@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { changeStored, withoutFinalizer } from "./plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
@@ -24,7 +25,10 @@ interface ClaimUser extends UntypedObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** Lets claims, volumes and their classes go once they are deleted and nobody uses them any more. */
+/**
+ * Lets claims, volumes and their classes go once they are deleted and nobody uses them any more. Admission gives them the
+ * finalizer for it; where somebody takes that away, they get it again.
+ */
 export class StorageProtection implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
@@ -35,9 +39,10 @@ export class StorageProtection implements AsyncDisposable {
   }
 
   onChanges(changes: readonly Change[]): void {
-    for (const { current } of changes) {
+    for (const { type, current } of changes) {
       const { resource, key, object } = current;
-      if (FINALIZERS[resource] !== undefined && object.metadata.deletionTimestamp !== undefined) {
+      const finalizer = FINALIZERS[resource];
+      if (finalizer !== undefined && type !== "deleted" && isDue(object, finalizer)) {
         this.#loop.add(`${resource} ${key}`);
       }
       // Whoever used it may have been the last.
@@ -57,9 +62,15 @@ export class StorageProtection implements AsyncDisposable {
     const resource = workKey.slice(0, space);
     const stored = this.#environment.storage.get(resource, workKey.slice(space + 1));
     const finalizer = FINALIZERS[resource]!;
-    if (stored?.object.metadata.deletionTimestamp === undefined) return;
+    if (stored === undefined) return;
+    if (stored.object.metadata.deletionTimestamp === undefined) return this.#protect(stored, finalizer, signal);
     if (!stored.object.metadata.finalizers?.includes(finalizer) || this.#isUsed(stored)) return;
     await changeStored(this.#environment, stored, ACCOUNT, signal, (object) => withoutFinalizer(object, finalizer));
+  }
+
+  async #protect(stored: StoredObject, finalizer: string, signal: AbortSignal): Promise<void> {
+    if (stored.object.metadata.finalizers?.includes(finalizer)) return;
+    await changeStored(this.#environment, stored, ACCOUNT, signal, (object) => withFinalizer(object, finalizer));
   }
 
   #isUsed({ resource, object }: StoredObject): boolean {
@@ -73,6 +84,18 @@ export class StorageProtection implements AsyncDisposable {
     const pods = storage.snapshot(PODS)!.entries({ namespace: namespace! });
     return some(pods, (pod) => !isOver(pod) && claimsOf(pod).includes(name));
   }
+}
+
+/** Whether it is to be let go, or to be protected again. */
+function isDue({ metadata }: KubeObject, finalizer: string): boolean {
+  return metadata.deletionTimestamp !== undefined || !metadata.finalizers?.includes(finalizer);
+}
+
+/** Nothing can be added to an object that is being deleted by now. */
+function withFinalizer(object: KubeObject, finalizer: string): KubeObject {
+  const { metadata } = object;
+  if (!isDue(object, finalizer) || metadata.deletionTimestamp !== undefined) return object;
+  return { ...object, metadata: { ...metadata, finalizers: [...(metadata.finalizers ?? []), finalizer] } };
 }
 
 function claimsOf(pod: KubeObject): readonly string[] {

@@ -1,4 +1,5 @@
-import type { Clock } from "setpoint";
+import { setMaxListeners } from "node:events";
+import type { Clock } from "setpoint/clock";
 import type { WriteEnvironment } from "../write/write-request.js";
 
 /** What the plane's own loops need. */
@@ -8,6 +9,8 @@ export interface LoopEnvironment extends WriteEnvironment {
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
+/** Keys in a row, before requests have their turn: work on memory alone never leaves the event loop by itself. */
+const KEYS_PER_TURN = 16;
 
 /** Receives what went wrong in a loop and will be tried again. */
 export type LoopLog = (message: string, error: unknown) => void;
@@ -30,6 +33,8 @@ export class WorkLoop implements AsyncDisposable {
     { clock, log }: { readonly clock: Clock; readonly log: LoopLog },
     work: (key: string, signal: AbortSignal) => Promise<void>,
   ) {
+    // All that a turn has under way listens: deletes of many objects at once, and their webhooks.
+    setMaxListeners(0, this.#lifetime.signal);
     this.#clock = clock;
     this.#log = log;
     this.#work = work;
@@ -39,6 +44,17 @@ export class WorkLoop implements AsyncDisposable {
     if (this.#lifetime.signal.aborted) return;
     this.#keys.add(key);
     this.#running ??= this.#run();
+  }
+
+  /** Adds the key after `delayMs`. Of several calls for one key the last counts. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#lifetime.signal.aborted) return;
+    this.#retries.get(key)?.[Symbol.dispose]();
+    const timer = this.#clock.timer(delayMs, () => {
+      this.#retries.delete(key);
+      this.add(key);
+    });
+    this.#retries.set(key, timer.unref());
   }
 
   /** Resolves once every key that was added so far had its turn; what failed is not waited for. */
@@ -56,7 +72,9 @@ export class WorkLoop implements AsyncDisposable {
   async #run(): Promise<void> {
     // Never within the change that added the key: its writer goes first.
     await undefined;
+    let keys = 0;
     for (const key of this.#keys) {
+      if (++keys % KEYS_PER_TURN === 0) await this.#clock.sleep(0, this.#lifetime.signal).catch(() => {});
       if (this.#lifetime.signal.aborted) break;
       this.#keys.delete(key);
       try {
@@ -75,11 +93,6 @@ export class WorkLoop implements AsyncDisposable {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
     const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
-    this.#retries.get(key)?.[Symbol.dispose]();
-    const timer = this.#clock.timer(delayMs, () => {
-      this.#retries.delete(key);
-      this.add(key);
-    });
-    this.#retries.set(key, timer.unref());
+    this.addAfter(key, delayMs);
   }
 }

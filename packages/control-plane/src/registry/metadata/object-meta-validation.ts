@@ -1,5 +1,7 @@
-import type { KubeObject, ObjectMeta, OwnerReference } from "setpoint";
-import { forbiddenField, invalidValue, required, tooLong } from "../field-error.js";
+import type { KubeObject, ObjectMeta } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
+import { fieldErrors } from "../error-budget.js";
+import { forbiddenField, invalidValue, Printed, required, tooLong } from "../field-error.js";
 import type { FieldError } from "../status-error.js";
 import { labelName, labelValue, type NameRule, qualifiedName } from "./name-rules.js";
 
@@ -14,7 +16,7 @@ export function validateObjectMeta(
   nameRule: NameRule,
 ): FieldError[] {
   const meta: Partial<ObjectMeta> = object.metadata;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { generateName, name } = meta;
   if (generateName) {
     for (const complaint of nameRule(generateName, true)) {
@@ -40,11 +42,12 @@ const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", "orphan", "foregro
 /** Kinds of Kubernetes itself take only finalizers that are known or say whose they are. */
 export function validateKubernetesFinalizers({ metadata }: Pick<KubeObject, "metadata">): FieldError[] {
   const detail = "name is neither a standard finalizer name nor is it fully qualified";
-  return (metadata.finalizers ?? []).flatMap((finalizer, index) =>
-    finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
-      ? []
-      : [invalidValue(`metadata.finalizers[${index}]`, finalizer, detail)],
-  );
+  const errors = fieldErrors();
+  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
+    if (finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)) continue;
+    errors.push(invalidValue(`metadata.finalizers[${index}]`, finalizer, detail));
+  }
+  return errors;
 }
 
 /** The metadata of an object about to replace `old`. */
@@ -54,7 +57,7 @@ export function validateObjectMetaUpdate(
 ): FieldError[] {
   const meta: Partial<ObjectMeta> = object.metadata;
   const was: Partial<ObjectMeta> = old.metadata;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (was.deletionTimestamp !== undefined) errors.push(...validateNoNewFinalizers(meta.finalizers, was.finalizers));
   if (!meta.resourceVersion) {
     errors.push(invalidValue("metadata.resourceVersion", "", "must be specified for an update"));
@@ -96,7 +99,7 @@ function validateNamespace(namespace: string | undefined, namespaced: boolean): 
 }
 
 function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   for (const [key, value] of Object.entries(labels ?? {})) {
     for (const complaint of qualifiedName(key)) errors.push(invalidValue(field, key, complaint));
     for (const complaint of labelValue(value)) errors.push(invalidValue(field, value, complaint));
@@ -106,7 +109,7 @@ function validateLabels(labels: Readonly<Record<string, string>> | undefined, fi
 
 function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined): FieldError[] {
   if (annotations === undefined) return [];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
     for (const complaint of qualifiedName(key.toLowerCase())) {
@@ -120,7 +123,7 @@ function validateAnnotations(annotations: Readonly<Record<string, string>> | und
 
 function validateOwnerReferences(references: readonly OwnerReference[] | undefined): FieldError[] {
   const field = "metadata.ownerReferences";
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   let controller = "";
   for (const reference of references ?? []) {
     if (!reference.apiVersion) errors.push(invalidValue(`${field}.apiVersion`, "", "version must not be empty"));
@@ -143,14 +146,15 @@ function validateOwnerReferences(references: readonly OwnerReference[] | undefin
 
 /** A Go struct prints its fields in their own order, not by name. */
 function invalidStruct(field: string, value: unknown, detail: string): FieldError {
-  return { type: "FieldValueInvalid", field, detail: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+  return invalidValue(field, new Printed(() => JSON.stringify(value)), detail);
 }
 
 function validateFinalizers(finalizers: readonly string[] | undefined): FieldError[] {
   const field = "metadata.finalizers";
-  const errors = (finalizers ?? []).flatMap((finalizer) =>
-    qualifiedName(finalizer).map((complaint) => invalidValue(field, finalizer, complaint)),
-  );
+  const errors = fieldErrors();
+  for (const finalizer of finalizers ?? []) {
+    for (const complaint of qualifiedName(finalizer)) errors.push(invalidValue(field, finalizer, complaint));
+  }
   if (finalizers?.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     errors.push(invalidValue(field, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"));
   }
@@ -161,7 +165,8 @@ function validateNoNewFinalizers(
   finalizers: readonly string[] = [],
   old: readonly string[] = [],
 ): readonly FieldError[] {
-  const added = [...new Set(finalizers)].filter((finalizer) => !old.includes(finalizer)).sort();
+  const before = new Set(old);
+  const added = [...new Set(finalizers)].filter((finalizer) => !before.has(finalizer)).sort();
   if (added.length === 0) return [];
   const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
@@ -169,7 +174,7 @@ function validateNoNewFinalizers(
 }
 
 function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   for (const [index, entry] of (entries ?? []).entries()) {
     const field = `metadata.managedFields[${index}]`;
     if (entry.operation !== "Apply" && entry.operation !== "Update") {
@@ -187,7 +192,7 @@ function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError
 /** A field manager, as a query parameter or in managedFields: short and printable. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
   if (/^[ -~]{0,128}$/.test(manager)) return [];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (Buffer.byteLength(manager) > FIELD_MANAGER_LIMIT) errors.push(tooLong(field, FIELD_MANAGER_LIMIT));
   let position = 0;
   for (const character of manager) {

@@ -1,4 +1,5 @@
-import type { KubeObject, OwnerReference } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 
 /** Drops owner references that stand twice, and warns of those. */
 export function withoutDuplicateOwners(object: KubeObject, warn: (text: string) => void): KubeObject {

@@ -11,6 +11,9 @@ export interface Representation {
   readonly isPretty: boolean;
 }
 
+/** Into what an endpoint can turn its objects: tables and metadata, metadata alone, or nothing. */
+export type Transforms = "all" | "metadata" | "none";
+
 export const JSON_ANSWER: Representation = { mediaType: "application/json", isPretty: false };
 
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
@@ -55,7 +58,7 @@ export function parseAccept(header: string): readonly Clause[] {
 export function negotiate(
   header: string | undefined,
   isBuiltIn: boolean,
-  allowsTransform: boolean,
+  transforms: Transforms,
   isPretty: boolean,
   isWatchable = false,
 ): Representation {
@@ -71,8 +74,8 @@ export function negotiate(
     if (stream && (stream !== "watch" || matched === "application/yaml")) continue;
     const mediaType = matched === "application/yaml" ? "application/yaml" : "application/json";
     if (!["as", "g", "v"].some((key) => parameters.has(key))) return { mediaType, isPretty };
-    const as = allowsTransform ? transformOf(parameters) : undefined;
-    if (as !== undefined) return { mediaType, as, isPretty };
+    const as = transforms === "none" ? undefined : transformOf(parameters);
+    if (as !== undefined && (transforms === "all" || as.kind !== "Table")) return { mediaType, as, isPretty };
   }
   // The real server names protobuf here, though custom resources have none.
   if (isTypeKnown || !isBuiltIn) throw notAcceptable(isBuiltIn ? supported : BUILT_IN_TYPES);
@@ -84,7 +87,7 @@ export function negotiate(
 /** An error is never a table; to whom understands nothing that it could be, it is JSON for people to read. */
 export function negotiateError(header: string | undefined, isBuiltIn: boolean, isPretty: boolean): Representation {
   try {
-    return negotiate(header?.replaceAll("application/*", "*/*"), isBuiltIn, false, isPretty);
+    return negotiate(header?.replaceAll("application/*", "*/*"), isBuiltIn, "none", isPretty);
   } catch (error) {
     if (error instanceof StatusError) return { ...JSON_ANSWER, isPretty: true };
     throw error;

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { Warnings } from "../error-budget.js";
 import { answer, withWarnings } from "./answer.js";
 
-const warned = (...warnings: readonly string[]): readonly string[] =>
-  (withWarnings(answer(200, {}), warnings).headers.warning ?? []) as readonly string[];
+const warned = (...texts: readonly string[]): readonly string[] => {
+  const warnings = new Warnings();
+  for (const text of texts) warnings.add(text);
+  return (withWarnings(answer(200, {}), warnings).headers.warning ?? []) as readonly string[];
+};
 
 describe("warnings of an answer", () => {
   it("stand in headers of their own, each once, without what no header may hold", () => {
@@ -13,7 +17,7 @@ describe("warnings of an answer", () => {
     expect(warned('unknown field "ключ"')).toEqual([
       Buffer.from('299 - "unknown field \\"ключ\\""').toString("latin1"),
     ]);
-    expect(withWarnings(answer(200, {}), []).headers).not.toHaveProperty("warning");
+    expect(withWarnings(answer(200, {}), new Warnings()).headers).not.toHaveProperty("warning");
   });
 
   it("are cut where they are too long together", () => {

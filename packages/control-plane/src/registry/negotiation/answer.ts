@@ -1,12 +1,16 @@
 import type { ApiResponse } from "../../http/api-request.js";
 import { encodeStatus } from "../../protobuf/status-message.js";
 import { yaml } from "../../yaml.js";
+import { MAX_YAML_DEPTH } from "../body/yaml-depth.js";
+import type { Warnings } from "../error-budget.js";
 import type { StatusError } from "../status-error.js";
 import { JSON_ANSWER, type Representation } from "./accept.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const NEWLINE = 0x0a;
+/** An answer that is longer is written as JSON where YAML was asked for. */
+const MOST_YAML_CHARACTERS = 256 * 1024;
 
 export const COMMON_HEADERS: Readonly<Record<string, string>> = { "cache-control": "no-cache, private" };
 
@@ -42,8 +46,29 @@ export function answerBytes(
 
 /** YAML as the real server writes it: keys in order, quoted only where needed. */
 function toYaml(value: unknown): string {
+  const json = JSON.stringify(value);
+  // JSON is YAML too. What writes the other form is slow, and recurses with much of the stack for each level: a list
+  // must not fail, nor everybody wait, for one object that is large or nests deep.
+  if (json.length > MOST_YAML_CHARACTERS || nestsDeeper(json, MAX_YAML_DEPTH)) return `${json}\n`;
   const text = yaml().stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
   return text.replace(/^( *)"\.": /gm, "$1.: ");
+}
+
+/** Whether brackets outside of texts nest deeper than `most`. */
+function nestsDeeper(json: string, most: number): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charCodeAt(at);
+    if (isText) {
+      if (character === 0x5c) at++;
+      else if (character === 0x22) isText = false;
+    } else if (character === 0x22) isText = true;
+    else if (character === 0x7b || character === 0x5b) {
+      if (++depth > most) return true;
+    } else if (character === 0x7d || character === 0x5d) depth--;
+  }
+  return false;
 }
 
 export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): ApiResponse {
@@ -82,26 +107,11 @@ export function answerProtobufError({ status }: StatusError): ApiResponse {
   return { status: status.code, headers, body: encodeStatus(status) };
 }
 
-/** Characters of all warnings together; where there are more, each is cut, and the rest left out. */
-const MOST_CHARACTERS = 4096;
-const MOST_OF_EACH = 256;
-
 /** Adds a `Warning` header for each text. */
-export function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
-  if (warnings.length === 0) return response;
-  const texts = bounded([...new Set(warnings)].filter((warning) => !/\p{Cc}/u.test(warning)));
+export function withWarnings(response: ApiResponse, warnings: Warnings): ApiResponse {
+  const { texts } = warnings;
+  if (texts.length === 0) return response;
   // A quoted-string of RFC 7230, in UTF-8: Node writes each character of a header as one byte.
   const values = texts.map((text) => Buffer.from(`299 - "${text.replace(/["\\]/g, "\\$&")}"`).toString("latin1"));
   return { ...response, headers: { ...response.headers, warning: values } };
-}
-
-function bounded(texts: readonly string[]): readonly string[] {
-  if (texts.reduce((sum, { length }) => sum + length, 0) <= MOST_CHARACTERS) return texts;
-  let total = 0;
-  const cut = texts.map((text) => [...text.slice(0, 2 * MOST_OF_EACH)].slice(0, MOST_OF_EACH).join(""));
-  return cut.filter(({ length }) => {
-    const fits = total < MOST_CHARACTERS;
-    total += length;
-    return fits;
-  });
 }

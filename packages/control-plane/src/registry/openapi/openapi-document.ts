@@ -2,11 +2,14 @@ import type { Facts } from "../../facts/facts.js";
 import type { Schema } from "../../schema/schema.js";
 import type { CatalogVersion } from "../catalog.js";
 import type { ResourceDefinition } from "../resource-definition.js";
+import { withFieldDescriptions } from "./metadata-descriptions.js";
 import { reference, resourcePaths } from "./openapi-paths.js";
+import { META } from "./operation-name.js";
+import { IDENTITY_PROPERTIES, ITEMS_MORE, LIST_METADATA_DESCRIPTION, METADATA_DESCRIPTION } from "./swagger-schema.js";
 
 type Components = Record<string, object>;
 
-const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const OBJECT_METADATA = { description: METADATA_DESCRIPTION, allOf: [reference(`${META}.ObjectMeta`)] };
 const ALWAYS = [`${META}.Status`, `${META}.DeleteOptions`, `${META}.Patch`];
 /** Built-in group versions describe their own list of resources and their watches as well. */
 const BUILT_IN = [`${META}.APIResourceList`, `${META}.WatchEvent`];
@@ -18,8 +21,11 @@ export function openApiDocument(facts: Facts, group: string, { resources }: Cata
   const names = new Map<string, string>();
   for (const definition of resources) {
     if (definition.isBuiltIn) continue;
-    names.set(kindKey(group, definition.version, definition.kind), componentName(definition, definition.kind));
-    names.set(kindKey(group, definition.version, definition.listKind), componentName(definition, definition.listKind));
+    names.set(kindKey(group, definition.version, definition.kind), customComponentName(definition, definition.kind));
+    names.set(
+      kindKey(group, definition.version, definition.listKind),
+      customComponentName(definition, definition.listKind),
+    );
   }
   const componentOf = (of: string, version: string, kind: string): string | undefined =>
     names.get(kindKey(of, version, kind)) ?? facts.componentOf(of, version, kind);
@@ -35,7 +41,7 @@ export function openApiDocument(facts: Facts, group: string, { resources }: Cata
       schemas: Object.fromEntries(
         Object.entries(schemas).map(([name, schema]) => [
           name,
-          name.startsWith(META) ? ofGroup(schema, group, versions) : schema,
+          name.startsWith(META) ? ofGroup(withFieldDescriptions(name, schema), group, versions) : schema,
         ]),
       ),
     },
@@ -76,32 +82,36 @@ function kindKey(group: string, version: string, kind: string): string {
 }
 
 /** `com.example.web.v1.Website`: the group backwards. */
-function componentName({ group, version }: ResourceDefinition, kind: string): string {
+export function customComponentName({ group, version }: ResourceDefinition, kind: string): string {
   return [...group.split(".").reverse(), version, kind].join(".");
 }
 
-const IDENTITY = { apiVersion: { type: "string" }, kind: { type: "string" } };
-
 function customComponents(definition: ResourceDefinition): Components {
   if (definition.isBuiltIn) return {};
-  const { group, version, kind, listKind, publishedSchema } = definition;
-  const own = componentName(definition, kind);
-  const of = (name: string): object => ({ "x-kubernetes-group-version-kind": [{ group, kind: name, version }] });
+  const { group, version, kind, listKind, plural, publishedSchema, selectableFields } = definition;
+  const own = customComponentName(definition, kind);
+  const of = (name: string): object => ({
+    "x-kubernetes-group-version-kind": [{ group, kind: name, version }],
+    ...(selectableFields.length > 0 && {
+      "x-kubernetes-selectable-fields": selectableFields.map((fieldPath) => ({ fieldPath })),
+    }),
+  });
   const { properties = {}, ...rest } = publishedSchema ? withEmbedded(publishedSchema) : { type: "object" };
   return {
     [own]: {
       ...rest,
       type: "object",
-      properties: { ...IDENTITY, metadata: { allOf: [reference(`${META}.ObjectMeta`)] }, ...omitIdentity(properties) },
+      properties: { ...IDENTITY_PROPERTIES, metadata: OBJECT_METADATA, ...omitIdentity(properties) },
       ...of(kind),
     },
-    [componentName(definition, listKind)]: {
+    [customComponentName(definition, listKind)]: {
+      description: `${listKind} is a list of ${kind}`,
       type: "object",
       required: ["items"],
       properties: {
-        ...IDENTITY,
-        items: { type: "array", items: reference(own) },
-        metadata: { allOf: [reference(`${META}.ListMeta`)] },
+        ...IDENTITY_PROPERTIES,
+        items: { description: `List of ${plural}. ${ITEMS_MORE}`, type: "array", items: reference(own) },
+        metadata: { description: LIST_METADATA_DESCRIPTION, allOf: [reference(`${META}.ListMeta`)] },
       },
       ...of(listKind),
     },
@@ -126,7 +136,7 @@ function embedded(schema: Schema): Schema {
   if (!schema["x-kubernetes-embedded-resource"]) return inner;
   return {
     ...inner,
-    properties: { ...inner.properties, ...IDENTITY, metadata: { allOf: [reference(`${META}.ObjectMeta`)] } },
+    properties: { ...inner.properties, ...IDENTITY_PROPERTIES, metadata: OBJECT_METADATA },
     required: [...new Set([...(schema.required ?? []), "kind", "apiVersion"])],
   } as Schema;
 }

@@ -5,6 +5,8 @@ import type { CatalogVersion, ResourceCatalog } from "../catalog.js";
 import { headerOf } from "../endpoint.js";
 import { COMMON_HEADERS, text } from "../negotiation/answer.js";
 import { listDocument, openApiDocument } from "./openapi-document.js";
+import { swaggerDocument } from "./swagger-document.js";
+import { encodeSwagger } from "./swagger-protobuf.js";
 
 interface Entry {
   readonly hash: string;
@@ -27,8 +29,7 @@ export class OpenApiEndpoints {
   #entries = new Map<string, Entry>();
   readonly #documents = new Map<string, Uint8Array>();
   #generation = 0;
-  #v2Json: Tagged | undefined;
-  #v2Protobuf: Tagged | undefined;
+  #v2: Swagger | undefined;
 
   constructor(catalog: ResourceCatalog, facts: Facts) {
     this.#catalog = catalog;
@@ -53,28 +54,32 @@ export class OpenApiEndpoints {
     return { status: 200, headers, body: this.#document(entry) };
   }
 
-  /** `/openapi/v2`: the same schemas in the older form, without paths. */
+  /** `/openapi/v2`: all group versions in one document, in JSON or protobuf. */
   answerV2(request: ApiRequest): ApiResponse {
     const isProtobuf = headerOf(request, "accept")?.includes(PROTOBUF_V2) ?? false;
-    const { body, etag } = isProtobuf
-      ? (this.#v2Protobuf ??= withEtag(documentWithoutModels(this.#info)))
-      : (this.#v2Json ??= withEtag(this.#v2Document()));
+    const { body, etag } = isProtobuf ? this.#swaggerProtobuf() : this.#swaggerJson();
     const contentType = isProtobuf ? PROTOBUF_V2.replace("@", ".") : "application/json";
     const headers = { ...COMMON_HEADERS, "content-type": contentType, etag, vary: ["Accept-Encoding", "Accept"] };
     const isKnown = headerOf(request, "if-none-match") === etag;
     return isKnown ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
   }
 
-  get #info(): { readonly title: string; readonly version: string } {
-    return { title: "Kubernetes", version: `${this.#facts.version.major}.${this.#facts.version.minor}` };
+  /** Made at the first question after a change of what is served, and kept until the next change. */
+  #swagger(): Swagger {
+    const { generation, groups } = this.#catalog;
+    if (this.#v2?.generation !== generation)
+      this.#v2 = { generation, make: () => swaggerDocument(this.#facts, groups) };
+    return this.#v2;
   }
 
-  /** Facts never change, so it is made once, at the first question. */
-  #v2Document(): Uint8Array {
-    const definitions = JSON.parse(
-      JSON.stringify(this.#facts.components).replaceAll("#/components/schemas/", "#/definitions/"),
-    ) as object;
-    return Buffer.from(JSON.stringify({ swagger: "2.0", info: this.#info, paths: {}, definitions }));
+  #swaggerJson(): Tagged {
+    const swagger = this.#swagger();
+    return (swagger.json ??= withEtag(Buffer.from(JSON.stringify(swagger.make()))));
+  }
+
+  #swaggerProtobuf(): Tagged {
+    const swagger = this.#swagger();
+    return (swagger.protobuf ??= withEtag(encodeSwagger(swagger.make())));
   }
 
   #index(request: ApiRequest): ApiResponse {
@@ -130,17 +135,12 @@ export class OpenApiEndpoints {
   }
 }
 
-/**
- * An OpenAPI v2 document in protobuf (`swagger` is field 1, `info` field 2 with `title` and `version`) that describes no
- * model: clients then leave validation to the server, which has it. kubectl reads it for files of kind `List`.
- */
-function documentWithoutModels({ title, version }: { readonly title: string; readonly version: string }): Uint8Array {
-  const field = (number: number, value: string | Uint8Array): Buffer => {
-    const bytes = Buffer.from(value);
-    return Buffer.concat([Buffer.of((number << 3) | 2, bytes.length), bytes]);
-  };
-  const info = Buffer.concat([field(1, title), field(2, version)]);
-  return Buffer.concat([field(1, "2.0"), field(2, info)]);
+/** The document of one state of the catalog, in the forms that were asked for. */
+interface Swagger {
+  readonly generation: number;
+  readonly make: () => object;
+  json?: Tagged;
+  protobuf?: Tagged;
 }
 
 interface Tagged {
@@ -149,7 +149,7 @@ interface Tagged {
 }
 
 function withEtag(body: Uint8Array): Tagged {
-  return { body, etag: `"${hashOf(Buffer.from(body).toString("latin1"))}"` };
+  return { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
 }
 
 function hashOf(value: string): string {

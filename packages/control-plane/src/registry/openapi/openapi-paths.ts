@@ -1,7 +1,5 @@
-import { apiVersionOf } from "../catalog.js";
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
-
-const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+import { article, META, operationId, tagOf } from "./operation-name.js";
 
 /** Query parameters by verb, with their types: clients look here for what the server understands. */
 const WRITE_PARAMETERS = [parameter("dryRun"), parameter("fieldManager"), parameter("fieldValidation")];
@@ -174,7 +172,7 @@ function operation(
 ): object {
   const content = answer === undefined ? undefined : { "application/json": { schema: reference(answer) } };
   return {
-    tags: [apiVersionOf(definition) === "v1" ? "core_v1" : `${camelGroup(definition.group)}_${definition.version}`],
+    tags: [tagOf(definition)],
     description,
     operationId: id,
     parameters,
@@ -191,21 +189,4 @@ function operation(
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": { group: of.group, kind: of.kind, version: of.version },
   };
-}
-
-function operationId({ group, version, kind, namespaced }: ResourceDefinition, verb: string, suffix: string): string {
-  const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-  const groupPart = group === "" ? "Core" : capital(camelGroup(group));
-  const isEverywhere = suffix === "ForAllNamespaces";
-  const scope = namespaced && !isEverywhere ? "Namespaced" : "";
-  return `${verb}${groupPart}${capital(version)}${scope}${kind}${capital(suffix)}`;
-}
-
-function camelGroup(group: string): string {
-  const parts = group.replace(/\.k8s\.io$/, "").split(/[.-]/);
-  return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toUpperCase() + part.slice(1))).join("");
-}
-
-function article(kind: string): string {
-  return /^[AEIOU]/.test(kind) ? "an" : "a";
 }

@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { apiVersionOf } from "../catalog.js";
 import type { ServedObject } from "../read/served-form.js";
 import type { ResourceDefinition } from "../resource-definition.js";

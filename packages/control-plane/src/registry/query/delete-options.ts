@@ -1,5 +1,6 @@
 import { isArray, isObject } from "../../schema/json.js";
 import { TYPE_META } from "../body/request-document.js";
+import { fieldErrors } from "../error-budget.js";
 import { invalidValue, notSupported } from "../field-error.js";
 import { badRequest, type FieldError, invalid } from "../status-error.js";
 import { parseBoolean, parseInteger } from "./query-value.js";
@@ -29,7 +30,7 @@ interface RawDeleteOptions {
 export function parseDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const raw = body === undefined ? fromQuery(query) : body === null ? {} : fromBody(body);
   const dryRun = raw.dryRun === undefined || raw.dryRun === null ? [] : (raw.dryRun as readonly unknown[]);
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const policy = raw.propagationPolicy ?? undefined;
   if (policy !== undefined && raw.orphanDependents !== undefined && raw.orphanDependents !== null) {
     const detail = "orphanDependents and deletionPropagation cannot be both set";

@@ -1,3 +1,4 @@
+import { fieldErrors } from "../error-budget.js";
 import { forbiddenField, notSupported } from "../field-error.js";
 import { badRequest, type FieldError, invalid } from "../status-error.js";
 import { parseBoolean, parseInteger } from "./query-value.js";
@@ -43,7 +44,7 @@ export function isWatchQuery(query: URLSearchParams): boolean {
 const MATCH = "resourceVersionMatch";
 
 function listErrors(options: ListOptions): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { resourceVersionMatch: match, resourceVersion } = options;
   if (match !== "") {
     if (resourceVersion === "") {
@@ -66,7 +67,7 @@ function listErrors(options: ListOptions): FieldError[] {
 }
 
 function watchErrors(options: ListOptions): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { resourceVersionMatch: match, sendInitialEvents } = options;
   if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
     errors.push(forbiddenField(MATCH, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));

@@ -1,3 +1,4 @@
+import { fieldErrors } from "../error-budget.js";
 import { forbiddenField, notSupported, required } from "../field-error.js";
 import { validateFieldManager } from "../metadata/object-meta-validation.js";
 import { type FieldError, invalid } from "../status-error.js";
@@ -27,7 +28,7 @@ export function parseWriteOptions(
   const fieldValidation = query.get("fieldValidation") ?? "";
   const fieldManager = query.get("fieldManager") ?? "";
   const force = query.get("force");
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (isApply && fieldManager === "") errors.push(required("fieldManager", "is required for apply patch"));
   if (kind === "PatchOptions" && !isApply && force !== null) {
     errors.push(forbiddenField("force", "may not be specified for non-apply patch"));

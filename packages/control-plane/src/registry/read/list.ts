@@ -1,4 +1,4 @@
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { Snapshot, Storage, StoredObject } from "../../storage/storage.js";
 import type { ListMetadata } from "../presentation/presentation.js";
 import { type ListOptions, parseResourceVersion } from "../query/list-options.js";

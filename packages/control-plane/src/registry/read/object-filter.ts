@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { type FieldTerm, parseFieldSelector } from "../selectors/field-selector.js";
 import { everything, type LabelSelector, parseLabelSelector } from "../selectors/label-selector.js";

@@ -1,6 +1,7 @@
+import type { KubeObject } from "setpoint";
 import type { ApiResponse } from "../../http/api-request.js";
 import { headerOf, type ReadCall } from "../endpoint.js";
-import { answerBytes, JSON_HEADERS } from "../negotiation/answer.js";
+import { answer, answerBytes, JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
 import { plainPresentation } from "../presentation/plain.js";
 import type { Presentation } from "../presentation/presentation.js";
@@ -46,6 +47,13 @@ function includeObjectOf(query: URLSearchParams): IncludeObject {
 export function presentObject(call: ReadCall, status: number, object: ServedObject): ApiResponse {
   const presentation = presentationOf(call, false);
   return answerBytes(status, presentation.single(object), call.representation);
+}
+
+/** As {@link presentObject}, of an object that nobody stores. */
+export function presentMade(call: ReadCall, status: number, object: object): ApiResponse {
+  const { representation } = call;
+  if (representation.as === undefined) return answer(status, object, representation);
+  return presentObject(call, status, { object: object as KubeObject, json: new Uint8Array() });
 }
 
 export async function getObject(call: ReadCall): Promise<ApiResponse> {

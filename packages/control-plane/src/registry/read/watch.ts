@@ -1,4 +1,4 @@
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import type { Change, Storage, StoredObject } from "../../storage/storage.js";
 import { StorageExpired } from "../../storage/storage-error.js";
 import { CRD_STORAGE } from "../crd/custom-resource-definition.js";

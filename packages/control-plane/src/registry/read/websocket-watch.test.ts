@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { systemRandom } from "setpoint";
+import { systemRandom } from "setpoint/clock";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";

@@ -1,4 +1,4 @@
-import type { Clock } from "setpoint";
+import type { Clock } from "setpoint/clock";
 import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
 import { answerWebSocket, NO_PROTOCOL } from "../../http/websocket/handshake.js";
 import { WebSocketConnection } from "../../http/websocket/websocket.js";

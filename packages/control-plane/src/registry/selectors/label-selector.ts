@@ -1,3 +1,4 @@
+import { fieldErrors } from "../error-budget.js";
 import { invalidValue } from "../field-error.js";
 import { labelValue, qualifiedName } from "../metadata/name-rules.js";
 import { aggregate, badRequest, type FieldError } from "../status-error.js";
@@ -204,7 +205,7 @@ function invalidKey(key: string, complaints: readonly string[]): FieldError {
 
 function checked(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   values.forEach((value, index) => {
     if ((operator === "gt" || operator === "lt") && !/^[+-]?\d+$/.test(value)) {
       const detail = "for 'Gt', 'Lt' operators, the value must be an integer";

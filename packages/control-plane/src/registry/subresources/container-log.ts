@@ -1,4 +1,4 @@
-import { parseTime } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import type { ContainerState, Pod } from "setpoint/kinds/v1";
 
 /** One line of a simulated container's log. */

@@ -1,8 +1,10 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { ApiResponse } from "../../http/api-request.js";
 import { isObject, type JsonObject } from "../../schema/json.js";
 import { readObject } from "../body/request-document.js";
 import type { ResourceCall } from "../endpoint.js";
+import { fieldErrors } from "../error-budget.js";
 import { notSupported, required } from "../field-error.js";
 import { parseWriteOptions } from "../query/write-options.js";
 import { aggregate, badRequest, conflict, type FieldError, unexpected } from "../status-error.js";
@@ -23,22 +25,48 @@ export async function bindingEndpoint(call: ResourceCall): Promise<ApiResponse> 
   }
   const name = call.name === "" ? named : call.name;
   const node = targetOf(object);
+  const { uid, resourceVersion } = metadata;
   const definition = environment.catalog.find("", "v1", "pods")!;
   const write = { ...writeRequestOf({ ...call, definition }, "CreateOptions", options), subresource: "binding" };
   await update(environment, write, {
     name,
-    transform: (pod) => bound(pod as UntypedObject, node, timestamp(environment.clock.now())),
+    ...(typeof uid === "string" && uid !== "" && { expectedUid: uid }),
+    transform: (pod) => {
+      const now = timestamp(environment.clock.now());
+      const placed = withTexts(bound(pod as UntypedObject, node, now), metadata);
+      return resourceVersion ? withVersion(placed, String(resourceVersion)) : placed;
+    },
   });
   return created(call);
 }
 
+/** Annotations and labels of the binding go on to the pod. */
+function withTexts(pod: KubeObject, { annotations, labels }: JsonObject): KubeObject {
+  const metadata = {
+    ...pod.metadata,
+    ...(isObject(annotations) && { annotations: { ...pod.metadata.annotations, ...annotations } }),
+    ...(isObject(labels) && { labels: { ...pod.metadata.labels, ...labels } }),
+  };
+  return { ...pod, metadata } as KubeObject;
+}
+
+/** The pod is bound only at this version. */
+function withVersion(pod: KubeObject, resourceVersion: string): KubeObject {
+  return { ...pod, metadata: { ...pod.metadata, resourceVersion } };
+}
+
 function targetOf({ target }: JsonObject): string {
   const { kind = "", name = "" } = isObject(target) ? target : {};
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]));
   if (name === "") errors.push(required("target.name"));
   if (errors.length > 0) throw unexpected(aggregate(errors));
   return String(name);
+}
+
+interface PodStatus {
+  readonly conditions?: readonly { readonly type: string }[];
+  readonly nominatedNodeName?: string;
 }
 
 function bound(pod: UntypedObject, node: string, now: string): KubeObject {
@@ -48,8 +76,8 @@ function bound(pod: UntypedObject, node: string, now: string): KubeObject {
   if (deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
   if (spec.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
   if ((spec.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
-  const status = pod.status as { readonly conditions?: readonly { readonly type: string }[] } | undefined;
-  const others = (status?.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
+  const { nominatedNodeName: _nominated, ...status } = (pod.status ?? {}) as PodStatus;
+  const others = (status.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
   const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
   return {
     ...pod,

@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { ApiResponse } from "../../http/api-request.js";
 import { isObject } from "../../schema/json.js";
 import { readObject } from "../body/request-document.js";

@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { applyServerSide } from "../../apply/field-manager.js";
 import { jsonPatch } from "../../apply/json-patch.js";
 import { type ManagedFieldsEntry, sortedEntries } from "../../apply/managed-fields.js";
@@ -16,7 +17,7 @@ import { answer } from "../negotiation/answer.js";
 import { parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import type { ResourceDefinition, Subresource } from "../resource-definition.js";
-import { badRequest, internalError, invalid, type StatusError, unexpected } from "../status-error.js";
+import { badRequest, conflict, internalError, invalid, type StatusError, unexpected } from "../status-error.js";
 import { valueAt } from "../table/json-path.js";
 import { selectorText } from "../table/workload-cells.js";
 import { ownershipContext, tracked } from "../write/field-ownership.js";
@@ -104,7 +105,7 @@ async function patchScale(call: ResourceCall): Promise<ApiResponse> {
   checkPatchType(type, definition.isBuiltIn);
   const isApply = type === "application/apply-patch+yaml";
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
-  const { value: patch } = readDocument(request.body, isApply, badRequest);
+  const { value: patch } = readDocument(request, isApply, badRequest);
   if (isApply) return applyScale(call, options, patch);
   const schema = environment.facts.schemaOf("autoscaling", "v1", "Scale")!;
   return writeScale(call, "PatchOptions", options, (scale) => patched(type, scale, patch, schema), invalidPatch);
@@ -187,6 +188,7 @@ async function writeScale(
     transform: (old) => {
       const wanted = change(scaleOf(definition, old!) as unknown as JsonObject);
       const replicas = orRefused(wanted, refuse, () => replicasOf(wanted, name, definition.isBuiltIn));
+      checkUid(definition, wanted, old!);
       const changed = withValueAt(old as UntypedObject, specReplicasPath, replicas) as unknown as KubeObject;
       const resourceVersion = isObject(wanted.metadata)
         ? (wanted.metadata.resourceVersion as string | undefined)
@@ -199,6 +201,14 @@ async function writeScale(
     },
   });
   return answer(200, scaleOf(definition, object.object), call.representation);
+}
+
+/** A scale that names another object's uid is meant for that one. */
+function checkUid({ group, plural, isBuiltIn }: ResourceDefinition, { metadata }: JsonObject, old: KubeObject): void {
+  const uid = isObject(metadata) ? metadata.uid : undefined;
+  if (!isBuiltIn || !uid || uid === old.metadata.uid) return;
+  const why = `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${old.metadata.uid}`;
+  throw conflict({ group, resource: `${plural}/scale` }, old.metadata.name, why);
 }
 
 function orRefused(

@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { autoscalerToV2 } from "../kinds/autoscaler-conversion.js";
 import { type Cells, firstOf, list, NONE, record, text } from "./cell-values.js";
 

@@ -1,4 +1,5 @@
-import type { KubeObject, UntypedObject } from "setpoint";
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import type { ResourceDefinition } from "../resource-definition.js";
 import { admissionCells } from "./admission-cells.js";
 import { autoscalerCells } from "./autoscaler-cells.js";

@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { type Cells, firstOf, list, NONE, record, text } from "./cell-values.js";
 
 const SHOWN = 3;

@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { type Cells, list, NONE, number, record, text } from "./cell-values.js";
 import { ageOf } from "./human-duration.js";
 

@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { addressesText, type Cells, labelsText, list, NONE, record, text } from "./cell-values.js";
 
 export function serviceCells({ spec, status }: UntypedObject): Cells {

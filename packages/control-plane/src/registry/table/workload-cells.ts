@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { type Cells, labelsText, list, NONE, number, record, text } from "./cell-values.js";
 import { ageOf, humanDuration } from "./human-duration.js";
 

@@ -1,4 +1,4 @@
-import type { Random } from "setpoint";
+import type { Random } from "setpoint/clock";
 
 /** No vowels and no digits that look like letters: generated names spell nothing. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";

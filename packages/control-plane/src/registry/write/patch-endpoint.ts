@@ -64,7 +64,7 @@ const withoutContext = (why: string): string => why.replace("couldn't get versio
 function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions, type: string): Transform {
   const { environment, request, definition } = call;
   const isStrategic = type === STRATEGIC_PATCH;
-  const { value: patch, duplicates } = readDocument(request.body, false, (why) =>
+  const { value: patch, duplicates } = readDocument(request, false, (why) =>
     badRequest(`${isStrategic ? "" : "error decoding patch: "}${withoutContext(why)}`),
   );
   // What is wrong with the patch itself is told before what is wrong with the object that it makes.
@@ -163,7 +163,7 @@ const NOTHING_READ: Reading = { duplicates: [], isSorted: true };
 /** Server-side apply: the client's whole intent, merged by ownership of fields. */
 function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions): Transform {
   const { environment, request } = call;
-  const { value, duplicates } = readDocument(request.body, true, (why) =>
+  const { value, duplicates } = readDocument(request, true, (why) =>
     badRequest(`error decoding YAML: error converting YAML to JSON: ${withoutContext(why)}`),
   );
   if (!isObject(value)) {

@@ -1,4 +1,5 @@
-import type { KubeObject, ObjectMeta, UntypedObject } from "setpoint";
+import type { KubeObject, ObjectMeta } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { goQuote } from "../../schema/go-format.js";
 import { deepEqual, type Json } from "../../schema/json.js";
 import type { StoredObject } from "../../storage/storage.js";
@@ -15,6 +16,7 @@ import { commit } from "./commit.js";
 import { metadataErrors, preparedForCreate, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
+import { limitedToEndpoint } from "./endpoint-part.js";
 import { asJson, withoutIdleTimes } from "./field-ownership.js";
 import { laidOut } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
@@ -76,6 +78,8 @@ async function createMissing(
   const of = { group: definition.group, resource: definition.plural };
   if (request.subresource !== "") throw notFound(of, name);
   const object = await transform(undefined);
+  // Whoever may change objects may not always make them.
+  request.authorizeCreate();
   if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
   const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };
   const complete = withSystemFields(environment, request, unversioned);
@@ -240,78 +244,6 @@ function preparedForUpdate(
     for (const warning of strategy.warnings?.(prepared, old) ?? []) request.warn(warning);
   }
   return prepared;
-}
-
-/** Which part of the object an endpoint writes; all else stays as it was. */
-const ENDPOINT_PARTS: Readonly<Record<string, readonly string[]>> = {
-  approval: ["status", "conditions"],
-  finalize: ["spec", "finalizers"],
-  ephemeralcontainers: ["spec", "ephemeralContainers"],
-};
-
-/** The main endpoint cannot write status, and the status endpoint cannot write anything else. */
-function limitedToEndpoint(
-  definition: ResourceDefinition,
-  subresource: string,
-  object: KubeObject,
-  old: KubeObject,
-): KubeObject {
-  const { strategy } = definition;
-  const part = ENDPOINT_PARTS[subresource];
-  if (part !== undefined) return withPart(object, old, part);
-  if (subresource === "resize") return withResources(object, old);
-  if (subresource === "status") return withStatusAlone(definition, object, old);
-  if (subresource !== "" || !strategy.hasStatus) return object;
-  return withField(object, "status", (old as UntypedObject).status);
-}
-
-function withPart(object: KubeObject, old: KubeObject, [outer, inner]: readonly string[]): KubeObject {
-  const given = (object as UntypedObject)[outer!] as Readonly<Record<string, unknown>> | undefined;
-  const before = (old as UntypedObject)[outer!] as Readonly<Record<string, unknown>> | undefined;
-  return { ...old, metadata: object.metadata, [outer!]: { ...before, [inner!]: given?.[inner!] } } as KubeObject;
-}
-
-/** A resize changes what containers may use, and nothing else. */
-function withResources(object: KubeObject, old: KubeObject): KubeObject {
-  const given = (object as PodLike).spec ?? {};
-  const before = (old as PodLike).spec ?? {};
-  const resized = (list: "containers" | "initContainers"): object => {
-    if (before[list] === undefined) return {};
-    const containers = before[list].map((container) => {
-      const wanted = given[list]?.find(({ name }) => name === container.name);
-      return wanted === undefined ? container : { ...container, resources: wanted.resources };
-    });
-    return { [list]: containers };
-  };
-  const spec = { ...before, ...resized("containers"), ...resized("initContainers") };
-  return { ...old, metadata: object.metadata, spec } as KubeObject;
-}
-
-interface PodLike extends KubeObject {
-  readonly spec?: Readonly<Partial<Record<"containers" | "initContainers", readonly Container[]>>>;
-}
-
-interface Container {
-  readonly name: string;
-  readonly resources?: object;
-}
-
-function withStatusAlone({ strategy, isBuiltIn }: ResourceDefinition, object: KubeObject, old: KubeObject): KubeObject {
-  const { status } = object as UntypedObject;
-  const { resourceVersion, managedFields } = object.metadata;
-  if (!isBuiltIn) {
-    const metadata = { ...old.metadata, resourceVersion, ...(managedFields && { managedFields }) };
-    return withField({ ...old, metadata }, "status", status);
-  }
-  const kept = Object.fromEntries((strategy.statusKeeps ?? []).map((field) => [field, old.metadata[field]]));
-  return withField({ ...old, metadata: { ...object.metadata, ...kept } }, "status", status);
-}
-
-function withField(object: KubeObject, field: string, value: unknown): KubeObject {
-  if (value !== undefined) return { ...object, [field]: value } as KubeObject;
-  if (!(field in object)) return object;
-  const { [field]: _dropped, ...rest } = object as UntypedObject;
-  return rest as unknown as KubeObject;
 }
 
 /** The endpoints through which the desired state changes. */

@@ -23,7 +23,7 @@ export function writeRequestOf(
   options: WriteOptions,
   isApply = false,
 ): WriteRequest {
-  const { definition, namespace, user, request, warn, subresource } = call;
+  const { definition, namespace, user, request, warn, authorizeCreate, subresource } = call;
   return {
     definition,
     namespace,
@@ -39,6 +39,7 @@ export function writeRequestOf(
       ...(options.fieldManager !== "" && { fieldManager: options.fieldManager }),
       ...(request.query.has("fieldValidation") && { fieldValidation: options.fieldValidation }),
     },
+    authorizeCreate,
     warn,
     signal: request.signal,
   };
@@ -73,7 +74,7 @@ export async function updateObject(call: ResourceCall): Promise<ApiResponse> {
 }
 
 export function deleteWrite(call: ResourceCall, options: DeleteOptions): WriteRequest {
-  const { definition, namespace, user, request, warn } = call;
+  const { definition, namespace, user, request, warn, authorizeCreate } = call;
   const { isDryRun, ...rest } = options;
   return {
     definition,
@@ -83,6 +84,7 @@ export function deleteWrite(call: ResourceCall, options: DeleteOptions): WriteRe
     fieldManager: "",
     isDryRun,
     options: { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1", ...rest, ...(isDryRun && { dryRun: ["All"] }) },
+    authorizeCreate,
     warn,
     signal: request.signal,
   };
@@ -143,6 +145,6 @@ function deleteOptionsOf({ request, environment, definition }: ResourceCall): De
   if (type !== "" && type !== "application/json" && type !== "application/yaml") {
     throw unsupportedMediaType(mediaTypesOf(definition.isBuiltIn));
   }
-  const { value } = readDocument(request.body, type === "application/yaml", badRequest);
+  const { value } = readDocument(request, type === "application/yaml", badRequest);
   return parseDeleteOptions(value, request.query);
 }

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "setpoint";
+import type { Clock, Random } from "setpoint/clock";
 import type { AdmissionPlugin } from "../../admission/admission.js";
 import type { UserInfo } from "../../auth/user.js";
 import type { Storage } from "../../storage/storage.js";
@@ -17,6 +17,8 @@ export interface WriteRequest {
   readonly isDryRun: boolean;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as webhooks see them. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Throws a 403 unless the user may make the object. An update that turns out to be a create has to ask. */
+  readonly authorizeCreate: () => void;
   readonly warn: (text: string) => void;
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,5 @@
-import { type Controller, controller, formatTime, type Kind, scoped } from "setpoint";
+import { type Controller, controller, type Kind, scoped } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import {
   HorizontalPodAutoscaler,

@@ -1,5 +1,6 @@
-import { type LabelSelector, quantityToNumber } from "setpoint";
+import type { LabelSelector } from "setpoint/kinds";
 import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus } from "setpoint/kinds/autoscaling/v2";
+import { quantityToNumber } from "setpoint/quantity";
 import { canonicalQuantity } from "../../schema/quantity.js";
 import { SCRIPT_PREFIX } from "../pod/pod-script.js";
 

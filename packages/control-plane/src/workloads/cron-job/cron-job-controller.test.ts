@@ -1,5 +1,6 @@
-import { Manager, seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { CronJob, Job } from "setpoint/kinds/batch/v1";
+import { Manager } from "setpoint/manager";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";
@@ -72,7 +73,7 @@ class World implements AsyncDisposable {
 
   #newManager(): Manager {
     const random = seededRandom(1);
-    const manager = new Manager({ name: "cron", client: this.client, clock: this.clock, random, graceMs: 0 });
+    const manager = new Manager({ name: "cron", client: this.client, clock: this.clock, random, grace: 0 });
     manager.add(cronJobController({ clock: this.clock, random }));
     return manager;
   }

@@ -1,13 +1,5 @@
-import {
-  type Controller,
-  controller,
-  formatTime,
-  isAlreadyExists,
-  isNotFound,
-  type NewObject,
-  parseTime,
-  scoped,
-} from "setpoint";
+import { type Controller, controller, isAlreadyExists, isNotFound, type NewObject, scoped } from "setpoint";
+import { formatTime, parseTime } from "setpoint/kinds";
 import { CronJob, Job } from "setpoint/kinds/batch/v1";
 import type { ObjectReference } from "setpoint/kinds/v1";
 import { BY_CONTROLLER, CLAIM_INDEXES, controllerOf, controllerReference } from "../owner-claims.js";

@@ -1,4 +1,4 @@
-import { parseTime } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import type { CronJob } from "setpoint/kinds/batch/v1";
 import type { Schedule } from "./schedule.js";
 

@@ -7,6 +7,7 @@ import { CLAIM_INDEXES, controllerReference } from "../owner-claims.js";
 import { nextAvailableInMs } from "../pod/pod-state.js";
 import { wholeStatus } from "../status-change.js";
 import { templateHash } from "../template-hash.js";
+import { unlessTerminating } from "../terminating-namespace.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { daemonPod } from "./daemon-pod.js";
 import { planDaemonSet } from "./daemon-set-plan.js";
@@ -68,7 +69,7 @@ export function daemonSetController({ clock }: WorkloadEnvironment): Controller<
     fieldManager: "kube-controller-manager",
     retry: { attempts: Number.MAX_SAFE_INTEGER },
     when: { changed: ["spec", "status", "metadata.deletionTimestamp"] },
-    reconcile: (set, ctx) => sync(set, ctx),
+    reconcile: (set, ctx) => unlessTerminating(() => sync(set, ctx)),
     deleting: (set, ctx) => sync(set, ctx),
   });
 }

@@ -1,4 +1,4 @@
-import { scaledValue } from "setpoint";
+import { scaledValue } from "setpoint/kinds";
 import type { DaemonSet, DaemonSetStatus } from "setpoint/kinds/apps/v1";
 import type { Node, Pod } from "setpoint/kinds/v1";
 import { REVISION_HASH } from "../controller-revision.js";

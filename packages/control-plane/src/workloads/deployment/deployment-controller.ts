@@ -14,6 +14,7 @@ import { BY_CONTROLLER, CLAIM_INDEXES } from "../owner-claims.js";
 import { isPodOver } from "../pod/pod-state.js";
 import { serverMessage } from "../server-message.js";
 import { wholeStatus } from "../status-change.js";
+import { unlessTerminating } from "../terminating-namespace.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { type DeploymentPlan, newestOf, planDeployment, type SetChange } from "./deployment-plan.js";
 import { deadlineCheckInMs, hasDeadline, PROGRESSING, plainStatus, withCondition } from "./deployment-status.js";
@@ -39,7 +40,8 @@ export function deploymentController({ clock }: WorkloadEnvironment): Controller
       const nowMs = clock.now();
       const sets = await claimedObjects(Deployment, deployment, ReplicaSet, ctx);
       const plan = planDeployment(deployment, sets, await hasOldPods(deployment, sets, ctx), nowMs);
-      if (plan.created && !(await createSet(deployment, plan.created, ctx, nowMs))) return;
+      const { created } = plan;
+      if (created && !(await unlessTerminating(() => createSet(deployment, created, ctx, nowMs)))) return;
       await open(deployment, plan, ctx);
       for (const change of plan.changes) await changeSet(change, ctx);
       for (const { metadata } of plan.removed)

@@ -274,7 +274,9 @@ class Planner {
     if (revisionHistoryLimit === undefined || revisionHistoryLimit === NO_LIMIT) return;
     const alive = this.#old.filter(({ metadata }) => !metadata.deletionTimestamp);
     const surplus = alive.length - revisionHistoryLimit;
-    const ordered = [...alive].sort((left, right) => revisionOf(left) - revisionOf(right) || byCreation(left, right));
+    const ordered = [...alive].sort(
+      (left, right) => Number(revisionOf(left) - revisionOf(right)) || byCreation(left, right),
+    );
     for (const set of ordered.slice(0, Math.max(0, surplus))) {
       const { generation = 0 } = set.metadata;
       const isSeen = generation <= (set.status?.observedGeneration ?? 0);

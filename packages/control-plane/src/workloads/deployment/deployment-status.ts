@@ -1,4 +1,4 @@
-import { formatTime, parseTime } from "setpoint";
+import { formatTime, parseTime } from "setpoint/kinds";
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from "setpoint/kinds/apps/v1";
 import { availableOf, maxUnavailable, replicasOf, sum } from "./replica-counts.js";
 

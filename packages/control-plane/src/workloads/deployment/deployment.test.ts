@@ -138,4 +138,21 @@ describe("a deployment", () => {
     expect(again.status?.collisionCount).toBe(1);
     expect((await simulation.list(ReplicaSet)).length).toBe(2);
   });
+
+  it("counts on from a revision that no number of JavaScript holds", async () => {
+    await using simulation = await Simulation.start();
+    await simulation.client.create(ReplicaSet, {
+      metadata: {
+        name: "old",
+        namespace: "default",
+        labels: { app: "web" },
+        annotations: { "deployment.kubernetes.io/revision": "3546343826724305832" },
+      },
+      spec: { replicas: 1, ...labelled("web", {}, "old") },
+    });
+    await simulation.createDeployment("web", { replicas: 1 });
+    await simulation.advance(10);
+    const { metadata } = await simulation.get(Deployment, "web");
+    expect(metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("3546343826724305833");
+  });
 });

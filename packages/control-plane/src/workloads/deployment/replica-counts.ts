@@ -1,4 +1,4 @@
-import { scaledValue } from "setpoint";
+import { scaledValue } from "setpoint/kinds";
 import type { Deployment, ReplicaSet } from "setpoint/kinds/apps/v1";
 import { DESIRED_REPLICAS, MAX_REPLICAS, numberOf } from "./revision.js";
 

@@ -19,23 +19,24 @@ const MAX_HISTORY_CHARACTERS = 2_000;
 
 type Annotations = Readonly<Record<string, string>>;
 
-export function revisionOf({ metadata }: ReplicaSet): number {
-  return numberOf(metadata.annotations?.[REVISION]) ?? 0;
+/** Revisions are Go's int64, of which a number of JavaScript holds only the smaller half. */
+export function revisionOf({ metadata }: ReplicaSet): bigint {
+  return wholeOf(metadata.annotations?.[REVISION]) ?? 0n;
 }
 
 /** The revision that the newest ReplicaSet should have: one more than all older ones. */
-export function nextRevision(old: readonly ReplicaSet[]): number {
-  return Math.max(0, ...old.map(revisionOf)) + 1;
+export function nextRevision(old: readonly ReplicaSet[]): bigint {
+  return old.map(revisionOf).reduce((most, each) => (each > most ? each : most), 0n) + 1n;
 }
 
 /** The annotations of the newest ReplicaSet: those of its Deployment, and its revision with the earlier ones. */
-export function annotationsFor(deployment: Deployment, current: Annotations, revision: number): Annotations {
+export function annotationsFor(deployment: Deployment, current: Annotations, revision: bigint): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(
     ([key]) => !OWN_ANNOTATIONS.includes(key),
   );
   const annotations = { ...current, ...Object.fromEntries(copied) };
   const text = current[REVISION];
-  const before = text === undefined ? 0 : numberOf(text);
+  const before = text === undefined ? 0n : wholeOf(text);
   if (before === undefined || before >= revision) return annotations;
   annotations[REVISION] = String(revision);
   if (text !== undefined) annotations[REVISION_HISTORY] = extended(current[REVISION_HISTORY] ?? "", text);
@@ -52,6 +53,10 @@ function extended(history: string, revision: string): string {
 
 export function scaleAnnotations(desired: number, max: number): Annotations {
   return { [DESIRED_REPLICAS]: String(desired), [MAX_REPLICAS]: String(max) };
+}
+
+function wholeOf(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
 /** A whole number of an annotation; undefined for anything else. */

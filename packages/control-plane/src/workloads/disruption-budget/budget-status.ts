@@ -1,4 +1,5 @@
-import { parseTime, scaledValue, setCondition } from "setpoint";
+import { setCondition } from "setpoint";
+import { parseTime, scaledValue } from "setpoint/kinds";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "setpoint/kinds/policy/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodOver, isPodReady } from "../pod/pod-state.js";

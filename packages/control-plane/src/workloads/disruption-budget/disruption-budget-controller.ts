@@ -1,13 +1,14 @@
-import { type Controller, controller, formatLabelSelector, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { formatLabelSelector } from "setpoint/kinds";
 import { Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
-import { Pod } from "setpoint/kinds/v1";
+import { Pod, ReplicationController } from "setpoint/kinds/v1";
 import { controllerOf } from "../owner-claims.js";
 import { wholeStatus } from "../status-change.js";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { budgetStatus, type ExpectedPods, needsScale } from "./budget-status.js";
 
-type Kinds = typeof Pod | typeof ReplicaSet | typeof Deployment | typeof StatefulSet;
+type Kinds = typeof Pod | typeof ReplicaSet | typeof ReplicationController | typeof Deployment | typeof StatefulSet;
 type Context = ReconcileContext<PodDisruptionBudget, Kinds, never>;
 
 const SHOWN = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;
@@ -24,6 +25,7 @@ export function disruptionBudgetController({ clock }: WorkloadEnvironment): Cont
     uses: [
       scoped(Pod, { namespaces: "all" }),
       scoped(ReplicaSet, { namespaces: "all" }),
+      scoped(ReplicationController, { namespaces: "all" }),
       scoped(Deployment, { namespaces: "all" }),
       scoped(StatefulSet, { namespaces: "all" }),
     ],
@@ -66,12 +68,13 @@ async function scaleOf(
   ctx: Context,
 ): Promise<{ readonly uid: string; readonly replicas: number } | undefined> {
   if (kind === "StatefulSet") return asScale(await ctx.find(StatefulSet, name));
+  if (kind === "ReplicationController") return asScale(await ctx.find(ReplicationController, name));
   if (kind !== "ReplicaSet") return undefined;
   const set = await ctx.find(ReplicaSet, name);
   const owner = set && controllerOf(set.metadata);
   return asScale(owner?.kind === "Deployment" ? await ctx.find(Deployment, owner.name) : set);
 }
 
-function asScale(object: Deployment | ReplicaSet | StatefulSet | undefined) {
-  return object && { uid: object.metadata.uid, replicas: object.spec.replicas ?? 1 };
+function asScale(object: Deployment | ReplicaSet | ReplicationController | StatefulSet | undefined) {
+  return object && { uid: object.metadata.uid, replicas: object.spec?.replicas ?? 1 };
 }

@@ -1,4 +1,4 @@
-import { isTooManyRequests } from "setpoint";
+import { isTooManyRequests } from "setpoint/client";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
 import { Pod } from "setpoint/kinds/v1";

@@ -1,25 +1,87 @@
-/** Completion indexes as a Job's status writes them: `0,2-4,7`. */
-export function formatIndexes(indexes: ReadonlySet<number>): string {
-  const sorted = [...indexes].sort((left, right) => left - right);
-  const ranges: [number, number][] = [];
-  for (const index of sorted) {
-    const last = ranges.at(-1);
-    if (last && last[1] === index - 1) last[1] = index;
-    else ranges.push([index, index]);
+/**
+ * Completion indexes of a Job as ranges, so that `0-2147483646` takes no more room than `0`. Ranges are in order and
+ * neither touch nor overlap.
+ */
+export class IndexSet {
+  readonly #ranges: readonly IndexRange[];
+  readonly size: number;
+
+  private constructor(ranges: readonly IndexRange[]) {
+    this.#ranges = ranges;
+    this.size = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   }
-  return ranges
-    .map(([first, last]) => (first === last ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`))
-    .join(",");
+
+  /** Reads `0,2-4,7`. What cannot be read, or is not below `completions`, is left out. */
+  static parse(text: string | undefined, completions: number): IndexSet {
+    const ranges: IndexRange[] = [];
+    for (const part of (text ?? "").split(",")) {
+      const match = /^(\d+)(?:-(\d+))?$/.exec(part);
+      if (match) ranges.push([Number(match[1]), Math.min(Number(match[2] ?? match[1]), completions - 1)]);
+    }
+    return new IndexSet(merged(ranges));
+  }
+
+  static of(indexes: Iterable<number>): IndexSet {
+    return new IndexSet(merged([...indexes].map((index): IndexRange => [index, index])));
+  }
+
+  has(index: number): boolean {
+    return this.#rangeOf(index) !== undefined;
+  }
+
+  /** The first index from `index` on that is not in the set. */
+  nextAbsent(index: number): number {
+    const range = this.#rangeOf(index);
+    return range ? range[1] + 1 : index;
+  }
+
+  union(other: IndexSet): IndexSet {
+    return new IndexSet(merged([...this.#ranges, ...other.#ranges]));
+  }
+
+  /** How many indexes both sets have. */
+  sharedSize(other: IndexSet): number {
+    let shared = 0;
+    let at = 0;
+    for (const [first, last] of this.#ranges) {
+      while (at < other.#ranges.length && other.#ranges[at]![1] < first) at++;
+      for (let next = at; next < other.#ranges.length && other.#ranges[next]![0] <= last; next++) {
+        const range = other.#ranges[next]!;
+        shared += Math.min(last, range[1]) - Math.max(first, range[0]) + 1;
+      }
+    }
+    return shared;
+  }
+
+  /** As a Job's status writes them: `0,2-4,7`; two neighbours as `2,3`. */
+  toString(): string {
+    return this.#ranges
+      .map(([first, last]) => (first === last ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`))
+      .join(",");
+  }
+
+  #rangeOf(index: number): IndexRange | undefined {
+    let low = 0;
+    let high = this.#ranges.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#ranges[middle]![1] < index) low = middle + 1;
+      else high = middle;
+    }
+    const range = this.#ranges[low];
+    return range && range[0] <= index ? range : undefined;
+  }
 }
 
-/** What cannot be read, or is not below `completions`, is left out. */
-export function parseIndexes(text: string | undefined, completions: number): ReadonlySet<number> {
-  const indexes = new Set<number>();
-  for (const range of (text ?? "").split(",")) {
-    const match = /^(\d+)(?:-(\d+))?$/.exec(range);
-    if (!match) continue;
-    const last = Math.min(Number(match[2] ?? match[1]), completions - 1);
-    for (let index = Number(match[1]); index <= last; index++) indexes.add(index);
+/** First and last index, both included. */
+type IndexRange = readonly [number, number];
+
+function merged(ranges: readonly IndexRange[]): readonly IndexRange[] {
+  const result: [number, number][] = [];
+  for (const [first, last] of ranges.filter(([from, to]) => from <= to).sort((left, right) => left[0] - right[0])) {
+    const before = result.at(-1);
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else result.push([first, last]);
   }
-  return indexes;
+  return result;
 }

@@ -1,9 +1,12 @@
-import { formatTime, Manager, seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
+import { formatTime } from "setpoint/kinds";
 import { Job } from "setpoint/kinds/batch/v1";
 import { Pod } from "setpoint/kinds/v1";
+import { Manager } from "setpoint/manager";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";
+import { PodPace } from "../pod-pace.js";
 import { jobController } from "./job-controller.js";
 import { releasedPodController } from "./released-pods.js";
 
@@ -21,8 +24,8 @@ class World implements AsyncDisposable {
     this.clock = clock;
     this.#plane = plane;
     const random = seededRandom(1);
-    this.#manager = new Manager({ name: "jobs", client: plane.client, clock, random, graceMs: 0 });
-    this.#manager.add(jobController({ clock, random }));
+    this.#manager = new Manager({ name: "jobs", client: plane.client, clock, random, grace: 0 });
+    this.#manager.add(jobController({ clock, random, podPace: new PodPace(clock) }));
     this.#manager.add(releasedPodController());
   }
 

@@ -1,14 +1,16 @@
-import { type Controller, controller, isNotFound, parseTime, scoped } from "setpoint";
+import { type Controller, controller, isNotFound, scoped } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import { Job } from "setpoint/kinds/batch/v1";
 import { Pod } from "setpoint/kinds/v1";
 import { adoption, BY_CONTROLLER, CLAIM_INDEXES, claims, ORPHANS, orphanPlace, release } from "../owner-claims.js";
 import { wholeStatus } from "../status-change.js";
-import type { WorkloadEnvironment } from "../workloads.js";
+import { unlessTerminating } from "../terminating-namespace.js";
+import type { PodMakingEnvironment } from "../workloads.js";
 import { isFinished, planJob } from "./job-plan.js";
 import { isTracked, untracked } from "./job-pods.js";
 
 /** Runs pods until enough of them have succeeded, and takes finished jobs away when their time has come. */
-export function jobController({ clock }: WorkloadEnvironment): Controller<Job> {
+export function jobController({ clock, podPace }: PodMakingEnvironment): Controller<Job> {
   return controller(Job, {
     name: "jobs",
     uses: [Job, scoped(Pod, { namespaces: "all", indexes: CLAIM_INDEXES, writes: ["create", "patch", "delete"] })],
@@ -42,15 +44,23 @@ export function jobController({ clock }: WorkloadEnvironment): Controller<Job> {
         await ifThere(ctx.delete(Pod, each.pod.metadata.name, { namespace }));
         ctx.event("Normal", "SuccessfulDelete", `Deleted pod: ${each.pod.metadata.name}`);
       }
+      let waitMs: number | undefined;
+      let count = 0;
       for (const pod of plan.create) {
-        const made = await ctx.create(Pod, pod);
+        ({ waitMs } = podPace.take(namespace, 1));
+        if (waitMs !== undefined) break;
+        const made = await unlessTerminating(() => ctx.create(Pod, pod));
+        if (made === undefined) break;
+        count++;
         ctx.event("Normal", "SuccessfulCreate", `Created pod: ${made.metadata.name}`);
       }
-      const status = wholeStatus(job.status, plan.status, ["ready", "terminating"]);
+      const active = (plan.status.active ?? 0) - (plan.create.length - count);
+      const status = wholeStatus(job.status, { ...plan.status, active }, ["ready", "terminating"]);
       const uncounted = { succeeded: null, failed: null, ...plan.status.uncountedTerminatedPods };
       ctx.status({ ...status, uncountedTerminatedPods: uncounted } as never);
       for (const { type, reason, message } of plan.events) ctx.event(type, reason, message);
-      return plan.nextMs === undefined ? undefined : ctx.requeueAfter(plan.nextMs);
+      const nextMs = waitMs ?? plan.nextMs;
+      return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs);
 
       async function untrack(pod: Pod): Promise<void> {
         if (isTracked(pod)) await ifThere(ctx.patch(Pod, pod.metadata.name, untracked(pod), { namespace }));

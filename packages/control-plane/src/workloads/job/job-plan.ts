@@ -1,8 +1,8 @@
-import { formatTime, type NewObject } from "setpoint";
+import type { NewObject } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import type { Job, JobCondition, JobStatus } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodOver, isPodReady, isPodTerminating } from "../pod/pod-state.js";
-import { formatIndexes } from "./index-set.js";
 import { isTracked } from "./job-pods.js";
 import { failureVerdict } from "./job-policy.js";
 import { COMPLETIONS_REACHED, deadlineInMs, type JobTarget, jobTarget } from "./job-target.js";
@@ -83,8 +83,8 @@ function countsOf({ job, spec, indexes }: JobView): JobStatus {
   return {
     succeeded: indexes?.succeeded.size ?? succeeded + (stored?.succeeded?.length ?? 0),
     failed: failed + (stored?.failed?.length ?? 0),
-    ...(indexes && { completedIndexes: formatIndexes(indexes.succeeded) }),
-    ...(indexes && spec.backoffLimitPerIndex !== undefined && { failedIndexes: formatIndexes(indexes.failed) }),
+    ...(indexes && { completedIndexes: String(indexes.succeeded) }),
+    ...(indexes && spec.backoffLimitPerIndex !== undefined && { failedIndexes: String(indexes.failed) }),
   };
 }
 
@@ -105,7 +105,8 @@ function endsOf(view: JobView, target: JobTarget | undefined, removedCount: numb
   const isOver = target !== undefined || job.metadata.deletionTimestamp !== undefined;
   // A job that fails counts what still ran as failed; one that has succeeded just lets it go.
   const ended = view.ended.filter((pod) => !isSuccess || isPodOver(pod));
-  const cut = isOver ? pods.filter((pod) => isTracked(pod) && !settled.includes(pod) && !ended.includes(pod)) : [];
+  const seen = new Set([...settled, ...ended]);
+  const cut = isOver ? pods.filter((pod) => isTracked(pod) && !seen.has(pod)) : [];
   const counted = target?.type === "FailureTarget" ? [...ended, ...cut] : ended;
   const isStored = counted.length === 0;
   const terminating = pods.filter(isPodTerminating).length + removedCount;

@@ -1,4 +1,5 @@
-import { type NewObject, parseTime } from "setpoint";
+import type { NewObject } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import { Job } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { controllerReference } from "../owner-claims.js";

@@ -1,6 +1,6 @@
 import type { Job } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
-import { parseIndexes } from "./index-set.js";
+import { IndexSet } from "./index-set.js";
 
 /** What a failed pod does to its job, by the job's `podFailurePolicy`. */
 export interface FailureVerdict {
@@ -47,13 +47,13 @@ function matchOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: P
 }
 
 /** The message of the first rule of `successPolicy` that the succeeded indexes fulfil. */
-export function metSuccessPolicy({ spec }: Job, succeeded: ReadonlySet<number>): string | undefined {
+export function metSuccessPolicy({ spec }: Job, succeeded: IndexSet): string | undefined {
   const completions = spec?.completions ?? 0;
   if (succeeded.size === 0) return undefined;
   const at = (spec?.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
     if (succeededIndexes === undefined) return succeeded.size >= (succeededCount ?? Number.POSITIVE_INFINITY);
-    const wanted = parseIndexes(succeededIndexes, completions);
-    const met = [...wanted].filter((index) => succeeded.has(index)).length;
+    const wanted = IndexSet.parse(succeededIndexes, completions);
+    const met = wanted.sharedSize(succeeded);
     return wanted.size > 0 && met >= Math.min(succeededCount ?? wanted.size, wanted.size);
   });
   return at < 0 ? undefined : `Matched rules at index ${at}`;

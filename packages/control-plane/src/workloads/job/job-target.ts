@@ -1,4 +1,4 @@
-import { parseTime } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import { isFailed } from "./job-pods.js";
 import { failureVerdict, metSuccessPolicy } from "./job-policy.js";
 import { type JobView, restartsOf } from "./job-view.js";

@@ -1,8 +1,8 @@
-import { formatTime } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import type { Job } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodActive } from "../pod/pod-state.js";
-import { parseIndexes } from "./index-set.js";
+import { IndexSet } from "./index-set.js";
 import { finishedAtMs, indexOf, isFailed, isIndexed, isTracked } from "./job-pods.js";
 import { failureVerdict } from "./job-policy.js";
 
@@ -27,8 +27,8 @@ export interface JobView {
 }
 
 export interface Indexes {
-  readonly succeeded: ReadonlySet<number>;
-  readonly failed: ReadonlySet<number>;
+  readonly succeeded: IndexSet;
+  readonly failed: IndexSet;
 }
 
 export function viewJob(job: Job, pods: readonly Pod[], nowMs: number): JobView {
@@ -57,15 +57,23 @@ export function viewJob(job: Job, pods: readonly Pod[], nowMs: number): JobView 
   };
 }
 
-/** Failures that count, of the pods that an index has had. */
-export function failuresOf(job: Job, pods: readonly Pod[], index: number): readonly Pod[] {
+/** The failures that count, by the index that their pods had. */
+export function failuresByIndex(job: Job, pods: readonly Pod[]): ReadonlyMap<number, readonly Pod[]> {
   const completions = job.spec?.completions ?? 0;
-  const failed = pods.filter((pod) => indexOf(pod, completions) === index && isFailed(pod, job));
-  return failed.filter((pod) => failureVerdict(job, pod).counts);
+  const failures = new Map<number, Pod[]>();
+  for (const pod of pods) {
+    const index = indexOf(pod, completions);
+    if (index === undefined || !isFailed(pod, job) || !failureVerdict(job, pod).counts) continue;
+    const others = failures.get(index);
+    if (others) others.push(pod);
+    else failures.set(index, [pod]);
+  }
+  return failures;
 }
 
 export function failuresSinceSuccess(pods: readonly Pod[]): readonly Pod[] {
-  const lastMs = Math.max(Number.NEGATIVE_INFINITY, ...pods.filter(hasSucceeded).map(finishedAtMs));
+  const ends = pods.filter(hasSucceeded).map(finishedAtMs);
+  const lastMs = ends.reduce((last, end) => Math.max(last, end), Number.NEGATIVE_INFINITY);
   return pods.filter((pod) => pod.status?.phase === "Failed" && finishedAtMs(pod) > lastMs);
 }
 
@@ -88,7 +96,7 @@ export function hasSucceeded({ status }: Pod): boolean {
 function knownEnds(job: Job, completions: number): (pod: Pod) => boolean {
   const { succeeded = [], failed = [] } = job.status?.uncountedTerminatedPods ?? {};
   const uids = new Set([...succeeded, ...failed]);
-  const done = isIndexed(job) ? parseIndexes(job.status?.completedIndexes, completions) : new Set<number>();
+  const done = IndexSet.parse(isIndexed(job) ? job.status?.completedIndexes : undefined, completions);
   return (pod) =>
     uids.has(pod.metadata.uid) ||
     (hasSucceeded(pod) && done.has(indexOf(pod, completions) ?? -1)) ||
@@ -96,18 +104,15 @@ function knownEnds(job: Job, completions: number): (pod: Pod) => boolean {
 }
 
 function indexesOf(job: Job, pods: readonly Pod[], completions: number): Indexes {
-  const succeeded = new Set(parseIndexes(job.status?.completedIndexes, completions));
-  for (const pod of pods.filter(hasSucceeded)) {
-    const index = indexOf(pod, completions);
-    if (index !== undefined) succeeded.add(index);
-  }
+  const ended = pods.filter(hasSucceeded).map((pod) => indexOf(pod, completions));
+  const stored = IndexSet.parse(job.status?.completedIndexes, completions);
+  const succeeded = stored.union(IndexSet.of(ended.filter((index) => index !== undefined)));
   const limit = job.spec?.backoffLimitPerIndex;
-  if (limit === undefined) return { succeeded, failed: new Set() };
-  const failed = new Set(parseIndexes(job.status?.failedIndexes, completions));
-  for (const index of new Set(pods.map((pod) => indexOf(pod, completions)))) {
-    if (index === undefined || succeeded.has(index)) continue;
-    const failures = failuresOf(job, pods, index);
-    if (failures.length > limit || failures.some((pod) => failureVerdict(job, pod).failsIndex)) failed.add(index);
+  if (limit === undefined) return { succeeded, failed: IndexSet.of([]) };
+  const failed: number[] = [];
+  for (const [index, failures] of failuresByIndex(job, pods)) {
+    if (succeeded.has(index)) continue;
+    if (failures.length > limit || failures.some((pod) => failureVerdict(job, pod).failsIndex)) failed.push(index);
   }
-  return { succeeded, failed };
+  return { succeeded, failed: IndexSet.parse(job.status?.failedIndexes, completions).union(IndexSet.of(failed)) };
 }

@@ -1,8 +1,9 @@
-import { type NewObject, parseTime } from "setpoint";
+import type { NewObject } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodReady, isPodTerminating } from "../pod/pod-state.js";
 import { finishedAtMs, indexOf, newPod } from "./job-pods.js";
-import { failuresOf, failuresSinceSuccess, type Indexes, type JobView } from "./job-view.js";
+import { failuresByIndex, failuresSinceSuccess, type Indexes, type JobView } from "./job-view.js";
 
 const FIRST_BACKOFF_MS = 10_000;
 const LONGEST_BACKOFF_MS = 600_000;
@@ -46,16 +47,19 @@ function newIndexes(
   missing: number,
 ): PodChanges {
   const taken = new Set(active.map((pod) => indexOf(pod, completions)));
+  const over = indexes.succeeded.union(indexes.failed);
+  const failures = failuresByIndex(job, pods);
   const create: NewObject<Pod>[] = [];
-  const waits: number[] = [];
-  for (let index = 0; index < completions && create.length < missing; index++) {
-    if (taken.has(index) || indexes.succeeded.has(index) || indexes.failed.has(index)) continue;
-    const failures = failuresOf(job, pods, index);
-    const waitMs = spec.backoffLimitPerIndex === undefined ? 0 : backoffMs(failures, nowMs);
-    if (waitMs > 0) waits.push(waitMs);
-    else create.push(newPod(job, index, failures.length));
+  let soonestMs = Number.POSITIVE_INFINITY;
+  let index = over.nextAbsent(0);
+  for (; index < completions && create.length < missing; index = over.nextAbsent(index + 1)) {
+    if (taken.has(index)) continue;
+    const earlier = failures.get(index) ?? [];
+    const waitMs = spec.backoffLimitPerIndex === undefined ? 0 : backoffMs(earlier, nowMs);
+    if (waitMs > 0) soonestMs = Math.min(soonestMs, waitMs);
+    else create.push(newPod(job, index, earlier.length));
   }
-  return { create, remove: [], waitMs: waits.length > 0 ? Math.min(...waits) : undefined };
+  return { create, remove: [], waitMs: Number.isFinite(soonestMs) ? soonestMs : undefined };
 }
 
 /** Pods of an index that another has, or that the job has no use for; then those that have done the least. */
@@ -69,7 +73,8 @@ function surplusPods({ active, completions, indexes }: JobView, least: number): 
     seen.add(index);
     return false;
   });
-  const others = ranked.filter((pod) => !useless.includes(pod));
+  const isUseless = new Set(useless);
+  const others = ranked.filter((pod) => !isUseless.has(pod));
   return [...useless, ...others.slice(0, Math.max(0, least - useless.length))];
 }
 
@@ -77,7 +82,7 @@ function surplusPods({ active, completions, indexes }: JobView, least: number): 
 function backoffMs(failures: readonly Pod[], nowMs: number): number {
   if (failures.length === 0) return 0;
   const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.length - 1), LONGEST_BACKOFF_MS);
-  return Math.max(0, Math.max(...failures.map(finishedAtMs)) + delayMs - nowMs);
+  return Math.max(0, failures.reduce((last, pod) => Math.max(last, finishedAtMs(pod)), 0) + delayMs - nowMs);
 }
 
 /** Those without a node first, then those that are not ready, then the youngest. */

@@ -1,4 +1,4 @@
-import { parseTime } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import type { Node, Pod, Taint, Toleration } from "setpoint/kinds/v1";
 
 /** When the taints of its node put a pod out; undefined where they let it be. */

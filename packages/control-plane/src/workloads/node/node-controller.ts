@@ -1,4 +1,5 @@
-import { type Client, type Controller, controller, formatTime, isAlreadyExists, scoped } from "setpoint";
+import { type Client, type Controller, controller, isAlreadyExists, scoped } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
 import { Stage } from "../stage/stage.js";

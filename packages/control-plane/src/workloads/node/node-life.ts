@@ -1,4 +1,4 @@
-import { formatTime } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import type { Node, NodeCondition, NodeStatus, Taint } from "setpoint/kinds/v1";
 import { isLost, NOT_READY_TAINT, readinessOf, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT } from "./node-state.js";
 

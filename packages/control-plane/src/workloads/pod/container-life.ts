@@ -1,4 +1,4 @@
-import { formatTime, parseTime } from "setpoint";
+import { formatTime, parseTime } from "setpoint/kinds";
 import type { Container, ContainerState, ContainerStatus } from "setpoint/kinds/v1";
 
 /** The kubelet's pauses before it starts a container again, or pulls its image again. */

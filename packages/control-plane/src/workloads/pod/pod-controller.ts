@@ -1,4 +1,5 @@
-import { type Controller, controller, parseTime, type ReconcileContext } from "setpoint";
+import { type Controller, controller, type ReconcileContext } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isSilent } from "../node/node-state.js";
 import { Stage } from "../stage/stage.js";

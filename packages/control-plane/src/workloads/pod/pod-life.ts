@@ -1,4 +1,4 @@
-import { formatTime, parseTime } from "setpoint";
+import { formatTime, parseTime } from "setpoint/kinds";
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from "setpoint/kinds/v1";
 import { type ContainerScript, containerStep, earlier, triesMs, waitingContainer } from "./container-life.js";
 import type { PodScript } from "./pod-script.js";

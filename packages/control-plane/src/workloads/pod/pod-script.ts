@@ -1,4 +1,4 @@
-import { parseDuration } from "setpoint";
+import { parseDuration } from "setpoint/clock";
 import type { Pod } from "setpoint/kinds/v1";
 import { controllerOf } from "../owner-claims.js";
 

@@ -1,4 +1,4 @@
-import { parseTime } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import type { Pod, PodCondition } from "setpoint/kinds/v1";
 
 export function podCondition(pod: Pod, type: string): PodCondition | undefined {

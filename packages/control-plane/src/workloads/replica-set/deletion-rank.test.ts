@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { formatTime } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import type { Pod } from "setpoint/kinds/v1";
 import { describe, expect, it } from "vitest";
 import { deletionOrder } from "./deletion-rank.js";

@@ -1,4 +1,4 @@
-import { parseTime } from "setpoint";
+import { parseTime } from "setpoint/kinds";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodReady, readySinceMs } from "../pod/pod-state.js";
 

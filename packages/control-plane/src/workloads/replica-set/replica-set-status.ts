@@ -1,4 +1,4 @@
-import { formatTime, matchesLabels } from "setpoint";
+import { formatTime, matchesLabels } from "setpoint/kinds";
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from "setpoint/kinds/apps/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodAvailable, isPodReady } from "../pod/pod-state.js";

@@ -1,4 +1,4 @@
-import { matchesLabels } from "setpoint";
+import { matchesLabels } from "setpoint/kinds";
 import type { Node, Pod, PodAffinityTerm, TopologySpreadConstraint } from "setpoint/kinds/v1";
 
 /** A pod that has its place, as far as others care. */

@@ -1,5 +1,6 @@
-import { keyOf, quantityToNumber } from "setpoint";
+import { keyOf } from "setpoint/kinds";
 import type { Node, Pod } from "setpoint/kinds/v1";
+import { quantityToNumber } from "setpoint/quantity";
 import { isPodOver } from "../pod/pod-state.js";
 import { type Neighbours, type PlacedPod, repelledBy } from "./neighbours.js";
 import type { NodeLoad } from "./placement.js";

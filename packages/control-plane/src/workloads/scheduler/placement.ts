@@ -1,5 +1,5 @@
-import { quantityToNumber } from "setpoint";
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Pod } from "setpoint/kinds/v1";
+import { quantityToNumber } from "setpoint/quantity";
 import { tolerates } from "../node/eviction.js";
 import { isNodeReady } from "../node/node-state.js";
 import { type Neighbours, neighbourVerdict } from "./neighbours.js";

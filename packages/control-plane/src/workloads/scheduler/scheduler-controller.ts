@@ -1,5 +1,7 @@
-import { controller, formatTime, isConflict, isNotFound, keyOf, type Workload, watcher } from "setpoint";
+import { controller, isConflict, isNotFound, watcher } from "setpoint";
+import { formatTime, keyOf } from "setpoint/kinds";
 import { Node, Pod, type PodCondition } from "setpoint/kinds/v1";
+import type { Workload } from "setpoint/manager";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { NodeLoads } from "./node-loads.js";
 import { placePod } from "./placement.js";
@@ -18,7 +20,7 @@ export function schedulerController({ clock }: WorkloadEnvironment): readonly Wo
     name: "scheduler-loads",
     concurrency: 1,
     add: (pod) => loads.see(pod),
-    update: (_, pod) => loads.see(pod),
+    update: (pod) => loads.see(pod),
     delete: (pod) => loads.forget(keyOf(pod)),
   });
   const binding = controller(Pod, {

@@ -1,7 +1,10 @@
-import { type Controller, controller, scoped, type Workload } from "setpoint";
+import { type Controller, controller, scoped } from "setpoint";
 import { EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
 import { Endpoints, Node, Pod, Service } from "setpoint/kinds/v1";
+import type { Workload } from "setpoint/manager";
+import { unlessGone } from "../gone-object.js";
 import { BY_CONTROLLER, CLAIM_INDEXES } from "../owner-claims.js";
+import { unlessTerminating } from "../terminating-namespace.js";
 import { isManaged, planSlices } from "./endpoint-slice-plan.js";
 import { desiredEndpoints, MANAGER, MANAGER_LABEL } from "./endpoints-plan.js";
 import { isMirrored, planMirror } from "./mirrored-slice-plan.js";
@@ -36,9 +39,9 @@ function slicesOfServices(): Controller<Service> {
       }
       const existing = (await ctx.byIndex(EndpointSlice, BY_CONTROLLER, uid)).filter(isManaged);
       const { create, change, remove } = planSlices(service, pods, nodes, existing);
-      for (const slice of create) await ctx.create(EndpointSlice, slice);
+      for (const slice of create) await unlessTerminating(() => ctx.create(EndpointSlice, slice));
       for (const { name, body } of change) {
-        await ctx.patch(EndpointSlice, name, { type: "merge", body: body as never }, { namespace });
+        await unlessGone(() => ctx.patch(EndpointSlice, name, { type: "merge", body: body as never }, { namespace }));
       }
       for (const name of remove) await ctx.delete(EndpointSlice, name, { namespace });
     },
@@ -64,9 +67,9 @@ function slicesOfEndpoints(): Controller<Endpoints> {
         annotations?.[LEADER] === undefined;
       const existing = (await ctx.byIndex(EndpointSlice, BY_CONTROLLER, uid)).filter(isMirrored);
       const { create, change, remove } = planMirror(endpoints, isWanted, existing);
-      for (const slice of create) await ctx.create(EndpointSlice, slice);
+      for (const slice of create) await unlessTerminating(() => ctx.create(EndpointSlice, slice));
       for (const { name: slice, body } of change) {
-        await ctx.patch(EndpointSlice, slice, { type: "merge", body: body as never }, { namespace });
+        await unlessGone(() => ctx.patch(EndpointSlice, slice, { type: "merge", body: body as never }, { namespace }));
       }
       for (const slice of remove) await ctx.delete(EndpointSlice, slice, { namespace });
     },
@@ -90,7 +93,9 @@ function endpointsOfServices(): Controller<Service> {
       const { labels, subsets } = desiredEndpoints(service, await ctx.list(Pod, { namespace, labelSelector }));
       const existing = await ctx.find(Endpoints, name);
       if (!existing) {
-        await ctx.create(Endpoints, { metadata: { name, namespace, labels }, subsets } as never);
+        await unlessTerminating(() =>
+          ctx.create(Endpoints, { metadata: { name, namespace, labels }, subsets } as never),
+        );
         return;
       }
       const isSame =
@@ -98,7 +103,7 @@ function endpointsOfServices(): Controller<Service> {
         Object.entries(labels).every(([key, value]) => existing.metadata.labels?.[key] === value);
       if (isSame) return;
       const body = { metadata: { labels }, subsets: subsets as never };
-      await ctx.patch(Endpoints, name, { type: "merge", body }, { namespace });
+      await unlessGone(() => ctx.patch(Endpoints, name, { type: "merge", body }, { namespace }));
     },
   });
 }

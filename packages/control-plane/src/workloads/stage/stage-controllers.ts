@@ -1,4 +1,5 @@
-import { type Client, type Controller, controller, type Kind, type KubeObject, type Workload } from "setpoint";
+import { type Client, type Controller, controller, type Kind, type KubeObject } from "setpoint";
+import type { Workload } from "setpoint/manager";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { Stage } from "./stage.js";
 import { NOWHERE, stageFunctions } from "./stage-functions.js";

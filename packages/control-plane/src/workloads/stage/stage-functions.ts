@@ -1,4 +1,4 @@
-import { formatTime } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { HEALTHY_CONDITIONS } from "../node/node-life.js";
 import type { TemplateFunctions } from "./go-template.js";
 

@@ -1,4 +1,6 @@
-import { type KubeObject, parseDuration, parseTime, type Random } from "setpoint";
+import type { KubeObject } from "setpoint";
+import { parseDuration, type Random } from "setpoint/clock";
+import { parseTime } from "setpoint/kinds";
 import type { Stage, ValueFrom } from "./stage.js";
 import type { StageExpressions } from "./stage-expressions.js";
 

@@ -1,13 +1,6 @@
-import type {
-  Clock,
-  JsonObject,
-  JsonPatchOperation,
-  Kind,
-  KubeObject,
-  Patch,
-  Random,
-  ReconcileContext,
-} from "setpoint";
+import type { JsonObject, Kind, KubeObject, ReconcileContext } from "setpoint";
+import type { JsonPatchOperation, Patch } from "setpoint/client";
+import type { Clock, Random } from "setpoint/clock";
 import { yaml } from "../../yaml.js";
 import { renderTemplate, type TemplateFunctions } from "./go-template.js";
 import type { Stage, StageFinalizers, StagePatch, StageStep } from "./stage.js";

@@ -1,4 +1,4 @@
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { Pod } from "setpoint/kinds/v1";
 import { describe, expect, it } from "vitest";
 import { Simulation } from "../simulation.testing.js";

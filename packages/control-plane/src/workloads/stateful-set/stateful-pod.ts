@@ -1,4 +1,4 @@
-import type { OwnerReference } from "setpoint";
+import type { OwnerReference } from "setpoint/kinds";
 import { StatefulSet } from "setpoint/kinds/apps/v1";
 import type { PersistentVolumeClaim, Pod, PodTemplateSpec, Volume } from "setpoint/kinds/v1";
 import { REVISION_HASH } from "../controller-revision.js";

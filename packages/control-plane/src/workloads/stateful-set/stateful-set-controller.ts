@@ -14,7 +14,8 @@ import { CLAIM_INDEXES, controllerReference } from "../owner-claims.js";
 import { nextAvailableInMs } from "../pod/pod-state.js";
 import { serverMessage } from "../server-message.js";
 import { wholeStatus } from "../status-change.js";
-import type { WorkloadEnvironment } from "../workloads.js";
+import { unlessTerminating } from "../terminating-namespace.js";
+import type { PodMakingEnvironment } from "../workloads.js";
 import { ordinalOf, retentionOwners, revisionOfPod, statefulClaims, statefulPod } from "./stateful-pod.js";
 import { planStatefulSet, type SetAction } from "./stateful-set-plan.js";
 
@@ -22,7 +23,7 @@ type Kinds = typeof Pod | typeof ControllerRevision | typeof PersistentVolumeCla
 type Context = ReconcileContext<StatefulSet, Kinds, never>;
 
 /** Keeps the pods of StatefulSets, each with its name and its claims. */
-export function statefulSetController({ clock }: WorkloadEnvironment): Controller<StatefulSet> {
+export function statefulSetController({ clock, podPace }: PodMakingEnvironment): Controller<StatefulSet> {
   const sync = async (set: StatefulSet, ctx: Context) => {
     const revisions = await claimedObjects(StatefulSet, set, ControllerRevision, ctx, { releases: false });
     // Only pods with a name of the set can be taken in.
@@ -49,7 +50,10 @@ export function statefulSetController({ clock }: WorkloadEnvironment): Controlle
     const plan = planStatefulSet(set, pods, names, clock.now());
     ctx.status(wholeStatus(set.status, plan.status, ["replicas", "availableReplicas", "collisionCount"]));
     await settleClaims(set, pods, ctx);
+    let waitMs: number | undefined;
     for (const action of plan.actions) {
+      if (action.type === "create") ({ waitMs } = podPace.take(set.metadata.namespace ?? "", 1));
+      if (waitMs !== undefined) break;
       const of = action.type === "create" && action.revision === names.current ? current : update;
       await act(set, action, of, ctx);
     }
@@ -57,7 +61,7 @@ export function statefulSetController({ clock }: WorkloadEnvironment): Controlle
     const unused = outlived(revisions, ({ metadata }) => live.has(metadata.name), set.spec.revisionHistoryLimit ?? 10);
     for (const { metadata } of unused) await ctx.delete(ControllerRevision, metadata.name);
     // What was just done is part of the status, which nothing but another look shows.
-    if (plan.actions.length > 0) return ctx.requeueAfter(0);
+    if (plan.actions.length > 0) return ctx.requeueAfter(waitMs ?? 0);
     const nextMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, clock.now());
     return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs);
   };
@@ -72,7 +76,7 @@ export function statefulSetController({ clock }: WorkloadEnvironment): Controlle
     concurrency: 8,
     retry: { attempts: Number.MAX_SAFE_INTEGER },
     when: { changed: ["spec", "status", "metadata.deletionTimestamp"] },
-    reconcile: (set, ctx) => sync(set, ctx),
+    reconcile: (set, ctx) => unlessTerminating(() => sync(set, ctx)),
     deleting: (set, ctx) => sync(set, ctx),
   });
 }

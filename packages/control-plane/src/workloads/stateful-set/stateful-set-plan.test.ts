@@ -98,4 +98,13 @@ describe("planStatefulSet", () => {
       }),
     );
   });
+
+  it("does no work for each of two billion replicas: it makes them in batches [R5]", () => {
+    const revisions = { current: "new", update: "new", collisionCount: 0 };
+    const plan = planStatefulSet(setOf(2_147_483_647, true, 0), [], revisions, 0);
+    expect(plan.actions.map((action) => "ordinal" in action && action.ordinal)).toEqual(
+      Array.from({ length: 500 }, (_, ordinal) => ordinal),
+    );
+    expect(planStatefulSet(setOf(2_147_483_647, false, 0), [], revisions, 0).actions).toHaveLength(1);
+  });
 });

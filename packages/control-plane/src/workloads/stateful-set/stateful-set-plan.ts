@@ -1,4 +1,4 @@
-import { scaledValue } from "setpoint";
+import { scaledValue } from "setpoint/kinds";
 import type { StatefulSet, StatefulSetStatus } from "setpoint/kinds/apps/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodAvailable, isPodOver, isPodReady } from "../pod/pod-state.js";
@@ -15,6 +15,9 @@ export type SetAction =
   | { readonly type: "create"; readonly ordinal: number; readonly revision: string }
   | { readonly type: "delete"; readonly pod: Pod; readonly ordinal: number; readonly isScaledDown: boolean };
 
+/** Pods made or deleted in one step. Nothing is done for each replica that is merely asked for: there may be billions. */
+const MOST_ACTIONS = 500;
+
 /** One step of a StatefulSet. */
 export interface StatefulSetPlan {
   readonly actions: readonly SetAction[];
@@ -23,7 +26,7 @@ export interface StatefulSetPlan {
 
 /**
  * The next step of a StatefulSet. In order, one pod at a time: each waits for those before it to be available; in
- * parallel, all at once. Pods beyond the size go from the last on; then pods of another revision, from the last on.
+ * parallel, 500 at once. Pods beyond the size go from the last on; then pods of another revision, from the last on.
  */
 export function planStatefulSet(
   set: StatefulSet,
@@ -35,16 +38,19 @@ export function planStatefulSet(
   if (set.metadata.deletionTimestamp) return { actions: [], status };
   const first = firstOrdinal(set);
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
-  const replicas = Array.from({ length: set.spec.replicas ?? 1 }, (_, index) => byOrdinal.get(first + index));
+  const replicas: (Pod | undefined)[] = [];
   const isOrdered = set.spec.podManagementPolicy !== "Parallel";
   const isAvailable = (pod: Pod | undefined): boolean =>
     pod !== undefined && isPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 
   const actions: SetAction[] = [];
-  for (const [index, pod] of replicas.entries()) {
+  for (let index = 0; index < (set.spec.replicas ?? 1); index++) {
     const ordinal = first + index;
+    const pod = byOrdinal.get(ordinal);
+    replicas.push(pod);
     const action = replicaAction(set, pod, ordinal, revisions);
     if (action && action !== "wait") actions.push(action);
+    if (actions.length >= MOST_ACTIONS) return { actions, status };
     if (isOrdered && (action || pod?.metadata.deletionTimestamp || !isAvailable(pod))) return { actions, status };
   }
   // A failed pod is replaced before anything else is done, also where pods are managed in parallel.
@@ -54,7 +60,7 @@ export function planStatefulSet(
     .sort((left, right) => right.ordinal - left.ordinal);
   const shrinking = condemnedActions(condemned, isOrdered, isAvailable);
   if (condemned.length > 0 && isOrdered) return { actions: [...actions, ...shrinking], status };
-  actions.push(...shrinking);
+  actions.push(...shrinking.slice(0, MOST_ACTIONS));
   if (set.spec.updateStrategy?.type === "OnDelete") return { actions, status };
   const outdated = outdatedPods(set, replicas, revisions.update, isAvailable);
   for (const pod of outdated) actions.push({ type: "delete", pod, ordinal: ordinalOf(set, pod)!, isScaledDown: false });

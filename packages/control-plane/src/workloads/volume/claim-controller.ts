@@ -1,14 +1,7 @@
-import {
-  type Controller,
-  compareQuantities,
-  controller,
-  isAlreadyExists,
-  isNotFound,
-  type NewObject,
-  scoped,
-} from "setpoint";
+import { type Controller, controller, isAlreadyExists, isNotFound, type NewObject, scoped } from "setpoint";
 import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
+import { compareQuantities } from "setpoint/quantity";
 import { isPodOver } from "../pod/pod-state.js";
 import { wholeStatus } from "../status-change.js";
 import { isReservedFor, matchingVolume, mismatch, requestOf, sizeOf } from "./volume-match.js";

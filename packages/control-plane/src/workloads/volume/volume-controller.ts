@@ -1,4 +1,5 @@
-import { type Client, type Controller, controller, formatTime, isAlreadyExists, isNotFound } from "setpoint";
+import { type Client, type Controller, controller, isAlreadyExists, isNotFound } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim } from "setpoint/kinds/v1";
 import type { WorkloadEnvironment } from "../workloads.js";

@@ -1,5 +1,6 @@
-import { compareQuantities, matchesLabels } from "setpoint";
+import { matchesLabels } from "setpoint/kinds";
 import type { PersistentVolume, PersistentVolumeClaim } from "setpoint/kinds/v1";
+import { compareQuantities } from "setpoint/quantity";
 
 /** Whether a volume is a claim's already, by its reference. */
 export function isReservedFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {

@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
 import type { Json } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import type { FieldError } from "../../status-error.js";
 import type { Strategy, StrategyContext } from "../../strategy.js";
 import { asJson } from "../../write/field-ownership.js";
@@ -15,6 +16,7 @@ import { jobStatusUpdate } from "./job-status-rules.js";
 import { jobUpdate } from "./job-update-rules.js";
 import { ingressClassUpdate, networkingRules } from "./networking-rules.js";
 import { nodeRule, nodeUpdate } from "./node-rules.js";
+import { ephemeralContainersUpdate, resizeUpdate } from "./pod-endpoint-rules.js";
 import { podRule, podUpdate } from "./pod-rules.js";
 import { podStatusUpdate } from "./pod-status-rules.js";
 import { policyRules, priorityClassUpdate, quotaUpdate } from "./policy-rules.js";
@@ -75,6 +77,12 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   ...clusterUpdates,
 };
 
+/** What endpoints besides the main one, status and scale are judged by, by `group/plural/subresource`. */
+const ENDPOINTS: Readonly<Record<string, UpdateRule>> = {
+  "/pods/ephemeralcontainers": ephemeralContainersUpdate,
+  "/pods/resize": resizeUpdate,
+};
+
 /** What `/status` is judged by. */
 const STATUSES: Readonly<Record<string, UpdateRule>> = {
   ...statusRules,
@@ -87,7 +95,7 @@ type Validation = Pick<Strategy, "validate" | "validateUpdate">;
 
 /**
  * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. Endpoints of an
- * object besides its status and scale are judged by `more` alone.
+ * object that no rule names are judged by `more` alone.
  */
 export function builtInValidation(id: string, more: Validation): Validation {
   const rule = RULES[id];
@@ -97,15 +105,17 @@ export function builtInValidation(id: string, more: Validation): Validation {
   if (rule === undefined && update === undefined) return more;
   return {
     validate: (created, context) => {
-      const errors: FieldError[] = [];
+      const errors: FieldError[] = fieldErrors();
       rule?.(asJson(created) as Json, "", errors);
       return [...errors, ...(more.validate?.(created, context) ?? [])];
     },
     validateUpdate: (next: KubeObject, old: KubeObject, context: StrategyContext) => {
       const others = more.validateUpdate?.(next, old, context) ?? [];
       if (context.subresource === "status") return [...(status?.(asJson(next), asJson(old)) ?? []), ...others];
-      if (context.subresource !== "" && context.subresource !== "scale") return others;
-      const errors: FieldError[] = [];
+      if (context.subresource !== "" && context.subresource !== "scale") {
+        return [...(ENDPOINTS[`${id}/${context.subresource}`]?.(asJson(next), asJson(old)) ?? []), ...others];
+      }
+      const errors: FieldError[] = fieldErrors();
       for (let times = TWICE.has(id) ? 2 : 1; times > 0; times--) changed?.(asJson(next) as Json, "", errors);
       return [...errors, ...(update?.(asJson(next), asJson(old)) ?? []), ...others];
     },

@@ -1,4 +1,5 @@
 import { isArray, isObject, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internalDiff, isSameInternal } from "./internal-struct.js";
@@ -55,7 +56,7 @@ const dataSource = struct({}, ({ name, kind, apiGroup, namespace }, path, errors
 
 const sameSource: StructRule = ({ dataSource: one, dataSourceRef: other }, path, errors) => {
   if (!isObject(one) || !isObject(other)) return;
-  const refuse = (why: string): number => errors.push(invalidValue(path, new Printed("{}"), why));
+  const refuse = (why: string): number => errors.push(invalidValue(path, new Printed(() => "{}"), why));
   if (other.namespace) refuse("may not be specified when dataSourceRef.namespace is specified");
   else if ((one.apiGroup ?? "") !== (other.apiGroup ?? "") || one.kind !== other.kind || one.name !== other.name) {
     refuse("must match dataSourceRef");
@@ -87,7 +88,7 @@ const CHANGED =
 
 /** A claim may be bound once, and grow where it is. */
 export function claimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const [spec, before] = [object(claim.spec), object(old.spec)];
   const kept = withMutableFieldsOf(before, spec, object(claim.status).phase === "Bound");
   const was = before.volumeName ? before : { ...before, ...(spec.volumeName && { volumeName: spec.volumeName }) };

@@ -102,9 +102,10 @@ const nodeDrivers: Rule = (value, path, errors) => {
 /** A driver that stays on a node stays as it was, but for how much it can hold. */
 const nodeUpdate: UpdateRule = (changed, old) => {
   const of = (whole: JsonObject): readonly JsonObject[] => list(object(whole.spec).drivers);
+  const byName = new Map<Json | undefined, JsonObject[]>();
+  for (const driver of of(changed)) byName.set(driver.name, [...(byName.get(driver.name) ?? []), driver]);
   return of(old).flatMap((before) =>
-    of(changed)
-      .filter(({ name }) => name === before.name)
+    (byName.get(before.name) ?? [])
       .filter((now) => !deepEqual({ ...now, allocatable: null }, { ...before, allocatable: null }))
       .map((now) => invalidValue("spec.drivers", printedDriver(now), IMMUTABLE)),
   );
@@ -113,7 +114,7 @@ const nodeUpdate: UpdateRule = (changed, old) => {
 /** The struct that the real server compares. */
 function printedDriver({ name = "", nodeID = "", topologyKeys }: JsonObject): Printed {
   const driver = { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null };
-  return new Printed(JSON.stringify(driver));
+  return new Printed(() => JSON.stringify(driver));
 }
 
 const attachment: StructRule = ({ attacher, source, nodeName = "" }, path, errors) => {

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { toCoreEvent } from "../event-conversion.js";
@@ -12,7 +13,7 @@ const SYSTEM = "kube-system";
 
 /** What holds for every event; one of the newer form, which has a time of its own, says more. */
 function commonErrors(event: JsonObject, controllerField: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const own = String(object(event.metadata).namespace ?? "");
   const theirs = String(object(event.involvedObject).namespace ?? "");
   const isNewer = !isEmpty(event.eventTime);
@@ -25,7 +26,7 @@ function commonErrors(event: JsonObject, controllerField: string): FieldError[] 
 }
 
 function newerErrors(event: JsonObject, controllerField: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const controller = event.reportingComponent ?? "";
   if (controller === "") errors.push(required(controllerField));
   qualified(controller, controllerField, errors);
@@ -85,7 +86,7 @@ const KEPT: readonly (readonly [field: string, shown: string, name?: string])[] 
 /** An event of the newer group is written once; its series goes on. */
 export const eventUpdate: UpdateRule = (changed, old) => {
   const [event, before] = [toCoreEvent(changed), toCoreEvent(old)];
-  const shown = (of: JsonObject, field: string, type: string): string => internal(type, of[field]).text;
+  const shown = (of: JsonObject, field: string, type: string): string => internal(type, of[field]).text();
   const isSeriesKept = shown(event, "series", "null") === shown(before, "series", "null");
   return [
     ...(isSeriesKept ? [] : seriesErrors(event)),

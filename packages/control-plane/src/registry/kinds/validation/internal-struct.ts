@@ -14,7 +14,7 @@ const TABLE = structs as unknown as Readonly<Record<string, readonly Row[]>>;
  * order, with everything that is not set. `of` is one of `facts/structs.json`: `core.Toleration`, `[]core.Taint`.
  */
 export function internal(of: string, value: Json | undefined): Printed {
-  return new Printed(shown(of, value));
+  return new Printed(() => shown(of, value));
 }
 
 /** Whether two of them are the same to the real server, for which nothing, an empty list and an empty map are one. */

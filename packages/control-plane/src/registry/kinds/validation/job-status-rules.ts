@@ -1,4 +1,5 @@
 import { deepEqual, type Json, type JsonObject } from "../../../schema/json.js";
+import { addErrors, fieldErrors } from "../../error-budget.js";
 import { duplicate, invalidValue, invalidWithoutValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internal } from "./internal-struct.js";
@@ -53,7 +54,7 @@ function times(status: JsonObject, has: (...names: readonly string[]) => boolean
   const { startTime, completionTime } = status;
   const at = "status.completionTime";
   const isComplete = isTrue(status, "Complete");
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (has("Complete", "completionTime")) {
     if (completionTime !== undefined && !isComplete) {
       const why = "cannot set completionTime when there is no Complete=True condition";
@@ -72,7 +73,7 @@ function times(status: JsonObject, has: (...names: readonly string[]) => boolean
 }
 
 function indexes(job: JsonObject, has: (...names: readonly string[]) => boolean): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { completions, completionMode, backoffLimitPerIndex } = object(job.spec);
   const { completedIndexes, failedIndexes } = object(job.status);
   const [completed, failed] = [
@@ -108,7 +109,7 @@ function indexes(job: JsonObject, has: (...names: readonly string[]) => boolean)
 
 /** What may follow what: a job that ended stays so, counts do not fall, times do not change. */
 function transitions(job: JsonObject, old: JsonObject): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const [spec, status, before] = [object(job.spec), object(job.status), object(old.status)];
   for (const type of ["Failed", "Complete", "FailureTarget"]) {
     if (isTrue(before, type) && !isTrue(status, type)) {
@@ -140,7 +141,7 @@ function transitions(job: JsonObject, old: JsonObject): readonly FieldError[] {
 
 /** What the status of a job may say. Most of it is judged only where it changed: a spec may have changed under it. */
 export function jobStatusUpdate(job: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const [spec, status, before] = [object(job.spec), object(job.status), object(old.status)];
   /** Whether one of these fields, or conditions, is another than before. */
   const has = (...names: readonly string[]): boolean =>
@@ -151,7 +152,8 @@ export function jobStatusUpdate(job: JsonObject, old: JsonObject): FieldError[] 
     );
   for (const name of COUNTS) pointed(nonNegative)(status[name], `status.${name}`, errors);
   uncounted(status, errors);
-  errors.push(...contradictions(status, has), ...times(status, has));
+  addErrors(errors, contradictions(status, has));
+  addErrors(errors, times(status, has));
   const ends = isFinished(status) !== isFinished(before);
   if (isFinished(status)) {
     if ((ends || has("active")) && count(status.active) > 0) {
@@ -170,7 +172,7 @@ export function jobStatusUpdate(job: JsonObject, old: JsonObject): FieldError[] 
       errors.push(invalidValue("status.terminating", status.terminating, "terminating>0 is invalid for finished job"));
     }
   }
-  errors.push(...indexes(job, has));
+  addErrors(errors, indexes(job, has));
   if (has("ready", "active") && count(status.ready) > count(status.active)) {
     errors.push(invalidValue("status.ready", status.ready, "cannot set more ready pods than active"));
   }

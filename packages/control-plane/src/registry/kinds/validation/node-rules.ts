@@ -1,4 +1,5 @@
 import { isArray, type Json, type JsonObject } from "../../../schema/json.js";
+import { addErrors, fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, internalError, invalidValue } from "../../field-error.js";
 import { labelValue } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
@@ -60,7 +61,7 @@ export const nodeRule: Rule = (value, _path, errors) => {
 
 /** What a node was given stays with it. Of its status, too, is judged what can be. */
 export function nodeUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const [spec, before, status] = [object(changed.spec), object(old.spec), object(changed.status)];
   resources(status, errors);
   const addresses = new Set<string>();
@@ -72,7 +73,7 @@ export function nodeUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
     }
     addresses.add(id);
   }
-  errors.push(...lostRanges(spec.podCIDRs, before.podCIDRs));
+  addErrors(errors, lostRanges(spec.podCIDRs, before.podCIDRs));
   if (before.providerID && spec.providerID !== before.providerID) {
     errors.push(forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'));
   }

@@ -1,5 +1,7 @@
 import type { KubeObject } from "setpoint";
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { canonicalText } from "../../../schema/canonical-text.js";
+import { field, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { addErrors, fieldErrors } from "../../error-budget.js";
 import { forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internalDiff, isSameInternal } from "./internal-struct.js";
@@ -15,7 +17,7 @@ const APPARMOR = "container.apparmor.security.beta.kubernetes.io/";
 
 export const podRule: Rule = (value, _path, errors) => {
   const { metadata, spec } = object(value);
-  errors.push(...annotationErrors(object(value)));
+  addErrors(errors, annotationErrors(object(value)));
   checkPodSpec(object(spec), "spec", errors, String(object(metadata).name ?? ""));
 };
 
@@ -37,7 +39,7 @@ export function newPodErrors(pod: KubeObject): readonly FieldError[] {
 function annotationErrors({ metadata, spec }: JsonObject): readonly FieldError[] {
   const annotations = object(object(metadata).annotations);
   const cost = annotations[DELETION_COST];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (annotations[MIRROR] !== undefined && !object(spec).nodeName) {
     const why = "must set spec.nodeName if mirror pod annotation is set";
     errors.push(invalidValue(`metadata.annotations[${MIRROR}]`, annotations[MIRROR], why));
@@ -77,15 +79,16 @@ export function podUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
     if (list(spec[name]).length !== list(before[name]).length) {
       return [...errors, forbiddenField(`spec.${name}`, "pod updates may not add or remove containers")];
     }
-    errors.push(...imageErrors(list(spec[name]), `spec.${name}`));
+    addErrors(errors, imageErrors(list(spec[name]), `spec.${name}`));
   }
   const deadline = deadlineError(spec.activeDeadlineSeconds, before.activeDeadlineSeconds);
   if (deadline !== undefined) {
     errors.push(deadline);
     if (spec.activeDeadlineSeconds !== undefined) return errors;
   }
-  errors.push(...tolerationErrors(spec.tolerations, before.tolerations), ...newGates(spec, before));
-  if (isGated(before)) errors.push(...narrowingErrors(spec, before));
+  addErrors(errors, tolerationErrors(spec.tolerations, before.tolerations));
+  addErrors(errors, newGates(spec, before));
+  if (isGated(before)) addErrors(errors, narrowingErrors(spec, before));
   const kept = withMutableFieldsOf(before, spec);
   if (!isSameInternal("core.PodSpec", kept, before)) {
     errors.push(forbiddenField("spec", `${MUTABLE}\n${internalDiff("core.PodSpec", before, kept)}`));
@@ -117,9 +120,9 @@ function deadlineError(now: Json | undefined, before: Json | undefined): FieldEr
 
 /** Gates are opened one by one, and none is added. */
 function newGates(spec: JsonObject, before: JsonObject): readonly FieldError[] {
-  const known = list(before.schedulingGates).map(({ name }) => name);
+  const known = new Set(list(before.schedulingGates).map(({ name }) => name));
   return list(spec.schedulingGates).flatMap(({ name }, index) => {
-    if (known.includes(name)) return [];
+    if (known.has(name)) return [];
     const why = `only deletion is allowed, but found new scheduling gate '${name ?? ""}'`;
     return [forbiddenField(`spec.schedulingGates[${index}].name`, why)];
   });
@@ -154,9 +157,9 @@ function tolerationErrors(now: Json | undefined, before: Json | undefined): read
     const { tolerationSeconds: _seconds, ...rest } = value;
     return rest;
   };
-  const isLost = (isArray(before) ? before : []).some(
-    (old) => !kept.some((each) => deepEqual(withoutSeconds(each), withoutSeconds(old))),
-  );
+  const identity = (value: Json): string => canonicalText(withoutSeconds(value));
+  const found = new Set(kept.map(identity));
+  const isLost = (isArray(before) ? before : []).some((old) => !found.has(identity(old)));
   if (!isLost) return errorsOf(tolerations, kept, "spec.tolerations");
   return [forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")];
 }

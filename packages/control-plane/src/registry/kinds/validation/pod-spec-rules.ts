@@ -1,4 +1,5 @@
 import { isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { isFull } from "../../error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
@@ -50,6 +51,7 @@ function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: s
   const regular = list(spec.containers);
   if (regular.length === 0) errors.push(required(`${path}.containers`));
   for (const [index, each] of regular.entries()) {
+    if (isFull(errors)) return;
     const at = `${path}.containers[${index}]`;
     common(each, at, errors);
     if (names.has(each.name ?? "")) errors.push(duplicate(`${at}.name`, each.name ?? ""));
@@ -59,6 +61,7 @@ function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: s
   }
   checkHostPorts(regular, `${path}.containers`, errors);
   for (const [index, each] of list(spec.initContainers).entries()) {
+    if (isFull(errors)) return;
     const at = `${path}.initContainers[${index}]`;
     common(each, at, errors);
     restartPolicy(each, at, true, errors);

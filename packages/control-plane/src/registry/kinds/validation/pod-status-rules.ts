@@ -1,4 +1,5 @@
 import { field, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, internalError, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { ipAddress, isIp } from "./address-rules.js";
@@ -93,7 +94,7 @@ function extendedResources(claim: Json | undefined, spec: JsonObject, path: stri
 
 /** What the status of a pod may say after what it said before. */
 export function podStatusUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const [status, before, spec] = [object(pod.status), object(old.status), object(old.spec)];
   conditions(status.conditions, "status.conditions", errors);
   const { nominatedNodeName: nominated, observedGeneration, qosClass } = status;

@@ -1,4 +1,5 @@
 import { deepEqual, field, isArray, type Json, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { internal } from "./internal-struct.js";
@@ -76,7 +77,7 @@ const priorityClass: Rule = (value, _path, errors) => {
 };
 
 export function priorityClassUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if ((changed.value ?? 0) !== (old.value ?? 0))
     errors.push(forbiddenField("value", "may not be changed in an update."));
   if (changed.preemptionPolicy !== old.preemptionPolicy) {

@@ -1,5 +1,6 @@
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
 import { canonicalQuantity, quantityNanos } from "../../../schema/quantity.js";
+import { fieldErrors, isFull } from "../../error-budget.js";
 import { duplicate, invalidValue, notSupported, required } from "../../field-error.js";
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
@@ -40,7 +41,8 @@ export function struct(fields: Readonly<Record<string, Rule>>, ...more: readonly
 export function each(rule: Rule): Rule {
   return ofPresent((value, path, errors) => {
     if (!isArray(value)) return;
-    for (let index = 0; index < value.length; index++) rule(value[index], `${path}[${index}]`, errors);
+    for (let index = 0; index < value.length && !isFull(errors); index++)
+      rule(value[index], `${path}[${index}]`, errors);
   });
 }
 
@@ -48,7 +50,10 @@ export function each(rule: Rule): Rule {
 export function entriesOf(rule: (key: string, value: Json, path: string, errors: FieldError[]) => void): Rule {
   return ofPresent((value, path, errors) => {
     if (!isObject(value)) return;
-    for (const key of Object.keys(value)) rule(key, value[key]!, `${path}[${key}]`, errors);
+    for (const key of Object.keys(value)) {
+      if (isFull(errors)) return;
+      rule(key, value[key]!, `${path}[${key}]`, errors);
+    }
   });
 }
 
@@ -268,7 +273,7 @@ export function ofSpec(rule: StructRule): Rule {
 
 /** The errors of an object as a whole. */
 export function errorsOf(rule: Rule, value: Json, path = ""): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   rule(value, path, errors);
   return errors;
 }

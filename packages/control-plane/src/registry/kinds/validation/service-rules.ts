@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, invalidValue, Printed, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { cidr, ipAddress, looseAddress, unmapped } from "./address-rules.js";
@@ -166,7 +167,7 @@ const nodePorts: StructRule = (spec, path, errors) => {
     const key = `${protocol}/${number}`;
     if (served.has(key)) {
       const shown = { Name: "", Protocol: protocol ?? "", AppProtocol: null, Port: number ?? 0 };
-      const text = JSON.stringify({ ...shown, TargetPort: 0, NodePort: 0 });
+      const text = () => JSON.stringify({ ...shown, TargetPort: 0, NodePort: 0 });
       errors.push(duplicate(`${path}.ports[${index}]`, new Printed(text)));
     }
     served.add(key);
@@ -251,7 +252,7 @@ export const serviceRule = (service: JsonObject, errors: FieldError[]): void => 
 export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[] {
   const [spec, before] = [object(service.spec), object(old.spec)];
   if (spec.type === "ExternalName" || before.type === "ExternalName") return [];
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   if (spec.type === "LoadBalancer" && before.type === "LoadBalancer") {
     if (spec.loadBalancerClass !== before.loadBalancerClass)
       errors.push(invalidValue("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));

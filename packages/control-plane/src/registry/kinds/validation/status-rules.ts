@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
 import { qualifiedName } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
@@ -54,7 +55,7 @@ interface Counts {
 
 function ofCounts({ counts, bounded, readyName = "readyReplicas" }: Counts): UpdateRule {
   return (changed, old) => {
-    const errors: FieldError[] = [];
+    const errors: FieldError[] = fieldErrors();
     const status = object(changed.status);
     counted(status, counts, errors);
     if (bounded) within(status, bounded, errors, readyName);
@@ -148,7 +149,7 @@ const conditions: Rule = (value, path, errors) => {
 };
 
 const budget: UpdateRule = (changed) => {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const status = object(changed.status);
   conditions(status.conditions, "status.conditions", errors);
   counted(status, ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"], errors);
@@ -156,7 +157,7 @@ const budget: UpdateRule = (changed) => {
 };
 
 const quota: UpdateRule = (changed) => {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   for (const list of ["hard", "used"]) {
     entriesOf((name, amount, at, found) => {
       quotaResourceName(name, at, found);
@@ -191,7 +192,7 @@ function claimResource(name: string, path: string, errors: FieldError[]): boolea
 }
 
 const claim: UpdateRule = (changed) => {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const { capacity, allocatedResources, allocatedResourceStatuses } = object(changed.status);
   entriesOf((_name, amount, at, found) => basicAmount(amount, at, found))(capacity, "status.capacity", errors);
   const statuses = "status.allocatedResourceStatuses";
@@ -213,7 +214,7 @@ const BALANCED_ALONE = "may only be used when `spec.type` is 'LoadBalancer'";
 
 /** Where a load balancer is to be found; addresses that were there before are not looked at again. */
 function balancer(status: JsonObject, old: JsonObject, hasModes: boolean): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const known = list(object(old.loadBalancer).ingress).map(({ ip }) => ip);
   for (const [index, { ip, ipMode, hostname }] of list(object(status.loadBalancer).ingress).entries()) {
     const at = `status.loadBalancer.ingress[${index}]`;
@@ -243,7 +244,7 @@ const service: UpdateRule = (changed, old) => {
 };
 
 const autoscaler: UpdateRule = (changed) => {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   counted(object(changed.status), ["currentReplicas", "desiredReplicas"], errors);
   return errors;
 };

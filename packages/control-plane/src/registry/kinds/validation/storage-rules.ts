@@ -1,4 +1,5 @@
 import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { accessModes, claimSpec, volumeMode } from "./claim-rules.js";
@@ -103,7 +104,7 @@ const volumeSpec: StructRule = (spec, path, errors) => {
 
 /** The data of a volume stays where it is. */
 export function volumeUpdate(volume: JsonObject, old: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = fieldErrors();
   const [spec, before] = [withExpansionSecretOf(object(volume.spec), object(old.spec)), object(old.spec)];
   if (!isSameInternal(VOLUME_SOURCE, spec, before)) {
     const why = "spec.persistentvolumesource is immutable after creation";

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { addErrors, fieldErrors } from "../../error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required, tooLong } from "../../field-error.js";
 import { dnsSubdomain } from "../../metadata/name-rules.js";
 import type { FieldError } from "../../status-error.js";
@@ -250,7 +251,7 @@ export function checkVolumes(
   );
   for (const [index, volume] of list(volumes).entries()) {
     const at = `${path}[${index}]`;
-    const found: FieldError[] = [];
+    const found: FieldError[] = fieldErrors();
     const name = String(volume.name ?? "");
     source(volume, at, found);
     if (podName !== "" && name !== "" && isObject(volume.ephemeral)) {
@@ -260,7 +261,7 @@ export function checkVolumes(
     volumeName(name, `${at}.name`, found);
     if (names.has(name)) found.push(duplicate(`${at}.name`, name));
     if (found.length === 0) names.add(name);
-    else errors.push(...found);
+    else addErrors(errors, found);
     const claim = object(volume.persistentVolumeClaim).claimName;
     if (podName !== "" && made.has(String(claim))) {
       const why = "must not reference a PVC that gets created for an ephemeral volume";

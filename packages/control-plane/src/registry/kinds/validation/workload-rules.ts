@@ -1,4 +1,5 @@
 import { deepEqual, isObject, type Json, type JsonObject } from "../../../schema/json.js";
+import { fieldErrors } from "../../error-budget.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../../field-error.js";
 import type { FieldError } from "../../status-error.js";
 import { claimSpec } from "./claim-rules.js";
@@ -74,7 +75,7 @@ function template(kind: string): StructRule {
 /** The template is only looked at where its selector can be read. */
 function whereSelectable(rule: StructRule): StructRule {
   return (spec, path, errors) => {
-    const found: FieldError[] = [];
+    const found: FieldError[] = fieldErrors();
     labelSelector(spec.selector, "", found);
     if (found.length === 0) rule(spec, path, errors);
   };
@@ -168,7 +169,7 @@ const daemonStrategy = struct({}, (strategy, path, errors) => {
 const daemonSet = struct(
   { selector: labelSelector },
   (spec, path, errors) => {
-    const found: FieldError[] = [];
+    const found: FieldError[] = fieldErrors();
     labelSelector(spec.selector, "", found);
     const selector = object(spec.selector);
     const isNothing = !isObject(spec.selector);

@@ -1,0 +1,81 @@
+import type { UserInfo } from "../auth/user.js";
+import type { StatusError } from "../registry/status-error.js";
+import type { ApiRequest, ApiResponse } from "./api-request.js";
+import { type Flow, FlowLimits } from "./flow-limits.js";
+
+/** What is known of a request before its body is read. */
+export type RequestHead = Omit<ApiRequest, "body">;
+
+export interface RequestGateOptions {
+  /** Who makes a request. Throws 401 and 403. */
+  readonly authenticate: (head: RequestHead) => UserInfo;
+  /** Throws 403 where the user may not do what the head asks for. */
+  readonly authorize: (head: RequestHead, user: UserInfo) => void;
+  /** Whose limits count for a user; undefined for those without any. */
+  readonly flowOf: (user: UserInfo) => string | undefined;
+  /** The answer to a request that is refused. */
+  readonly refuse: (error: StatusError, head: RequestHead) => ApiResponse;
+  readonly limits?: FlowLimits;
+}
+
+/** What every request over a socket passes before its body is read: who makes it, whether they may, and how many they have. */
+export class RequestGate {
+  readonly #options: RequestGateOptions;
+  readonly limits: FlowLimits;
+
+  constructor(options: RequestGateOptions) {
+    this.#options = options;
+    this.limits = options.limits ?? new FlowLimits();
+  }
+
+  /** Lets a request in. Throws 401, 403 where it asks to impersonate somebody it may not, and 429. */
+  enter(head: RequestHead): Permit {
+    const user = this.#options.authenticate(head);
+    const flow = this.#options.flowOf(user);
+    return new Permit(user, this.limits, flow === undefined ? undefined : this.limits.enter(flow));
+  }
+
+  /** Throws 403. What comes in with its whole body in memory is authorized by its endpoint alone. */
+  authorize(head: RequestHead, { user }: Permit): void {
+    this.#options.authorize(head, user);
+  }
+
+  refuse(error: StatusError, head: RequestHead): ApiResponse {
+    return this.#options.refuse(error, head);
+  }
+}
+
+/** A request that was let in; what it reserved is free again once it is released. */
+export class Permit {
+  readonly user: UserInfo;
+  readonly #limits: FlowLimits;
+  /** Undefined for a user without limits, and after the release. */
+  #flow: Flow | undefined;
+  #bytes = 0;
+
+  constructor(user: UserInfo, limits: FlowLimits, flow: Flow | undefined) {
+    this.user = user;
+    this.#limits = limits;
+    this.#flow = flow;
+  }
+
+  /** Reserves room for a part of the body. Throws 429. */
+  reserve(bytes: number): void {
+    if (this.#flow === undefined) return;
+    this.#limits.reserve(this.#flow, bytes);
+    this.#bytes += bytes;
+  }
+
+  /** Counts bytes of an answer until its reader has taken them. */
+  charge(bytes: number): void {
+    if (this.#flow === undefined) return;
+    this.#limits.charge(this.#flow, bytes);
+    this.#bytes += bytes;
+  }
+
+  /** Idempotent. */
+  release(): void {
+    if (this.#flow !== undefined) this.#limits.leave(this.#flow, this.#bytes);
+    this.#flow = undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TestPlane } from "../test-plane.js";
+import { YamlThread } from "./yaml-thread.js";
+
+const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+let plane: TestPlane;
+beforeEach(async () => {
+  plane = await TestPlane.start();
+});
+afterEach(() => plane[Symbol.asyncDispose]());
+
+const post = (target: string, body: string, contentType = "application/yaml") =>
+  plane.request("POST", target, { body, contentType });
+
+describe("large YAML", () => {
+  it("is read by a thread that leaves the event loop alone", async () => {
+    await using thread = new YamlThread();
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 1);
+    const reading = await thread.read(`data:\n${'  - {a: "b"}\n'.repeat(20_000)}`);
+    clearInterval(ticking);
+    expect(reading.type).toBe("read");
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it("makes the same object as small YAML does", async () => {
+    const data = Array.from({ length: 5_000 }, (_, at) => `  key-${at}: "${at}"`).join("\n");
+    const answer = await post(CONFIG_MAPS, `metadata:\n  name: large\ndata:\n${data}\n`);
+    expect(answer.status).toBe(201);
+    expect(Object.keys(answer.body.data)).toHaveLength(5_000);
+    expect(answer.body.data["key-7"]).toBe("7");
+  });
+
+  it("is applied, and its duplicates are told", async () => {
+    const lines = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  name: a\ndata:\n  x: "${"y".repeat(50_000)}"\n`;
+    const send = (query: string) =>
+      plane.request("PATCH", `${CONFIG_MAPS}/a?fieldManager=m${query}`, {
+        body: lines,
+        contentType: "application/apply-patch+yaml",
+      });
+    expect((await send("&fieldValidation=Strict")).body.message).toMatch(/line 5: key "name" already set in map/);
+    expect((await send("")).status).toBe(201);
+  });
+
+  it("that repeats itself by aliases is refused [4]", async () => {
+    const body = `x: &a [${"{},".repeat(100_000)}{}]\ny: [${"*a,".repeat(98)}*a]\n`;
+    for (const target of [CONFIG_MAPS, REVIEWS]) {
+      const answer = await post(target, body);
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toMatch(/document contains excessive aliasing/);
+    }
+  });
+
+  it("that is wrong is refused with its line", async () => {
+    const answer = await post(CONFIG_MAPS, `${"a: 1\n".repeat(20_000)}b: [1`);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toMatch(/yaml: line 20001: did not find expected ',' or ']'/);
+  });
+
+  it("that is JSON needs no thread", async () => {
+    const body = JSON.stringify({ metadata: { name: "json" }, data: { x: "y".repeat(100_000) } });
+    expect((await post(CONFIG_MAPS, body)).status).toBe(201);
+  });
+
+  it("is refused once the server stops", async () => {
+    const thread = new YamlThread();
+    await thread[Symbol.asyncDispose]();
+    await expect(thread.read("a: 1")).rejects.toThrow(/stopping/);
+  });
+});
