@@ -1,0 +1,119 @@
+import { type App, app, watcher } from "setpoint";
+import { type Clock, type Random, systemClock, systemRandom } from "setpoint/clock";
+import { Service } from "setpoint/kinds/v1";
+import { admission } from "./admission.js";
+import { agentController } from "./controllers/agents.js";
+import { mcpServers, toolServices } from "./controllers/mcp-servers.js";
+import { modelConfigs } from "./controllers/model-configs.js";
+import { modelProviders } from "./controllers/model-providers.js";
+import { remoteMcpServers } from "./controllers/remote-mcp-servers.js";
+import { removedServers } from "./controllers/server-rows.js";
+import type { ModelTarget, Shared, ToolTarget } from "./controllers/shared.js";
+import { UsageCounts } from "./controllers/usage.js";
+import type { Store, Tool } from "./database/store.js";
+import { listModels } from "./discovery/list-models.js";
+import { listTools } from "./discovery/mcp-session.js";
+import { type Ask, Probes } from "./discovery/probes.js";
+import { Agent } from "./kinds/agent.js";
+import { MCPServer } from "./kinds/mcp-server.js";
+import { ModelConfig } from "./kinds/model-config.js";
+import { ModelProviderConfig } from "./kinds/model-provider-config.js";
+import { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
+import { agentKey, pythonIdentifier } from "./translate/agent-config.js";
+import { DEFAULT_SETTINGS, type TranslateSettings } from "./translate/settings.js";
+import { SERVICE_LABEL } from "./translate/tool-server.js";
+
+export interface AgentsOptions extends Partial<TranslateSettings> {
+  readonly store: Store;
+  /** How often tools are listed again, in milliseconds; a minute unless given. */
+  readonly refreshMs?: number;
+  /** Those that the operator watches; all where left out. */
+  readonly namespaces?: readonly string[];
+  /** Checks objects before they are stored. Yes, unless given. */
+  readonly admission?: boolean;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** How tools are listed: for tests. */
+  readonly ask?: Ask<ToolTarget, readonly Tool[]>;
+}
+
+const REFRESH_MS = 60_000;
+
+/** The kinds that the operator serves, for their CRDs. */
+export const agentKinds = [Agent, RemoteMCPServer, MCPServer, ModelConfig, ModelProviderConfig] as const;
+
+/**
+ * The operator: controllers for kagent's kinds on one translator, one set of probes and one database. It installs no
+ * CRDs: those of kagent serve as well as its own (`agentKinds`).
+ */
+export function agents(options: AgentsOptions): App {
+  const {
+    store,
+    refreshMs = REFRESH_MS,
+    namespaces,
+    clock = systemClock,
+    random = systemRandom,
+    ask = listTools,
+  } = options;
+  const settings = Object.fromEntries(
+    Object.entries(DEFAULT_SETTINGS).map(([key, value]) => [key, options[key as keyof TranslateSettings] ?? value]),
+  );
+  const shared: Shared = {
+    store,
+    clock,
+    tools: new Probes({ clock, random, ask }),
+    models: new Probes<ModelTarget, readonly string[]>({ clock, random, ask: listModels }),
+    settings: { ...options, ...settings } as unknown as TranslateSettings,
+    usage: new UsageCounts(clock),
+    refreshMs,
+    namespaces,
+  };
+  return app({
+    name: "agents",
+    displayName: "AI agents",
+    kinds: [],
+    unmanaged: [...agentKinds, Service],
+    reconcilers: [
+      modelConfigs(shared),
+      modelProviders(shared),
+      remoteMcpServers(shared),
+      mcpServers(shared),
+      toolServices(shared),
+      agentController(shared),
+    ],
+    watchers: [
+      removedServers(RemoteMCPServer, "RemoteMCPServer.kagent.dev", shared),
+      removedServers(MCPServer, "MCPServer.kagent.dev", shared),
+      removedServers(Service, "Service", shared, `${SERVICE_LABEL}=true`),
+      watcher(Agent, {
+        name: "agents-gone",
+        ...(namespaces ? { namespaces } : {}),
+        delete: (agent) => store.deleteAgent(pythonIdentifier(agentKey(agent)), agent.metadata.uid!),
+      }),
+      watcher(ModelProviderConfig, {
+        name: "modelproviderconfigs-gone",
+        ...(namespaces ? { namespaces } : {}),
+        delete: ({ metadata }) => shared.models.forget(`${metadata.namespace}/${metadata.name}`, metadata.uid),
+      }),
+    ],
+    validate: options.admission === false ? [] : admission,
+    runnables: [probesOf(shared)],
+  });
+}
+
+/** Ends what is asked when the process ends, or no longer leads. */
+function probesOf({ tools, models }: Shared) {
+  return {
+    name: "discovery",
+    run: (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const end = (): void => {
+          tools[Symbol.dispose]();
+          models[Symbol.dispose]();
+          resolve();
+        };
+        if (signal.aborted) end();
+        else signal.addEventListener("abort", end, { once: true });
+      }),
+  };
+}

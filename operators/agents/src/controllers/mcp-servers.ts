@@ -1,0 +1,121 @@
+import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { Deployment } from "setpoint/kinds/apps/v1";
+import { ConfigMap, Service, ServiceAccount } from "setpoint/kinds/v1";
+import { invalidSpec } from "../errors.js";
+import { Agent } from "../kinds/agent.js";
+import { MCPServer } from "../kinds/mcp-server.js";
+import { describeProblems, mcpServerProblems } from "../spec-problems.js";
+import { ofMcpServer, ofService, SERVICE_LABEL } from "../translate/tool-server.js";
+import { serverManifest } from "./kmcp.js";
+import { discovered, sweep } from "./server-rows.js";
+import { type Shared, trackedObjects } from "./shared.js";
+import { type Discovered, discoverTools, listedMessage, probeIdOf, serverIdOf } from "./tool-discovery.js";
+import { serversOf } from "./usage.js";
+
+/** Set to `disabled` on an MCPServer, its tools are not listed. */
+export const DISCOVERY_LABEL = "kagent.dev/discovery";
+
+/** Runs MCP servers as kmcp does, and lists their tools. */
+export function mcpServers(shared: Shared): Controller<MCPServer> {
+  return controller(MCPServer, {
+    name: "mcpservers",
+    owns: [Deployment, Service, ConfigMap, ServiceAccount],
+    uses: [scoped(Agent, { indexes: { servers: serversOf } })],
+    ...(shared.namespaces ? { namespaces: shared.namespaces } : {}),
+    triggers: [discovered("MCPServer.kagent.dev", shared), sweep("MCPServer.kagent.dev", shared)],
+    async reconcile(server, ctx) {
+      ctx.status({ observedGeneration: server.metadata.generation ?? 0 });
+      const set = (type: string, isTrue: boolean, reason: string, message: string): void =>
+        ctx.condition({ type, status: isTrue ? "True" : "False", reason, message });
+      const id = { name: `${server.metadata.namespace}/${server.metadata.name}`, groupKind: "MCPServer.kagent.dev" };
+      const problems = mcpServerProblems(server);
+      if (problems.length > 0) {
+        const message = describeProblems(problems);
+        set("Accepted", false, "InvalidConfig", message);
+        set("ResolvedRefs", false, "InvalidConfig", "Configuration validation failed");
+        set("Programmed", false, "InvalidConfig", "Configuration validation failed");
+        set("Ready", false, "PodsNotReady", "Configuration validation failed");
+        shared.tools.forget(probeIdOf(id));
+        return ctx.terminal(invalidSpec(message));
+      }
+      set("Accepted", true, "Accepted", "MCPServer configuration is valid");
+      set("ResolvedRefs", true, "ResolvedRefs", "All references resolved successfully");
+      const { deployment, service, configMap, serviceAccount } = serverManifest(server);
+      try {
+        if (serviceAccount) await ctx.apply(ServiceAccount, serviceAccount as never);
+        await ctx.apply(ConfigMap, configMap as never);
+        await ctx.apply(Service, service as never);
+        const applied = await ctx.apply(Deployment, deployment as never, { yields: ["spec.replicas"] });
+        await ctx.prune(ServiceAccount, ConfigMap);
+        set("Programmed", true, "Programmed", "All resources created successfully");
+        const { availableReplicas = 0, replicas = 0 } = applied.status ?? {};
+        const isReady = availableReplicas > 0 && availableReplicas === replicas;
+        const message = isReady
+          ? "Deployment is ready and all pods are running"
+          : `Deployment not ready: ${availableReplicas}/${replicas} replicas available`;
+        set("Ready", isReady, isReady ? "Available" : "NotAvailable", message);
+      } catch (error) {
+        set("Programmed", false, "DeploymentFailed", (error as Error).message);
+        set("Ready", false, "PodsNotReady", "Resources failed to be created");
+        throw error;
+      }
+      if (server.metadata.labels?.[DISCOVERY_LABEL] === "disabled") {
+        shared.tools.forget(probeIdOf(id));
+        await ctx.effect("forget the tool server", () => shared.store.deleteServer(id, server.metadata.uid!), {
+          planned: false,
+        });
+        return;
+      }
+      const users = (await ctx.byIndex(Agent, "servers", probeIdOf(id))).length;
+      const found = await discoverTools(ofMcpServer(server), server, trackedObjects(ctx), shared, ctx);
+      setDiscovered(ctx, "ToolsDiscovered", found, users);
+    },
+  });
+}
+
+/** Lists the tools of Services that are labelled as tool servers. */
+export function toolServices(shared: Shared): Controller<Service> {
+  return controller(Service, {
+    name: "mcp-services",
+    labelSelector: `${SERVICE_LABEL}=true`,
+    uses: [scoped(Agent, { indexes: { servers: serversOf } })],
+    ...(shared.namespaces ? { namespaces: shared.namespaces } : {}),
+    triggers: [discovered("Service", shared), sweep("Service", shared)],
+    async reconcile(service, ctx) {
+      const { name, namespace = "" } = service.metadata;
+      const id = serverIdOf({ kind: "Service", name, namespace });
+      let server: ReturnType<typeof ofService>;
+      try {
+        server = ofService(service);
+      } catch (error) {
+        shared.tools.forget(probeIdOf(id));
+        const row = { ...id, uid: service.metadata.uid!, description: "N/A" };
+        await ctx.effect("store the tool server", () => shared.store.putServer(row), { planned: false });
+        ctx.condition({
+          type: SERVICE_CONDITION,
+          status: "False",
+          reason: "InvalidSpec",
+          message: (error as Error).message,
+        });
+        return ctx.terminal(error);
+      }
+      const users = (await ctx.byIndex(Agent, "servers", probeIdOf(id))).length;
+      const found = await discoverTools(server, service, trackedObjects(ctx), shared, ctx);
+      setDiscovered(ctx, SERVICE_CONDITION, found, users);
+      return ctx.done();
+    },
+  });
+}
+
+/** Conditions of a Service are shared by everybody: ours has a name of its own. */
+const SERVICE_CONDITION = "kagent.dev/ToolsDiscovered";
+
+function setDiscovered(ctx: Pick<ReconcileContext, "condition">, type: string, found: Discovered, users: number): void {
+  const usage = `used by ${users} agent${users === 1 ? "" : "s"}`;
+  if (found.type === "listed") {
+    const message = `${listedMessage(found.tools.length, found.tools.length)}; ${usage}`;
+    ctx.condition({ type, status: "True", reason: "Discovered", message });
+  } else if (found.type === "failed") {
+    ctx.condition({ type, status: "False", reason: found.reason, message: `${found.message}; ${usage}` });
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import type { Kind, ObjectOf, ReconcileContext } from "setpoint";
+import type { Clock } from "setpoint/clock";
+import type { Store, Tool } from "../database/store.js";
+import type { HttpTarget } from "../discovery/http-exchange.js";
+import type { McpTarget } from "../discovery/mcp-session.js";
+import type { Probes, ProbeTarget } from "../discovery/probes.js";
+import type { Objects } from "../translate/objects.js";
+import type { TranslateSettings } from "../translate/settings.js";
+import type { UsageCounts } from "./usage.js";
+
+export type ToolTarget = ProbeTarget & McpTarget;
+export type ModelTarget = ProbeTarget & HttpTarget & { readonly answerList: string };
+
+/** What all controllers of the operator share. */
+export interface Shared {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly tools: Probes<ToolTarget, readonly Tool[]>;
+  readonly models: Probes<ModelTarget, readonly string[]>;
+  readonly settings: TranslateSettings;
+  readonly usage: UsageCounts;
+  /** How often tools are listed again, unless an object says otherwise. */
+  readonly refreshMs: number;
+  /** All where left out. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+/** The reads of a run, tracked: whatever a translation reads runs it again when it changes or appears. */
+export function trackedObjects(ctx: Pick<ReconcileContext, "find">): Objects {
+  return {
+    find: <K extends Kind>(kind: K, name: string, namespace: string): Promise<ObjectOf<K> | undefined> =>
+      ctx.find(kind as never, name, namespace === "" ? {} : { namespace }) as Promise<ObjectOf<K> | undefined>,
+  };
+}
+
+/** A hash over Secrets as kagent makes it: sorted by their keys, of key and values without anything between. */
+export function secretHash(
+  secrets: readonly { readonly key: string; readonly data: Readonly<Record<string, string>> }[],
+): string {
+  const hash = createHash("sha256");
+  for (const { key, data } of [...secrets].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    hash.update(key);
+    for (const name of Object.keys(data).sort()) hash.update(name).update(Buffer.from(data[name]!, "base64"));
+  }
+  return hash.digest("hex");
+}
+
+/** An object's own condition, kept short enough for every server. */
+export const shortened = (message: string): string =>
+  message.length > 1_024 ? `${message.slice(0, 1_021)}...` : message;

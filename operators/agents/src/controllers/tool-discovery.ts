@@ -1,0 +1,140 @@
+import { createHash } from "node:crypto";
+import type { KubeObject, ReconcileContext } from "setpoint";
+import { formatTime } from "setpoint/kinds";
+import { Secret } from "setpoint/kinds/v1";
+import type { ServerId, Tool } from "../database/store.js";
+import type { TlsMaterial } from "../discovery/http-exchange.js";
+import { AgentsError, type AgentsErrorCode } from "../errors.js";
+import type { Tls } from "../kinds/parts.js";
+import { effectiveUrl } from "../spec-problems.js";
+import { goDurationMs } from "../translate/go-duration.js";
+import { type Objects, required, resolveHeaders, secretValue } from "../translate/objects.js";
+import { plaintextUrl, type ToolServer } from "../translate/tool-server.js";
+import { type Shared, shortened, type ToolTarget } from "./shared.js";
+import { groupKindOf } from "./usage.js";
+
+/** How often this object's tools are listed again. */
+export const INTERVAL_ANNOTATION = "kagent.dev/tool-refresh-interval";
+/** Each new value lists them at once. */
+export const REFRESH_ANNOTATION = "kagent.dev/refresh-tools";
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** What a status may take of an object's 1.5 MB. */
+const MAX_STATUS_BYTES = 256 * 1024;
+
+/** What is known of a server's tools. `tools` are the last ones that it gave, whatever happened since. */
+export type Discovered =
+  | { readonly type: "pending"; readonly tools: readonly Tool[] }
+  | { readonly type: "listed"; readonly tools: readonly Tool[] }
+  | { readonly type: "failed"; readonly reason: string; readonly message: string; readonly tools: readonly Tool[] };
+
+const REASONS: Partial<Record<AgentsErrorCode, string>> = {
+  MCP_UNREACHABLE: "Unreachable",
+  MCP_TIMEOUT: "Timeout",
+  MCP_TLS: "TLSFailed",
+  MCP_UNAUTHORIZED: "Unauthorized",
+  MCP_HTTP_STATUS: "HTTPError",
+  MCP_NOT_MCP: "NotMCP",
+  MCP_PROTOCOL: "ProtocolError",
+  MCP_TOO_LARGE: "TooLarge",
+};
+
+export const serverIdOf = ({ kind, namespace, name }: Pick<ToolServer, "kind" | "namespace" | "name">): ServerId => ({
+  name: `${namespace}/${name}`,
+  groupKind: groupKindOf(kind),
+});
+export const probeIdOf = ({ name, groupKind }: ServerId): string => `${groupKind} ${name}`;
+
+/**
+ * Has the tools of a server listed beside the workers, and gives what is known of them now. An answer runs the object
+ * again; this stores it, in one transaction, and never waits for a server. Throws where something is not there that the
+ * server needs: headers, an authority.
+ */
+export async function discoverTools(
+  server: ToolServer,
+  { metadata }: KubeObject,
+  objects: Objects,
+  shared: Shared,
+  ctx: Pick<ReconcileContext, "effect">,
+): Promise<Discovered> {
+  const { store, tools: probes } = shared;
+  const id = serverIdOf(server);
+  const uid = metadata.uid!;
+  const row = { ...id, uid, description: server.description || "N/A" };
+  await ctx.effect("store the tool server", () => store.putServer(row), { planned: false });
+  const target = await targetOf(server, metadata, objects, shared);
+  probes.want(target);
+  const result = probes.result(target);
+  if (result?.type === "answer") {
+    const at = formatTime(result.at);
+    await ctx.effect("store its tools", () => store.replaceTools(id, uid, result.answer, at), { planned: false });
+  }
+  const tools = await store.tools(id);
+  if (!result) return { type: "pending", tools };
+  if (result.type === "answer") return { type: "listed", tools };
+  const { error } = result;
+  const reason = (error instanceof AgentsError && REASONS[error.code]) || "DiscoveryFailed";
+  return { type: "failed", reason, message: shortened((error as Error).message), tools };
+}
+
+async function targetOf(
+  server: ToolServer,
+  { uid, generation, annotations = {} }: KubeObject["metadata"],
+  objects: Objects,
+  { settings, refreshMs }: Shared,
+): Promise<ToolTarget> {
+  const headers = await resolveHeaders(objects, server.headersFrom, server.namespace);
+  const isPlain = settings.plaintextEgress && server.kind === "RemoteMCPServer";
+  const url = isPlain ? plaintextUrl(server) : effectiveUrl(server as { url: string });
+  const tls = server.tls && !isPlain ? await tlsMaterial(server.tls, server.namespace, objects) : undefined;
+  const question = JSON.stringify([url, server.protocol, headers, tls ?? null, annotations[REFRESH_ANNOTATION] ?? ""]);
+  const interval = annotations[INTERVAL_ANNOTATION];
+  return {
+    id: probeIdOf(serverIdOf(server)),
+    uid: uid!,
+    generation: generation ?? 0,
+    fingerprint: createHash("sha256").update(question).digest("hex"),
+    host: new URL(url).host,
+    timeoutMs: (server.timeout !== undefined && goDurationMs(server.timeout)) || DEFAULT_TIMEOUT_MS,
+    intervalMs: (interval !== undefined && goDurationMs(interval)) || refreshMs,
+    url,
+    headers,
+    protocol: server.protocol,
+    tls,
+  };
+}
+
+async function tlsMaterial(tls: Tls, namespace: string, objects: Objects): Promise<TlsMaterial> {
+  const { caCertSecretRef, caCertSecretKey, clientCertSecretRef } = tls;
+  const ca = caCertSecretRef
+    ? await secretValue(objects, caCertSecretRef, caCertSecretKey ?? "", namespace)
+    : undefined;
+  const client = clientCertSecretRef
+    ? {
+        cert: await secretValue(objects, clientCertSecretRef, "tls.crt", namespace),
+        key: await secretValue(objects, clientCertSecretRef, "tls.key", namespace),
+      }
+    : {};
+  return { ca, withoutSystemCa: tls.disableSystemCAs ?? false, verify: !tls.disableVerify, ...client };
+}
+
+/** The Secret of the authority, for the hash in the status. */
+export async function caSecret(tls: Tls | undefined, namespace: string, objects: Objects) {
+  return tls?.caCertSecretRef ? required(objects, Secret, tls.caCertSecretRef, namespace) : undefined;
+}
+
+/** As many tools as a status has room for. */
+export function fittingTools(tools: readonly Tool[]): readonly Tool[] {
+  let left = MAX_STATUS_BYTES;
+  const fitting: Tool[] = [];
+  for (const { name, description } of tools) {
+    left -= Buffer.byteLength(JSON.stringify({ name, description })) + 1;
+    if (left < 0) break;
+    fitting.push({ name, description });
+  }
+  return fitting;
+}
+
+export function listedMessage(total: number, listed: number): string {
+  const counted = `${total} tool${total === 1 ? "" : "s"} discovered`;
+  return listed === total ? counted : `${counted}; the first ${listed} are listed here, all of them in the database`;
+}

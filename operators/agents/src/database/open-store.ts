@@ -1,0 +1,21 @@
+import type { Clock } from "setpoint/clock";
+import { AgentsError } from "../errors.js";
+import { SqlStore } from "./sql-store.js";
+import type { Store } from "./store.js";
+
+/**
+ * Opens `postgres://…`, a SQLite file, or `:memory:`. The driver is loaded when it is needed. Throws
+ * `AGENTS_DATABASE_SHARED` for a file with more than one replica: each would have its own.
+ */
+export async function openStore(database: string, clock: Clock, replicas = 1): Promise<Store> {
+  if (/^postgres(ql)?:\/\//.test(database)) {
+    const { PostgresDatabase } = await import("./postgres-database.js");
+    return new SqlStore(await PostgresDatabase.open(database));
+  }
+  if (replicas > 1) {
+    const message = `the SQLite database ${database} cannot serve ${replicas} replicas: each would keep one of its own`;
+    throw new AgentsError("AGENTS_DATABASE_SHARED", message);
+  }
+  const { SqliteDatabase } = await import("./sqlite-database.js");
+  return new SqlStore(await SqliteDatabase.open(database.replace(/^sqlite:/, ""), clock));
+}

@@ -1,0 +1,80 @@
+import type { Pool } from "pg";
+import { AgentsError } from "../errors.js";
+import { SCHEMA, type SqlDatabase, type SqlStatement } from "./sql-store.js";
+
+const STATEMENT_LIMIT_MS = 15_000;
+const CONNECTIONS = 8;
+/** Any number that all replicas share: they make the tables one after the other. */
+const SCHEMA_LOCK = 7_220_114;
+
+/** A PostgreSQL database, shared by all replicas. */
+export class PostgresDatabase implements SqlDatabase {
+  readonly listedTools =
+    "SELECT item.value ->> 'name' AS name, item.value ->> 'description' AS description, item.position FROM json_array_elements(?::json) WITH ORDINALITY AS item (value, position)";
+  readonly #pool: Pool;
+
+  private constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  static async open(url: string): Promise<PostgresDatabase> {
+    const { default: pg } = await import("pg");
+    const pool = new pg.Pool({
+      connectionString: url,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: STATEMENT_LIMIT_MS,
+      statement_timeout: STATEMENT_LIMIT_MS,
+      query_timeout: STATEMENT_LIMIT_MS,
+    });
+    // A connection that breaks while nobody uses it is replaced by the pool; without a listener it would end the process.
+    pool.on("error", () => {});
+    const database = new PostgresDatabase(pool);
+    const lock = { sql: `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`, values: [] };
+    await database.write([lock, ...SCHEMA.map((sql) => ({ sql, values: [] }))]);
+    return database;
+  }
+
+  async write(statements: readonly SqlStatement[]): Promise<readonly number[]> {
+    return this.#guarded(async () => {
+      const client = await this.#pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query("BEGIN");
+        const changed: number[] = [];
+        for (const { sql, values } of statements) {
+          changed.push((await client.query(numbered(sql), [...values])).rowCount ?? 0);
+        }
+        await client.query("COMMIT");
+        return changed;
+      } catch (error) {
+        // A connection whose transaction could not be undone is of no use to the next one.
+        await client.query("ROLLBACK").catch((failure: Error) => (broken = failure));
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    });
+  }
+
+  read({ sql, values }: SqlStatement): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return this.#guarded(async () => (await this.#pool.query(numbered(sql), [...values])).rows);
+  }
+
+  async #guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw new AgentsError("AGENTS_DATABASE_FAILED", `database: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** PostgreSQL counts its parameters. */
+function numbered(sql: string): string {
+  let at = 0;
+  return sql.replace(/\?/g, () => `$${++at}`);
+}

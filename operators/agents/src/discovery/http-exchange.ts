@@ -1,0 +1,89 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { AgentsError } from "../errors.js";
+
+/** How a server is spoken to: what every request carries, and whom to trust. */
+export interface HttpTarget {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls?: TlsMaterial | undefined;
+}
+
+export interface TlsMaterial {
+  /** PEM. Beside the system's authorities, or in place of them. */
+  readonly ca?: string | undefined;
+  readonly withoutSystemCa: boolean;
+  readonly verify: boolean;
+  /** A client certificate and its key, PEM. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** After so long without a sign of life the connection is closed. */
+  readonly silenceMs?: number;
+}
+
+/** An answer whose body is yet to be read. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
+}
+
+/** Sends a request on a connection of its own. Rejects with `MCP_UNREACHABLE`, `MCP_TLS`, or the signal's reason. */
+export async function exchange(target: HttpTarget, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  signal.throwIfAborted();
+  const isSecure = request.url.startsWith("https:");
+  const { tls } = target;
+  const options = {
+    method: request.method,
+    headers: { ...target.headers, ...request.headers },
+    agent: false as const,
+    signal,
+    ...(request.silenceMs === undefined ? {} : { timeout: request.silenceMs }),
+    ...(isSecure && tls ? await tlsOptions(tls) : {}),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = (isSecure ? httpsRequest : httpRequest)(request.url, options, (response) => {
+      resolve({
+        status: response.statusCode ?? 0,
+        contentType: (response.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase(),
+        headers: response.headers,
+        body: response as AsyncIterable<Uint8Array> & { destroy(): void },
+      });
+    });
+    sent.on("timeout", () => sent.destroy(new Error("no sign of life")));
+    sent.on("error", (error) => reject(signal.aborted ? signal.reason : connectionError(error, request.url)));
+    sent.end(request.body);
+  });
+}
+
+async function tlsOptions({ ca, withoutSystemCa, verify, cert, key }: TlsMaterial): Promise<object> {
+  const { rootCertificates } = await import("node:tls");
+  return {
+    rejectUnauthorized: verify,
+    ...(ca === undefined
+      ? withoutSystemCa
+        ? { ca: [] }
+        : {}
+      : { ca: withoutSystemCa ? [ca] : [...rootCertificates, ca] }),
+    ...(cert === undefined ? {} : { cert, key }),
+  };
+}
+
+/** Codes of Node's and OpenSSL's that tell of a certificate or a handshake. */
+const TLS_CODE = /CERT|TLS|SSL|SIGNATURE|ISSUER|SELF_SIGNED|EPROTO/;
+
+export function connectionError(error: Error, url: string): AgentsError {
+  const code = String((error as NodeJS.ErrnoException).code ?? "");
+  const { host } = new URL(url);
+  const isTls = TLS_CODE.test(code);
+  const message = `${host}: ${error.message || code || "the connection failed"}`;
+  return new AgentsError(isTls ? "MCP_TLS" : "MCP_UNREACHABLE", message, { cause: error });
+}

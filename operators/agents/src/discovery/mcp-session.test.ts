@@ -1,0 +1,163 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock, timeoutSignal } from "setpoint/clock";
+import { describe, expect, it } from "vitest";
+import type { TlsMaterial } from "./http-exchange.js";
+import { listen, startSse, startStreamable } from "./mcp-servers.testing.js";
+import { listTools, type McpTarget } from "./mcp-session.js";
+
+const never = new AbortController().signal;
+const target = (url: string, more: Partial<McpTarget> = {}): McpTarget => ({
+  url,
+  headers: {},
+  protocol: "STREAMABLE_HTTP",
+  ...more,
+});
+const named = (...names: readonly string[]) => ({
+  tools: () => names.map((name) => ({ name, description: `does ${name}` })),
+});
+
+describe("listing the tools of an MCP server", () => {
+  it("lists them in the server's order, with headers on every request, and ends the session [11] [18] [21]", async () => {
+    await using server = await startStreamable(named("c", "a", "b"));
+    const tools = await listTools(target(server.url, { headers: { "x-token": "t" } }), never);
+    expect(tools).toEqual(["c", "a", "b"].map((name) => ({ name, description: `does ${name}` })));
+    expect(server.requests.every(({ headers }) => headers["x-token"] === "t")).toBe(true);
+    expect(server.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "DELETE"]);
+    expect(server.sessions()).toBe(0);
+  });
+
+  it("lists them over the older HTTP with SSE [12]", async () => {
+    await using server = await startSse(named("a", "b"));
+    const tools = await listTools(target(server.url, { protocol: "SSE", headers: { "x-token": "t" } }), never);
+    expect(tools.map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(server.requests.every(({ headers }) => headers["x-token"] === "t")).toBe(true);
+    await expect.poll(() => server.sessions()).toBe(0);
+  });
+
+  it("reads all pages; where one fails there is no list at all [13]", async () => {
+    await using paged = await startStreamable({ ...named("a", "b", "c"), pageSize: 1 });
+    expect((await listTools(target(paged.url), never)).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    await using broken = await startStreamable({ ...named("a", "b", "c"), pageSize: 1, failAt: 1 });
+    await expect(listTools(target(broken.url), never)).rejects.toMatchObject({ code: "MCP_PROTOCOL" });
+    expect(broken.sessions()).toBe(0);
+  });
+
+  it("does not open the stream that servers may keep silent [14]", async () => {
+    await using server = await startStreamable(named("a"));
+    await listTools(target(server.url), never);
+    expect(server.requests.some(({ method }) => method === "GET")).toBe(false);
+  });
+
+  it.each([
+    ["401", (r: { writeHead(status: number): { end(): void } }) => r.writeHead(401).end(), "MCP_UNAUTHORIZED"],
+    ["404", (r: { writeHead(status: number): { end(): void } }) => r.writeHead(404).end(), "MCP_HTTP_STATUS"],
+    [
+      "HTML",
+      (r: { writeHead(s: number, h: object): { end(t: string): void } }) =>
+        r.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+      "MCP_NOT_MCP",
+    ],
+    [
+      "no JSON",
+      (r: { writeHead(s: number, h: object): { end(t: string): void } }) =>
+        r.writeHead(200, { "content-type": "application/json" }).end("{"),
+      "MCP_PROTOCOL",
+    ],
+    [
+      "no message",
+      (r: { writeHead(s: number, h: object): { end(t: string): void } }) =>
+        r.writeHead(200, { "content-type": "application/json" }).end("[]"),
+      "MCP_PROTOCOL",
+    ],
+  ])("says apart what is wrong with a server that answers %s [26]", async (_, answer, code) => {
+    await using server = await listen((request, response) => {
+      request.resume();
+      answer(response as never);
+    });
+    await expect(listTools(target(server.url), never)).rejects.toMatchObject({ code });
+    await expect(listTools(target(server.url, { protocol: "SSE" }), never)).rejects.toMatchObject({
+      code: expect.stringMatching(/^MCP_/),
+    });
+  });
+
+  it("gives up on more than it keeps, and counts a name once [26]", async () => {
+    const huge = { tools: () => [{ name: "a", description: "x".repeat(10_000_000) }] };
+    await using large = await startStreamable(huge);
+    await expect(listTools(target(large.url), never)).rejects.toMatchObject({ code: "MCP_TOO_LARGE" });
+    await using twice = await startStreamable(named("a", "b", "a"));
+    expect((await listTools(target(twice.url), never)).map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+
+  it.each(["SSE", "STREAMABLE_HTTP"] as const)(
+    "a server that never answers is given up at the deadline: %s",
+    async (protocol) => {
+      const sockets = new Set<{ destroy(): void }>();
+      const hung = createServer((socket) => void sockets.add(socket));
+      await new Promise<void>((resolve) => hung.listen(0, "127.0.0.1", resolve));
+      const { port } = hung.address() as { port: number };
+      using deadline = timeoutSignal(systemClock, 200);
+      const listing = listTools(target(`http://127.0.0.1:${port}/mcp`, { protocol }), deadline.signal);
+      await expect(listing).rejects.toMatchObject({ code: "MCP_TIMEOUT" });
+      for (const socket of sockets) socket.destroy();
+      hung.close();
+      await expect(listTools(target("http://127.0.0.1:1/mcp", { protocol }), never)).rejects.toMatchObject({
+        code: "MCP_UNREACHABLE",
+      });
+    },
+  );
+
+  it("trusts the authority that it is given, and shows a client certificate [20]", async () => {
+    using folder = certificates();
+    const { cert, key, other } = folder;
+    await using server = await startStreamable({ ...named("a"), tls: { cert, key } });
+    const trusting = (tls: Partial<TlsMaterial>) =>
+      listTools(target(server.url, { tls: { withoutSystemCa: false, verify: true, ...tls } }), never);
+    await expect(listTools(target(server.url), never)).rejects.toMatchObject({ code: "MCP_TLS" });
+    await expect(trusting({ ca: other })).rejects.toMatchObject({ code: "MCP_TLS" });
+    expect(await trusting({ ca: cert })).toHaveLength(1);
+    expect(await trusting({ ca: cert, withoutSystemCa: true })).toHaveLength(1);
+    expect(await trusting({ verify: false })).toHaveLength(1);
+    await using mutual = await startStreamable({ ...named("a"), tls: { cert, key, ca: cert } });
+    const tls = { ca: cert, withoutSystemCa: false, verify: true };
+    await expect(listTools(target(mutual.url, { tls }), never)).rejects.toMatchObject({
+      code: expect.stringMatching(/MCP_TLS|MCP_UNREACHABLE/),
+    });
+    expect(await listTools(target(mutual.url, { tls: { ...tls, cert, key } }), never)).toHaveLength(1);
+  });
+});
+
+function certificates() {
+  const folder = mkdtempSync(join(tmpdir(), "agents-tls-"));
+  const make = (name: string): readonly [string, string] => {
+    const at = (ending: string) => join(folder, `${name}.${ending}`);
+    const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+    execFileSync(
+      "openssl",
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+        "-keyout",
+        at("key"),
+        "-out",
+        at("crt"),
+        ...subject,
+      ],
+      { stdio: "ignore" },
+    );
+    return [readFileSync(at("crt"), "utf8"), readFileSync(at("key"), "utf8")];
+  };
+  const [cert, key] = make("server");
+  const [other] = make("other");
+  return { cert, key, other, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}

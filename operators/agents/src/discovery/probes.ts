@@ -1,0 +1,223 @@
+import type { Clock, Random, Timer } from "setpoint/clock";
+
+/** Something outside that is asked again and again, and of which object it is asked. */
+export interface ProbeTarget {
+  /** Of the object: `RemoteMCPServer.kagent.dev team/search`. */
+  readonly id: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** Of all that the question depends on: a new one asks anew. */
+  readonly fingerprint: string;
+  /** Whom few are asked of at once. */
+  readonly host: string;
+  readonly timeoutMs: number;
+  /** Undefined: asked once for each fingerprint, and again after failures. */
+  readonly intervalMs: number | undefined;
+}
+
+export type ProbeResult<Answer> = { readonly at: number } & (
+  | { readonly type: "answer"; readonly answer: Answer }
+  | { readonly type: "failure"; readonly error: unknown; readonly failures: number }
+);
+
+/** Asks a target. Calls `onProgress` whenever something of the answer arrives. */
+export type Ask<Target, Answer> = (target: Target, signal: AbortSignal, onProgress: () => void) => Promise<Answer>;
+
+export interface ProbesOptions<Target, Answer> {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ask: Ask<Target, Answer>;
+  /** How many are asked at once; 16 unless given. */
+  readonly limit?: number;
+  /** How many of one host and port; 4 unless given. */
+  readonly limitPerHost?: number;
+}
+
+interface Entry<Target, Answer> {
+  target: Target;
+  state: "idle" | "queued" | "running";
+  failures: number;
+  result: ProbeResult<Answer> | undefined;
+  timer: Timer | undefined;
+  abort: AbortController | undefined;
+}
+
+const DEFAULT_LIMIT = 16;
+const DEFAULT_LIMIT_PER_HOST = 4;
+/** An exchange that is silent for this long gives up its place, and goes on without one. */
+const PATIENCE_MS = 500;
+const JITTER = 0.1;
+const MAX_BACKOFF = 8;
+/** How soon a target without an interval is asked again after a failure. */
+const RETRY_MS = 30_000;
+
+/**
+ * Asks servers outside, beside the workers of all controllers: a cap in all and for each host, a deadline for each. Silent
+ * servers give up their place at once, those that failed before stand behind those that did not: however many servers
+ * hang, a healthy one is asked within the patience above. Answers are kept for the object and generation that asked.
+ */
+export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
+  readonly #options: ProbesOptions<Target, Answer>;
+  readonly #entries = new Map<string, Entry<Target, Answer>>();
+  /** Those that did not fail yet, then those that did; in order of their coming. */
+  readonly #fresh = new Set<string>();
+  readonly #failed = new Set<string>();
+  readonly #busyHosts = new Map<string, number>();
+  readonly #listeners = new Set<(id: string) => void>();
+  #busy = 0;
+  #isOver = false;
+
+  constructor(options: ProbesOptions<Target, Answer>) {
+    this.#options = options;
+  }
+
+  /** Tells of each result by its id. Dispose to end it. */
+  onResult(listener: (id: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Has a target asked from now on; anew where it is not the one that was asked before. */
+  want(target: Target): void {
+    if (this.#isOver) return;
+    const entry = this.#entries.get(target.id);
+    if (entry && isSame(entry.target, target)) {
+      entry.target = target;
+      return;
+    }
+    if (entry) this.#drop(entry);
+    const fresh: Entry<Target, Answer> = {
+      target,
+      state: "idle",
+      failures: entry?.target.uid === target.uid ? entry.failures : 0,
+      result: undefined,
+      timer: undefined,
+      abort: undefined,
+    };
+    this.#entries.set(target.id, fresh);
+    this.#queue(fresh);
+  }
+
+  /** Of the object with this uid alone, where it is given: another may have taken the name. */
+  forget(id: string, uid?: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry || (uid !== undefined && entry.target.uid !== uid)) return;
+    this.#entries.delete(id);
+    this.#drop(entry);
+  }
+
+  /** Asks now what would be asked later. */
+  refresh(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry?.state === "idle") this.#queue(entry);
+  }
+
+  /** The last result, where it is of this very object, generation and question. */
+  result(target: Target): ProbeResult<Answer> | undefined {
+    const entry = this.#entries.get(target.id);
+    return entry && isSame(entry.target, target) ? entry.result : undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    for (const entry of this.#entries.values()) this.#drop(entry);
+    this.#entries.clear();
+  }
+
+  #drop(entry: Entry<Target, Answer>): void {
+    const { id } = entry.target;
+    entry.timer?.[Symbol.dispose]();
+    entry.abort?.abort();
+    this.#fresh.delete(id);
+    this.#failed.delete(id);
+  }
+
+  #queue(entry: Entry<Target, Answer>): void {
+    entry.timer?.[Symbol.dispose]();
+    entry.timer = undefined;
+    entry.state = "queued";
+    (entry.failures > 0 ? this.#failed : this.#fresh).add(entry.target.id);
+    this.#pump();
+  }
+
+  #pump(): void {
+    const { limit = DEFAULT_LIMIT, limitPerHost = DEFAULT_LIMIT_PER_HOST } = this.#options;
+    for (const lane of [this.#fresh, this.#failed]) {
+      for (const id of lane) {
+        if (this.#busy >= limit || this.#isOver) return;
+        const entry = this.#entries.get(id)!;
+        if ((this.#busyHosts.get(entry.target.host) ?? 0) >= limitPerHost) continue;
+        lane.delete(id);
+        void this.#run(entry);
+      }
+    }
+  }
+
+  async #run(entry: Entry<Target, Answer>): Promise<void> {
+    const { clock, ask } = this.#options;
+    const { target } = entry;
+    const abort = new AbortController();
+    entry.abort = abort;
+    entry.state = "running";
+    const release = this.#takePlace(target.host);
+    let patience = clock.timer(PATIENCE_MS, release);
+    const onProgress = (): void => {
+      patience[Symbol.dispose]();
+      patience = clock.timer(PATIENCE_MS, release);
+    };
+    const deadline = clock.timer(target.timeoutMs, () => abort.abort(new DOMException("timed out", "TimeoutError")));
+    let outcome: { readonly answer: Answer } | { readonly error: unknown };
+    try {
+      outcome = { answer: await ask(target, abort.signal, onProgress) };
+    } catch (error) {
+      outcome = { error };
+    } finally {
+      deadline[Symbol.dispose]();
+      patience[Symbol.dispose]();
+    }
+    // Forgotten or replaced meanwhile: a late answer is nobody's.
+    if (this.#entries.get(target.id) === entry && !this.#isOver) this.#settle(entry, outcome);
+    release();
+  }
+
+  #takePlace(host: string): () => void {
+    this.#busy++;
+    this.#busyHosts.set(host, (this.#busyHosts.get(host) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#busy--;
+      const left = this.#busyHosts.get(host)! - 1;
+      if (left === 0) this.#busyHosts.delete(host);
+      else this.#busyHosts.set(host, left);
+      this.#pump();
+    };
+  }
+
+  #settle(entry: Entry<Target, Answer>, outcome: { readonly answer: Answer } | { readonly error: unknown }): void {
+    const { clock, random } = this.#options;
+    const { id, intervalMs } = entry.target;
+    const at = clock.now();
+    entry.state = "idle";
+    entry.abort = undefined;
+    if ("answer" in outcome) {
+      entry.failures = 0;
+      entry.result = { type: "answer", answer: outcome.answer, at };
+    } else {
+      entry.failures++;
+      entry.result = { type: "failure", error: outcome.error, failures: entry.failures, at };
+    }
+    const backoff = entry.failures === 0 ? 1 : Math.min(2 ** (entry.failures - 1), MAX_BACKOFF);
+    const everyMs = intervalMs ?? (entry.failures > 0 ? RETRY_MS : undefined);
+    if (everyMs !== undefined) {
+      const delayMs = everyMs * backoff * (1 + random.next() * JITTER);
+      entry.timer = clock.timer(delayMs, () => this.#queue(entry)).unref();
+    }
+    for (const listener of this.#listeners) listener(id);
+  }
+}
+
+function isSame(a: ProbeTarget, b: ProbeTarget): boolean {
+  return a.uid === b.uid && a.generation === b.generation && a.fingerprint === b.fingerprint;
+}

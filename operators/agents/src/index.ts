@@ -1,0 +1,14 @@
+export { type AgentsOptions, agentKinds, agents } from "./agents-app.js";
+export { openStore } from "./database/open-store.js";
+export type { AgentRow, ServerRow, Store, Tool, ToolRow } from "./database/store.js";
+export { AgentsError, type AgentsErrorCode, agentsErrors } from "./errors.js";
+export { Agent } from "./kinds/agent.js";
+export { MCPServer } from "./kinds/mcp-server.js";
+export { ModelConfig } from "./kinds/model-config.js";
+export { ModelProviderConfig } from "./kinds/model-provider-config.js";
+export { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
+export { installKinds } from "./samples.js";
+export { translateCase } from "./translate/golden.js";
+export type { Objects } from "./translate/objects.js";
+export { DEFAULT_SETTINGS, type TranslateSettings } from "./translate/settings.js";
+export { type Translation, translateAgent } from "./translate/translate.js";

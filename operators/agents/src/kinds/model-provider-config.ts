@@ -1,0 +1,46 @@
+import { k8s, type ObjectOf, resource } from "setpoint";
+import { z } from "zod";
+import { PROVIDERS } from "./model-config.js";
+import { sharedConditions } from "./parts.js";
+
+const spec = z
+  .object({
+    type: z.enum(PROVIDERS),
+    endpoint: z.string().meta({ pattern: "^https?://.*" }).optional(),
+    secretRef: z.object({ name: z.string() }).optional(),
+  })
+  .meta(
+    k8s.rules(
+      k8s.rule(
+        "!has(self.endpoint) || size(self.endpoint) == 0 || self.endpoint.startsWith('http://') || self.endpoint.startsWith('https://')",
+        "endpoint must be a valid URL starting with http:// or https://",
+      ),
+      k8s.rule(
+        "self.type == 'Ollama' || (has(self.secretRef) && has(self.secretRef.name) && size(self.secretRef.name) > 0)",
+        "secretRef is required for providers that need authentication (not Ollama)",
+      ),
+    ),
+  );
+
+/** A provider whose models are listed for users to choose from. */
+export const ModelProviderConfig = resource("kagent.dev/v1alpha2/ModelProviderConfig", {
+  spec,
+  status: z.object({
+    observedGeneration: z.int().optional(),
+    conditions: sharedConditions,
+    discoveredModels: z.array(z.string()).optional(),
+    modelCount: z.int().optional(),
+    lastDiscoveryTime: z.string().meta({ format: "date-time" }).optional(),
+    secretHash: z.string().optional(),
+  }),
+  shortNames: ["mprov"],
+  categories: ["kagent"],
+  columns: {
+    Type: ".spec.type",
+    Endpoint: ".spec.endpoint",
+    Models: ".status.modelCount",
+    Ready: { path: ".status.conditions[?(@.type=='Ready')].status", type: "string" },
+    Age: ".metadata.creationTimestamp",
+  },
+});
+export type ModelProviderConfig = ObjectOf<typeof ModelProviderConfig>;

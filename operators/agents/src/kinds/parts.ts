@@ -1,0 +1,94 @@
+import { k8s } from "setpoint";
+import type { DeepReadonly } from "setpoint/kinds";
+import { z } from "zod";
+
+/** Parts that the kinds of kagent have in common. */
+
+/**
+ * A part of a pod. The published CRDs spell out PodSpec; here the API server checks it when it becomes part of a
+ * Deployment, and the field stays open.
+ */
+export const podPart = z.looseObject({});
+export const podParts = z.array(podPart);
+/** Items that server-side apply tells apart by their name. */
+export const namedPodParts = z.array(z.looseObject({ name: z.string() }));
+export const texts = z.record(z.string(), z.string());
+export const localReference = z.object({ name: z.string().default("") }).meta(k8s.mapAtomic);
+
+export const condition = z.object({
+  type: z.string().max(316),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string().min(1).max(1024),
+  message: z.string().max(32_768),
+  lastTransitionTime: z.string().meta({ format: "date-time" }),
+  observedGeneration: z.int().min(0).optional(),
+});
+/** As the published CRDs have them: a list that one controller owns; of some kinds one that several share. */
+export const conditions = z.array(condition).optional();
+export const sharedConditions = z.array(condition).meta(k8s.listMap("type")).optional();
+
+const valueSource = z.object({
+  type: z.enum(["ConfigMap", "Secret"]),
+  name: z.string().max(253),
+  key: z.string().max(253),
+});
+export const valueReference = valueSource;
+
+/** A header, by its value or by where its value is. */
+export const header = z
+  .object({ name: z.string(), value: z.string().optional(), valueFrom: valueSource.optional() })
+  .meta(
+    k8s.rules(
+      k8s.rule(
+        "(has(self.value) && !has(self.valueFrom)) || (!has(self.value) && has(self.valueFrom))",
+        "Exactly one of value or valueFrom must be specified",
+      ),
+    ),
+  );
+
+const labelSelector = z
+  .object({
+    matchLabels: texts.optional(),
+    matchExpressions: z
+      .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
+      .optional(),
+  })
+  .meta(k8s.mapAtomic);
+
+/** Which namespaces may refer to an object. */
+export const allowedNamespaces = z
+  .object({ from: z.enum(["All", "Same", "Selector"]).default("Same"), selector: labelSelector.optional() })
+  .meta(
+    k8s.rules(
+      k8s.rule("!(self.from == 'Selector' && !has(self.selector))", "selector must be specified when from is Selector"),
+    ),
+  );
+
+const TLS_FIELDS = {
+  disableVerify: z.boolean().default(false),
+  disableSystemCAs: z.boolean().default(false),
+  caCertSecretRef: z.string().optional(),
+  caCertSecretKey: z.string().optional(),
+};
+const TLS_RULES = k8s.rules(
+  k8s.rule(
+    "!(has(self.caCertSecretKey) && size(self.caCertSecretKey) > 0 && (!has(self.caCertSecretRef) || size(self.caCertSecretRef) == 0))",
+    "caCertSecretKey requires caCertSecretRef",
+  ),
+  k8s.rule(
+    "!(has(self.caCertSecretRef) && size(self.caCertSecretRef) > 0 && (!has(self.caCertSecretKey) || size(self.caCertSecretKey) == 0))",
+    "caCertSecretRef requires caCertSecretKey",
+  ),
+  k8s.rule(
+    "!(has(self.disableSystemCAs) && self.disableSystemCAs && (!has(self.disableVerify) || !self.disableVerify) && (!has(self.caCertSecretRef) || size(self.caCertSecretRef) == 0))",
+    "disableSystemCAs requires caCertSecretRef or disableVerify (trust-nothing config rejects every upstream)",
+  ),
+);
+export const modelTls = z.object(TLS_FIELDS).meta(TLS_RULES);
+/** The field for client certificates is Setpoint's own; the published CRD drops it. */
+export const serverTls = z.object({ ...TLS_FIELDS, clientCertSecretRef: z.string().optional() }).meta(TLS_RULES);
+
+export type Tls = DeepReadonly<z.infer<typeof serverTls>>;
+export type Header = DeepReadonly<z.infer<typeof header>>;
+export type ValueReference = z.infer<typeof valueReference>;
+export type AllowedNamespaces = DeepReadonly<z.infer<typeof allowedNamespaces>>;

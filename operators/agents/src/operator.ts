@@ -1,0 +1,137 @@
+import type { Command, OptionValues, ReadyMadeOperator } from "setpoint/command";
+import { UsageError } from "setpoint/command";
+import type { AgentsOptions } from "./agents-app.js";
+
+/** Its code is loaded when it is used: every command of the table is described at every start. */
+const load = () => import("./index.js");
+
+const translate: Command = {
+  name: "translate",
+  summary: "prints what an Agent becomes: configuration, card and objects",
+  usage: "-f FILE [-o json|yaml]",
+  options: {
+    filename: {
+      type: "string",
+      short: "f",
+      placeholder: "FILE",
+      description: "objects, and which Agent is meant; - for standard input",
+    },
+    output: {
+      type: "string",
+      short: "o",
+      placeholder: "FORMAT",
+      description: "json or yaml",
+      default: "json",
+      choices: ["json", "yaml"],
+    },
+  },
+  examples: [{ text: "as kagent's own tests have it", command: "setpoint agents translate -f agent.yaml -o json" }],
+  notes: [
+    "The file holds targetObject, namespace and a list of objects; proxyURL and defaultServiceAccountName are optional.",
+    "Exit codes: 0 translated, 1 the Agent cannot be translated, 2 wrong usage.",
+  ],
+  load: async () => (await import("./translate-command.js")).runTranslate,
+};
+
+export const agentsOperator: ReadyMadeOperator = {
+  name: "agents",
+  summary: "runs AI agents and their tool servers from kagent's objects",
+  options: {
+    database: {
+      type: "string",
+      placeholder: "URL",
+      description: "postgres://…, or a SQLite file for a single replica",
+      default: "setpoint-agents.db",
+    },
+    "api-bind-address": {
+      type: "string",
+      placeholder: "ADDRESS",
+      description: "where the REST API listens; 0 for nowhere",
+      default: "127.0.0.1:8083",
+    },
+    "watch-namespaces": { type: "string", placeholder: "A,B", description: "namespaces to watch (default: all)" },
+    "refresh-interval": {
+      type: "string",
+      placeholder: "TIME",
+      description: "how often tools are listed again",
+      default: "60s",
+    },
+    "proxy-url": { type: "string", placeholder: "URL", description: "agents reach internal servers through it" },
+    "mcp-egress-plaintext": { type: "boolean", description: "agents call external servers in plain HTTP" },
+    "default-service-account-name": { type: "string", placeholder: "NAME", description: "of agents that name none" },
+    "image-registry": { type: "string", placeholder: "HOST", description: "of the agents' images" },
+    "image-tag": { type: "string", placeholder: "TAG", description: "of the agents' images" },
+    "without-admission": { type: "boolean", description: "does not check objects before they are stored" },
+  },
+  examples: [
+    { text: "on the cluster of the current kubeconfig", command: "setpoint run agents" },
+    { text: "with several replicas", command: "setpoint run agents --leader-elect --database postgres://db/agents" },
+  ],
+  async start(values, env) {
+    const { agents, openStore } = await load();
+    const { systemClock } = await import("setpoint/clock");
+    const isWithoutOptions = values.database === undefined;
+    const store = await openStore(databaseOf(values), systemClock);
+    const options = await optionsOf(values, env);
+    const { serveApi } = await import("./rest-api.js");
+    if (!isWithoutOptions) await serveApi(store, String(values["api-bind-address"]), values, env);
+    return { loops: [agents({ ...options, store })] };
+  },
+  async loops() {
+    const { agents, openStore } = await load();
+    const { systemClock } = await import("setpoint/clock");
+    return [agents({ store: await openStore(":memory:", systemClock) })];
+  },
+  async prepare(client) {
+    const { installKinds, installSamples } = await import("./samples.js");
+    await installKinds(client);
+    await installSamples(client);
+  },
+  tries: ["npx setpoint get agents", "npx setpoint get deployments", "npx setpoint why agent hello"],
+  commands: [translate],
+};
+
+function databaseOf(values: OptionValues): string {
+  // `up` passes no options: what it shows can be made anew from its objects.
+  if (values.database === undefined) return ":memory:";
+  const database = String(values.database);
+  if (values["leader-elect"] === true && !/^postgres(ql)?:\/\//.test(database)) {
+    throw new UsageError(
+      "--leader-elect is for several replicas, and each would keep a SQLite file of its own: give them one --database postgres://…",
+    );
+  }
+  return database;
+}
+
+async function optionsOf(
+  values: OptionValues,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Omit<AgentsOptions, "store">> {
+  const { goDurationMs } = await import("./translate/go-duration.js");
+  const text = (name: string): string | undefined =>
+    typeof values[name] === "string" ? String(values[name]) : undefined;
+  const refreshMs = goDurationMs(text("refresh-interval") ?? "60s");
+  if (refreshMs === undefined || refreshMs <= 0)
+    throw new UsageError(`--refresh-interval ${values["refresh-interval"]}: expected a duration, such as 60s`);
+  const environment = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      name.startsWith("OTEL_") && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+  const namespaces = text("watch-namespaces")
+    ?.split(",")
+    .map((name) => name.trim());
+  return {
+    refreshMs,
+    environment,
+    ...(namespaces ? { namespaces } : {}),
+    ...(text("proxy-url") ? { proxyUrl: text("proxy-url") } : {}),
+    ...(text("default-service-account-name") ? { serviceAccountName: text("default-service-account-name") } : {}),
+    ...(text("image-registry") ? { imageRegistry: text("image-registry")! } : {}),
+    ...(text("image-tag") ? { imageTag: text("image-tag")! } : {}),
+    plaintextEgress: values["mcp-egress-plaintext"] === true,
+    admission: values["without-admission"] !== true,
+    ...(env.KAGENT_UI_URL ? { uiUrl: env.KAGENT_UI_URL } : {}),
+    ...(env.KAGENT_NAMESPACE ? { controllerNamespace: env.KAGENT_NAMESPACE } : {}),
+  };
+}

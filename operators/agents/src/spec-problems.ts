@@ -1,0 +1,121 @@
+import type { Agent } from "./kinds/agent.js";
+import type { MCPServer } from "./kinds/mcp-server.js";
+import { blockOf, type ModelConfig } from "./kinds/model-config.js";
+import type { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
+import { goDurationMs } from "./translate/go-duration.js";
+import { parseGoUrl } from "./translate/go-url.js";
+import { hasSkills, skillsConfig } from "./translate/skills.js";
+import { toolServerKind } from "./translate/tool-server.js";
+
+/** What is wrong with an object by itself, with the path of the field; beyond what its schema says. */
+export interface SpecProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const PROTECTED_LABELS = ["app", "kagent"];
+
+export const describeProblems = (problems: readonly SpecProblem[]): string =>
+  problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
+
+export function agentProblems({ metadata, spec }: Agent): readonly SpecProblem[] {
+  const problems: SpecProblem[] = [];
+  const add = (path: string, message: string): void => void problems.push({ path, message });
+  if (!DNS_LABEL.test(metadata.name)) {
+    add("metadata.name", "must be a DNS label of at most 63 characters without dots: it becomes the name of a Service");
+  }
+  const at = spec.type === "BYO" ? "spec.byo.deployment" : "spec.declarative.deployment";
+  const deployment = spec.type === "BYO" ? spec.byo?.deployment : spec.declarative?.deployment;
+  if (spec.type === "BYO" && !spec.byo?.deployment?.image) add("spec.byo.deployment.image", "is required");
+  for (const label of PROTECTED_LABELS) {
+    if (deployment?.labels?.[label] !== undefined)
+      add(`${at}.labels[${label}]`, "is reserved: the Deployment selects its pods by it");
+  }
+  const names = (deployment?.extraContainers ?? []).map(({ name }) => name);
+  names.forEach((name, index) => {
+    if (name === "kagent") add(`${at}.extraContainers[${index}].name`, '"kagent" is a reserved container name');
+    else if (names.indexOf(name) !== index)
+      add(`${at}.extraContainers[${index}].name`, `duplicate container name "${name}"`);
+  });
+  if (spec.skills && hasSkills(spec.skills)) {
+    try {
+      skillsConfig(spec.skills);
+    } catch (error) {
+      const [path = "spec.skills", ...rest] = (error as Error).message.split(": ");
+      add(path, rest.join(": "));
+    }
+  }
+  if (spec.type === "Declarative") declarativeProblems({ metadata, spec } as Agent, add);
+  return problems;
+}
+
+function declarativeProblems({ metadata, spec }: Agent, add: (path: string, message: string) => void): void {
+  const { systemMessage, systemMessageFrom, modelConfig, tools = [], promptTemplate } = spec.declarative ?? {};
+  if (!systemMessage && !systemMessageFrom)
+    add("spec.declarative.systemMessage", "systemMessage or systemMessageFrom is required");
+  if (!modelConfig) add("spec.declarative.modelConfig", "is required");
+  tools.forEach(({ mcpServer, agent }, index) => {
+    const path = `spec.declarative.tools[${index}]`;
+    if (mcpServer && !toolServerKind(mcpServer)) {
+      add(
+        `${path}.mcpServer.kind`,
+        `unknown tool server type "${mcpServer.kind ?? ""}" of the group "${mcpServer.apiGroup ?? ""}"`,
+      );
+    }
+    if (agent && !["", "Agent"].includes(agent.kind ?? ""))
+      add(`${path}.agent.kind`, `unsupported kind "${agent.kind}"`);
+    const isSelf = agent?.name === metadata.name && (agent.namespace || metadata.namespace) === metadata.namespace;
+    if (isSelf) add(`${path}.agent.name`, "agent tool cannot be used to reference itself");
+  });
+  const aliases = (promptTemplate?.dataSources ?? []).map(({ alias, name }) => alias || name);
+  aliases.forEach((alias, index) => {
+    const path = `spec.declarative.promptTemplate.dataSources[${index}]`;
+    if (aliases.indexOf(alias) !== index) add(path, `duplicate prompt template identifier "${alias}"`);
+  });
+}
+
+/** The URL with its scheme, which may be left out. */
+export function effectiveUrl({ url, tls }: Pick<RemoteMCPServer["spec"], "url" | "tls">): string {
+  return url.includes("://") ? url : `${tls ? "https" : "http"}://${url}`;
+}
+
+export function remoteServerProblems({ spec }: RemoteMCPServer): readonly SpecProblem[] {
+  const problems: SpecProblem[] = [];
+  const url = effectiveUrl(spec);
+  const scheme = parseGoUrl(url)?.scheme ?? "";
+  if (!URL.canParse(url)) problems.push({ path: "spec.url", message: `"${spec.url}" is no URL` });
+  else if (scheme !== "http" && scheme !== "https") {
+    problems.push({ path: "spec.url", message: `the scheme ${scheme} is neither http nor https` });
+  }
+  for (const field of ["timeout", "sseReadTimeout"] as const) {
+    const given = spec[field];
+    if (given !== undefined && !((goDurationMs(given) ?? 0) > 0)) {
+      problems.push({ path: `spec.${field}`, message: `"${given}" is no duration above zero` });
+    }
+  }
+  return problems;
+}
+
+/** Providers that have a block of required fields. */
+const NEEDS_BLOCK = ["AzureOpenAI", "Ollama", "GeminiVertexAI", "AnthropicVertexAI", "Bedrock", "SAPAICore", "Foundry"];
+
+export function modelProblems({ spec }: ModelConfig): readonly SpecProblem[] {
+  const block = blockOf(spec.provider);
+  if (!NEEDS_BLOCK.includes(spec.provider) || spec[block] !== undefined) return [];
+  return [{ path: `spec.${block}`, message: `is required for the provider ${spec.provider}` }];
+}
+
+export function mcpServerProblems({ metadata, spec }: MCPServer): readonly SpecProblem[] {
+  const { image, cmd, port } = spec.deployment;
+  const problems: SpecProblem[] = [];
+  const add = (path: string, message: string): void => void problems.push({ path, message });
+  if (!DNS_LABEL.test(metadata.name)) add("metadata.name", "must be a DNS label: it becomes the name of a Service");
+  if (!port) add("spec.deployment.port", "cannot determine port: it is 0");
+  if (!image && cmd !== "uvx" && cmd !== "npx") add("spec.deployment.image", "is required unless cmd is uvx or npx");
+  if (spec.transportType === undefined) add("spec.transportType", "is required: stdio or http");
+  if (spec.transportType === "http" && !spec.httpTransport?.targetPort)
+    add("spec.httpTransport.targetPort", "is required");
+  if (!((goDurationMs(spec.timeout) ?? 0) > 0)) add("spec.timeout", `"${spec.timeout}" is no duration above zero`);
+  return problems;
+}

@@ -1,0 +1,52 @@
+/** Values as Go's encoding/json writes them: the bytes count, since agents' configurations are hashed. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonFields;
+/** In the order in which they are written; undefined ones are left out. */
+export interface JsonFields {
+  readonly [name: string]: Json | undefined;
+}
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  "<": "\\u003c",
+  ">": "\\u003e",
+  "&": "\\u0026",
+  "\u2028": "\\u2028",
+  "\u2029": "\\u2029",
+};
+
+/** Compact, or indented by two spaces. Go escapes what could end a script element, and lone surrogates become U+FFFD. */
+export function goJson(value: Json, indent?: number): string {
+  const text = JSON.stringify(
+    value,
+    (_, field: unknown) => (typeof field === "string" ? wellFormed(field) : field),
+    indent,
+  );
+  return text.replace(/[<>&\u2028\u2029]/g, (character) => ESCAPED[character]!);
+}
+
+/** A Go map: its keys are written in the order of their bytes. */
+export function goMap<T extends Json>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const keys = Object.keys(map).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return Object.fromEntries(keys.map((key) => [key, map[key]!]));
+}
+
+/** Like {@link goMap}, maps within it included: what was decoded into `any`. */
+export function goMaps(value: Json): Json {
+  if (Array.isArray(value)) return value.map(goMaps);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = value as Readonly<Record<string, Json>>;
+  return goMap(Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, goMaps(field)])));
+}
+
+/** `omitempty` of texts, lists and maps. */
+export function nonEmpty<T extends Json>(value: T | undefined): T | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value === "object" && Object.keys(value).length === 0) return undefined;
+  return value;
+}
+
+/** The number that a text holds; undefined for what is none, as the original drops it. */
+export function parseFraction(text: string | undefined): number | undefined {
+  return text !== undefined && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");

@@ -1,0 +1,35 @@
+/** A URL as Go's net/url reads it, as far as translation looks at it: schemes are optional, ports need not be numbers. */
+export interface GoUrl {
+  readonly scheme: string;
+  /** With its port. */
+  readonly host: string;
+  readonly hostname: string;
+  readonly port: string;
+  /** Decoded. */
+  readonly path: string;
+  /** Path, query and fragment as they were written. */
+  readonly rest: string;
+}
+
+const PARTS = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:[^/?#]*@)?([^/?#]*))?([^?#]*)((?:\?[^#]*)?(?:#.*)?)$/s;
+
+export function parseGoUrl(text: string): GoUrl | undefined {
+  const match = PARTS.exec(text);
+  if (!match || /[\s\p{Cc}]/u.test(match[2] ?? "")) return undefined;
+  const [, scheme = "", host = "", path = "", tail = ""] = match;
+  // Without a scheme, Go takes no path whose first part holds a colon.
+  if (scheme === "" && match[2] === undefined && /^[^/]*:/.test(path)) return undefined;
+  const port = /:(\d*)$/.exec(host)?.[1] ?? "";
+  const hostname = host.replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
+  try {
+    return { scheme: scheme.toLowerCase(), host, hostname, port, path: decodeURIComponent(path), rest: path + tail };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last part of a path, as Go's path.Base gives it. */
+export function baseName(path: string): string {
+  if (path === "") return ".";
+  return path.replace(/\/+$/, "").split("/").pop() || "/";
+}

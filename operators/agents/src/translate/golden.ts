@@ -1,0 +1,87 @@
+import type { KubeObject } from "setpoint";
+import { kindId } from "setpoint/kinds";
+import { parse } from "yaml";
+import { invalidSpec } from "../errors.js";
+import type { Agent } from "../kinds/agent.js";
+import type { Json } from "./go-json.js";
+import { parseGoUrl } from "./go-url.js";
+import type { Objects } from "./objects.js";
+import { DEFAULT_SETTINGS, type TranslateSettings } from "./settings.js";
+import { translateAgent } from "./translate.js";
+
+/** A case as kagent's own tests of its translator have it. */
+interface TranslationCase {
+  readonly operation?: string;
+  readonly targetObject: string;
+  readonly namespace: string;
+  readonly proxyURL?: string;
+  readonly defaultServiceAccountName?: string;
+  readonly objects: readonly KubeObject[];
+}
+
+/** What kagent's tests set for every case. */
+const CASE_SETTINGS: TranslateSettings = { ...DEFAULT_SETTINGS, imageTag: "dev", inheritAnnotations: true };
+
+/** Left out wherever they stand: they differ from run to run. */
+const DROPPED = new Set(["id", "created_at", "updated_at", "uuid"]);
+
+/** Translates a case from YAML, and gives the result in the form of kagent's own expected outputs. */
+export async function translateCase(text: string, more: Partial<TranslateSettings> = {}): Promise<Json> {
+  const given = parse(text) as TranslationCase;
+  if (!Array.isArray(given?.objects)) throw invalidSpec("objects: a list of Kubernetes objects is expected");
+  const agent = given.objects.find(
+    ({ kind, metadata }) =>
+      kind === "Agent" && metadata.name === given.targetObject && metadata.namespace === given.namespace,
+  );
+  if (!agent)
+    throw invalidSpec(`targetObject: there is no Agent ${given.namespace}/${given.targetObject} among the objects`);
+  const settings: TranslateSettings = {
+    ...CASE_SETTINGS,
+    ...more,
+    ...(given.proxyURL ? { proxyUrl: given.proxyURL } : {}),
+    ...(given.defaultServiceAccountName ? { serviceAccountName: given.defaultServiceAccountName } : {}),
+  };
+  const { agentCard, config, manifest } = await translateAgent(objectsOf(given), agent as Agent, settings);
+  return normalised({ agentCard, config, manifest } as unknown as Json);
+}
+
+/** The objects of a case; the namespaces that they stand in, or that their URLs name, are there as well. */
+function objectsOf({ objects, namespace: own }: TranslationCase): Objects {
+  const idOf = (apiVersion: string, kind: string) =>
+    `${apiVersion.startsWith("kagent.dev/") ? "kagent.dev" : apiVersion}/${kind}`;
+  const namespaces = new Set([own, ...objects.map(({ metadata }) => metadata.namespace ?? "")]);
+  for (const { kind, spec } of objects as readonly (KubeObject & { readonly spec?: { readonly url?: string } })[]) {
+    const host = kind === "RemoteMCPServer" ? parseGoUrl(spec?.url ?? "")?.hostname.split(".")[1] : undefined;
+    if (host) namespaces.add(host);
+  }
+  return {
+    async find(kind, name, namespace) {
+      const [apiVersion, kindName] = splitId(kindId(kind));
+      if (kindName === "Namespace") {
+        return (
+          namespaces.has(name) ? { apiVersion: "v1", kind: "Namespace", metadata: { name } } : undefined
+        ) as never;
+      }
+      const wanted = idOf(apiVersion, kindName);
+      return objects.find(
+        (object) =>
+          idOf(object.apiVersion, object.kind) === wanted &&
+          object.metadata.name === name &&
+          (object.metadata.namespace ?? "") === namespace,
+      ) as never;
+    },
+  };
+}
+
+function splitId(id: string): readonly [string, string] {
+  const slash = id.lastIndexOf("/");
+  return [id.slice(0, slash), id.slice(slash + 1)];
+}
+
+/** Without what differs from run to run; an empty list is null, as in kagent's expected outputs. */
+function normalised(value: Json): Json {
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(normalised);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key, field]) => field !== undefined && !DROPPED.has(key));
+  return Object.fromEntries(kept.map(([key, field]) => [key, normalised(field!)]));
+}
