@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { includes, isSame } from "./subset.js";
+
+describe("includes", () => {
+  const current = {
+    maxSegmentsToMove: 5,
+    decommissioningNodes: ["a", "b"],
+    useRoundRobin: true,
+    pool: { size: 2, name: "x" },
+  };
+  it.each([
+    ["nothing", {}, true],
+    ["equal values", current, true],
+    ["some of the values", { maxSegmentsToMove: 5 }, true],
+    ["another value", { maxSegmentsToMove: 6 }, false],
+    ["a key that is missing", { unknown: 1 }, false],
+    ["elements of a list in another order", { decommissioningNodes: ["b", "a"] }, true],
+    ["an element that is not in the list", { decommissioningNodes: ["c"] }, false],
+    ["some values within an object", { pool: { size: 2 } }, true],
+    ["another value within an object", { pool: { size: 3 } }, false],
+    ["a list in place of an object", { pool: [2] }, false],
+    ["null for a value that is there", { maxSegmentsToMove: null }, false],
+  ])("compares %s [D42]", (_what, wanted, expected) => {
+    expect(includes(current, wanted)).toBe(expected);
+  });
+
+  it("takes whitespace and the order of keys for nothing", () => {
+    expect(isSame(JSON.parse('{"a":1,"b":{"d":1,"c":2}}'), JSON.parse('{ "b": { "c": 2, "d": 1 }, "a": 1 }'))).toBe(
+      true,
+    );
+    expect(isSame([1, 2], [2, 1])).toBe(false);
+  });
+});

@@ -1,0 +1,424 @@
+import type { Kind, KubeObject, ReconcileContext } from "setpoint";
+import { isForbidden, isInvalid } from "setpoint/client";
+import { parseDuration } from "setpoint/clock";
+import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
+import { HorizontalPodAutoscaler } from "setpoint/kinds/autoscaling/v2";
+import { Ingress } from "setpoint/kinds/networking.k8s.io/v1";
+import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
+import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
+import { ConfigMap, PersistentVolumeClaim, Pod, Service } from "setpoint/kinds/v1";
+import type { Druid, NodeGroupStatus } from "../druid.js";
+import type { GoJson } from "../rendering/go-json.js";
+import { GROUP_LABEL } from "../rendering/naming.js";
+import {
+  type Child,
+  HASH_ANNOTATION,
+  type NodeGroup,
+  ownerOf,
+  type RenderedCluster,
+  type WorkloadChild,
+} from "../rendering/render.js";
+import { missingFrom } from "./difference.js";
+import type { DruidQuestions } from "./druid-questions.js";
+import { inOrder, isOlderImage } from "./order.js";
+import {
+  type Change,
+  changeOf,
+  hashWith,
+  isBatched,
+  type LiveWorkload,
+  partitionsOf,
+  podTrouble,
+  progressOf,
+} from "./rollout.js";
+import type { ClusterSettings } from "./settings.js";
+import { claimsToGrow, expansionOf, resizeState } from "./volumes.js";
+
+/** The kinds of children, in the order in which those that left the spec are deleted. */
+export const CHILD_KINDS = {
+  StatefulSet,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Ingress,
+  PodDisruptionBudget,
+  Service,
+  ConfigMap,
+} as const;
+const KINDS: Readonly<Record<string, Kind>> = { ...CHILD_KINDS, PersistentVolumeClaim };
+
+/** The index by which the objects of a cluster are found: `namespace/name` of its Druid object. */
+export const CLUSTER_INDEX = "cluster";
+
+export type ClusterContext = ReconcileContext<Druid>;
+
+/** What is there of a cluster. */
+export interface LiveCluster {
+  readonly children: readonly KubeObject[];
+  readonly pods: readonly Pod[];
+  readonly claims: readonly PersistentVolumeClaim[];
+}
+
+export async function readCluster({ metadata }: Druid, ctx: ClusterContext): Promise<LiveCluster> {
+  const key = `${metadata.namespace}/${metadata.name}`;
+  const read = <K extends Kind>(kind: K) => ctx.byIndex(kind, CLUSTER_INDEX, key);
+  const children = await Promise.all(Object.values(CHILD_KINDS).map((kind) => read(kind as Kind)));
+  return { children: children.flat(), pods: await read(Pod), claims: await read(PersistentVolumeClaim) };
+}
+
+export interface GroupState {
+  readonly group: NodeGroup;
+  readonly change: Change;
+  readonly live: LiveWorkload | undefined;
+  readonly phase: "Ready" | "Rolling" | "Waiting" | "Resizing" | "Refused";
+  readonly message: string;
+}
+
+/** Immutable parts of a StatefulSet's spec. The sizes of its claims are looked at apart. */
+const IMMUTABLE = ["selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates"] as const;
+
+/** One pass over the children of a cluster: applies what may be applied now, and keeps what it found. */
+export class ClusterPass {
+  readonly created: string[] = [];
+  readonly updated: string[] = [];
+  readonly drifted: string[] = [];
+  readonly failures: Error[] = [];
+  /** When to look again at the latest, for what no event tells. */
+  recheckMs = Number.POSITIVE_INFINITY;
+  readonly #druid: Druid;
+  readonly #ctx: ClusterContext;
+  readonly #settings: ClusterSettings;
+  readonly #live: LiveCluster;
+  readonly #questions: DruidQuestions;
+  readonly #rehash: (child: WorkloadChild) => string;
+
+  constructor(
+    druid: Druid,
+    ctx: ClusterContext,
+    settings: ClusterSettings,
+    live: LiveCluster,
+    questions: DruidQuestions,
+    go: GoJson,
+  ) {
+    this.#druid = druid;
+    this.#ctx = ctx;
+    this.#settings = settings;
+    this.#live = live;
+    this.#questions = questions;
+    this.#rehash = hashWith(go, ownerOf(druid));
+  }
+
+  /** Creations never wait; with a rolling deploy, an update waits until the groups before it are done. */
+  async deploy(cluster: RenderedCluster): Promise<readonly GroupState[]> {
+    await this.#apply(cluster.common);
+    const { rolloutOrder } = this.#settings;
+    const isDowngrade = cluster.groups.some(({ workload }) =>
+      isOlderImage(imageOf(workload), imageOf(this.#workload(workload))),
+    );
+    const groups = inOrder(cluster.groups, rolloutOrder, isDowngrade);
+    const changes = groups.map(({ workload }) => changeOf(workload, this.#workload(workload), this.#rehash));
+    const states: GroupState[] = [];
+    let heldBy: string | undefined;
+    for (const [at, group] of groups.entries()) {
+      const isUpdatePending = changes.slice(at + 1).includes("update");
+      const state = await this.#group(group, changes[at]!, heldBy, isUpdatePending);
+      states.push(state);
+      if (this.#druid.spec.rollingDeploy && state.phase !== "Ready" && state.phase !== "Resizing")
+        heldBy ??= group.name;
+    }
+    return states;
+  }
+
+  async #group(
+    group: NodeGroup,
+    change: Change,
+    heldBy: string | undefined,
+    isUpdatePending: boolean,
+  ): Promise<GroupState> {
+    const live = this.#workload(group.workload);
+    if (change === "update" && heldBy !== undefined) {
+      await this.#satellites(group, false);
+      return { group, change, live, phase: "Waiting", message: `its update waits for ${heldBy}` };
+    }
+    const wanted = live ? withLiveSelector(group.workload, live) : group.workload;
+    const obstacle = live && change !== "none" ? await this.#overcome(group, wanted, live) : undefined;
+    if (obstacle) {
+      await this.#satellites(group, false);
+      return { group, change, live, ...obstacle };
+    }
+    await this.#apply(group.configMap);
+    const isRemade = live !== undefined && this.#workload(group.workload) === undefined;
+    if (!live || isRemade) await this.#relabel(group);
+    const step = live && !isRemade ? await this.#step(group, wanted, live, change) : { workload: wanted, message: "" };
+    const yields = group.node.hpAutoscaler ? ["spec.replicas"] : [];
+    const applied = ((await this.#apply(step.workload, yields)) ?? live) as LiveWorkload | undefined;
+    const progress = applied && progressOf(applied);
+    const isStepDone = progress?.isDone === true && step.message === "";
+    await this.#satellites(group, isStepDone && !progress.isRolling);
+    if (!applied || !isStepDone || progress.isRolling) {
+      const message = [step.message, progress?.message, ...this.#troubles(group)].filter(Boolean).join("; ");
+      return { group, change, live: applied, phase: "Rolling", message };
+    }
+    if (isUpdatePending && group.node.nodeType === "historical") {
+      const missing = this.#segments(`${applied.metadata.uid} ${applied.metadata.generation}`);
+      if (missing) return { group, change, live: applied, phase: "Rolling", message: missing };
+    }
+    const resizing = this.#claimsOf(group)
+      .map(resizeState)
+      .filter((each) => each !== undefined);
+    if (resizing.length > 0) return { group, change, live: applied, phase: "Resizing", message: resizing.join("; ") };
+    return { group, change, live: applied, phase: "Ready", message: progress.message };
+  }
+
+  /** The workload as it may be applied now: in batches, and never below what a middle manager is still busy with. */
+  async #step(
+    group: NodeGroup,
+    wanted: WorkloadChild,
+    live: LiveWorkload,
+    change: Change,
+  ): Promise<{ workload: WorkloadChild; message: string }> {
+    if (live.kind !== "StatefulSet" || !isBatched(group)) return { workload: wanted, message: "" };
+    const { rollingDeploy } = this.#druid.spec;
+    const batch = group.node.maxUnavailable ?? this.#settings.batch;
+    const isWorker = group.node.nodeType !== "historical";
+    const [has, wants] = [live.spec?.replicas ?? 1, wanted.spec.replicas ?? 1];
+    const isShrinking = isWorker && !group.node.hpAutoscaler && wants < has;
+    const partitions = rollingDeploy ? partitionsOf(wanted, live, batch, change === "update") : undefined;
+    const { now, next } = partitions ?? { now: 0, next: 0 };
+    let message = "";
+    // A batch begins once the last one is done, and Druid has no objection.
+    if (now > next && now < has) {
+      if (!progressOf(live).isDone) message = `replaced down to ordinal ${now}`;
+      else if (!isWorker) message = this.#segments(`${live.metadata.uid} ${live.metadata.generation}`) ?? "";
+    }
+    const going = isShrinking ? range(wants, has) : message ? [] : range(next, now);
+    if (isWorker && message === "" && going.length > 0) message = this.#drain(group, going) ?? "";
+    const partition = message ? now : next;
+    const replicas = isShrinking && message ? has : wanted.spec.replicas;
+    const rollingUpdate = {
+      ...wanted.spec.updateStrategy?.rollingUpdate,
+      partition,
+      ...(batch > 1 ? { maxUnavailable: batch } : {}),
+    };
+    const updateStrategy =
+      partition > 0 ? { type: "RollingUpdate" as const, rollingUpdate } : wanted.spec.updateStrategy;
+    return { workload: { ...wanted, spec: { ...wanted.spec, replicas, updateStrategy } }, message };
+  }
+
+  /** Gets past what a workload cannot take: grows its volumes, makes it anew, or says why not. */
+  async #overcome(
+    group: NodeGroup,
+    wanted: WorkloadChild,
+    live: LiveWorkload,
+  ): Promise<Pick<GroupState, "phase" | "message"> | undefined> {
+    if (live.kind === "Deployment") {
+      const path = missingFrom(live.spec?.selector, wanted.spec.selector).length > 0 ? "selector" : undefined;
+      return path && this.#remake(group, live, [path]);
+    }
+    const classes = await this.#storageClasses(wanted);
+    const expansion = expansionOf(wanted, live, classes, this.#druid.spec.scalePvcSts);
+    const immutable = IMMUTABLE.filter(
+      (field) => missingFrom(withoutSizes(live.spec?.[field]), withoutSizes(wanted.spec[field])).length > 0,
+    );
+    if (immutable.length > 0) return this.#remake(group, live, immutable);
+    if (expansion.type === "none") return undefined;
+    if (expansion.type === "refuse") {
+      this.#ctx.event("Warning", "DruidOperatorPvcReSizeFail", `${group.name}: ${expansion.message}`);
+      return { phase: "Refused", message: expansion.message };
+    }
+    if (expansion.type === "wait") return { phase: "Waiting", message: expansion.message };
+    this.#ctx.event("Normal", "DruidOperatorPvcReSizeDetected", expansion.message);
+    // Claims first: a StatefulSet that is made anew has the new size, and nothing would tell that they still have the old one.
+    for (const { claim, size } of claimsToGrow(group.name, expansion.sizes, this.#claimsOf(group))) {
+      const body = { spec: { resources: { requests: { storage: size } } } };
+      await this.#ctx.patch(PersistentVolumeClaim, claim.metadata.name, { type: "merge", body });
+    }
+    await this.#orphan(live);
+    return undefined;
+  }
+
+  async #remake(
+    group: NodeGroup,
+    live: LiveWorkload,
+    fields: readonly string[],
+  ): Promise<Pick<GroupState, "phase" | "message"> | undefined> {
+    const what = `${live.kind} ${group.name} cannot change its ${fields.join(", ")}`;
+    if (this.#settings.immutableChanges === "refuse") {
+      const cure = "undo the change, or set the annotation druid.setpoint.dev/immutable-changes to recreate";
+      this.#ctx.event("Warning", "DruidOperatorUpdateFail", `${what}; ${cure}`);
+      return { phase: "Refused", message: `${what}; ${cure}` };
+    }
+    await this.#orphan(live);
+    return undefined;
+  }
+
+  /** The pods of a StatefulSet stay, and the next one takes them over; those of a Deployment cannot, and go with it. */
+  async #orphan(live: LiveWorkload): Promise<void> {
+    const { name, uid } = live.metadata;
+    const isSet = live.kind === "StatefulSet";
+    const kind: Kind = isSet ? StatefulSet : Deployment;
+    await this.#ctx.delete(kind, name, { preconditions: { uid }, propagation: isSet ? "Orphan" : "Background" });
+    this.#gone.add(uid);
+    this.#ctx.event(
+      "Normal",
+      isSet ? "DruidOperatorStsOrphaned" : "DruidOperatorDeleteSuccess",
+      `${live.kind} ${name} is made anew`,
+    );
+  }
+
+  /** Pods whose StatefulSet was made anew with other labels are adopted once they match its selector. */
+  async #relabel(group: NodeGroup): Promise<void> {
+    if (group.workload.kind !== "StatefulSet") return;
+    const own = this.#podsOf(group).filter(({ metadata }) => new RegExp(`^${group.name}-\\d+$`).test(metadata.name));
+    for (const { metadata } of own) {
+      if (missingFrom(metadata.labels, group.labels).length === 0) continue;
+      await this.#ctx.patch(Pod, metadata.name, {
+        type: "merge",
+        body: { metadata: { uid: metadata.uid, labels: group.labels } },
+      });
+    }
+  }
+
+  /** A Service that selects by other labels than the pods have yet keeps its selector until they are replaced. */
+  async #satellites(group: NodeGroup, isRolledOut: boolean): Promise<void> {
+    for (const service of group.services) {
+      const live = this.#find(service) as Service | undefined;
+      const isSwitched =
+        live && missingFrom(live.spec?.selector, (service.spec as Service["spec"])?.selector).length > 0;
+      if (!isSwitched || isRolledOut) await this.#apply(service);
+    }
+    for (const child of group.others) {
+      const isBudget = child.kind === "PodDisruptionBudget" && this.#find(child) !== undefined;
+      if (!isBudget || isRolledOut) await this.#apply(child);
+    }
+  }
+
+  async #apply(child: Child, yields: readonly string[] = []): Promise<KubeObject | undefined> {
+    const live = this.#find(child);
+    const { annotations: _annotations, ...metadata } = child.metadata;
+    const isSameHash = live?.metadata.annotations?.[HASH_ANNOTATION] === child.metadata.annotations?.[HASH_ANNOTATION];
+    const drift =
+      live && isSameHash ? missingFrom(live, { ...child, metadata }).filter((path) => !yields.includes(path)) : [];
+    const name = `${child.kind} ${child.metadata.name}`;
+    if (drift.length > 0 && this.#settings.drift === "report") {
+      this.drifted.push(`${name}: ${drift.join(", ")}`);
+      return live;
+    }
+    try {
+      const applied = await this.#ctx.apply(KINDS[child.kind]!, child as never, { yields });
+      if (!live) this.created.push(name);
+      else if (applied.metadata.resourceVersion !== live.metadata.resourceVersion) {
+        if (!isSameHash) this.updated.push(name);
+        else if (drift.length > 0) this.drifted.push(`${name}: ${drift.join(", ")}`);
+      }
+      return applied;
+    } catch (error) {
+      if (!isInvalid(error) && !isForbidden(error)) throw error;
+      this.#ctx.event(
+        "Warning",
+        live ? "DruidOperatorUpdateFail" : "DruidOperatorCreateFail",
+        `${name}: ${error.message}`,
+      );
+      this.failures.push(error);
+      return live;
+    }
+  }
+
+  /**
+   * What keeps segments from being served; undefined where all are, or where Druid could not be asked for too long. `step`
+   * tells batches apart: an answer from before the last one does not count.
+   */
+  #segments(step: string): string | undefined {
+    return this.#wait(this.#questions.segments(this.#druid, step, this.#ctx, this.#settings));
+  }
+
+  #drain(group: NodeGroup, ordinals: readonly number[]): string | undefined {
+    const names = new Set(ordinals.map((ordinal) => `${group.name}-${ordinal}`));
+    const pods = this.#podsOf(group).filter(({ metadata }) => names.has(metadata.name));
+    return this.#wait(this.#questions.drained(this.#druid, pods, group.node["druid.port"], this.#ctx, this.#settings));
+  }
+
+  #wait(reason: string | undefined): string | undefined {
+    if (reason) this.recheckMs = Math.min(this.recheckMs, 10_000);
+    return reason;
+  }
+
+  #troubles(group: NodeGroup): readonly string[] {
+    return this.#podsOf(group).flatMap((pod) => {
+      const trouble = podTrouble(pod);
+      return trouble ? [`pod ${pod.metadata.name}: ${trouble}`] : [];
+    });
+  }
+
+  async #storageClasses(workload: WorkloadChild): Promise<ReadonlyMap<string, StorageClass>> {
+    if (!this.#druid.spec.scalePvcSts) return new Map();
+    const names = (workload.spec.volumeClaimTemplates ?? []).map(({ spec }) => spec?.storageClassName ?? "");
+    const found = await Promise.all([...new Set(names)].map((name) => this.#ctx.find(StorageClass, name)));
+    return new Map(found.flatMap((each) => (each ? [[each.metadata.name, each] as const] : [])));
+  }
+
+  readonly #gone = new Set<string>();
+
+  #find({ kind, metadata }: Child): KubeObject | undefined {
+    const all: readonly KubeObject[] = kind === "PersistentVolumeClaim" ? this.#live.claims : this.#live.children;
+    return all.find(
+      (each) => each.kind === kind && each.metadata.name === metadata.name && !this.#gone.has(each.metadata.uid),
+    );
+  }
+
+  #workload(child: Child): LiveWorkload | undefined {
+    return this.#find(child) as LiveWorkload | undefined;
+  }
+
+  #podsOf({ name }: NodeGroup): readonly Pod[] {
+    return this.#live.pods.filter(({ metadata }) => metadata.labels?.[GROUP_LABEL] === name);
+  }
+
+  #claimsOf({ name }: NodeGroup): readonly PersistentVolumeClaim[] {
+    return this.#live.claims.filter(({ metadata }) => metadata.labels?.[GROUP_LABEL] === name);
+  }
+}
+
+export function tableRow({ group, live, phase, message }: GroupState): NodeGroupStatus {
+  const { replicas, ready, updated } = live
+    ? progressOf(live)
+    : { replicas: group.node.replicas ?? 0, ready: 0, updated: 0 };
+  return {
+    name: group.key,
+    nodeType: group.node.nodeType,
+    kind: group.workload.kind,
+    replicas,
+    ready,
+    updated,
+    phase,
+    message,
+  };
+}
+
+function imageOf(
+  workload: { readonly spec?: Pick<WorkloadChild["spec"], "template"> } | undefined,
+): string | undefined {
+  return workload?.spec?.template.spec?.containers[0]?.image;
+}
+
+/** Labels that were only added leave a selector as good as it was; a workload cannot change it. */
+function withLiveSelector(wanted: WorkloadChild, live: LiveWorkload): WorkloadChild {
+  const selector = live.spec?.selector;
+  const fits = missingFrom(wanted.spec.template.metadata?.labels, selector?.matchLabels).length === 0;
+  return selector && fits ? { ...wanted, spec: { ...wanted.spec, selector } } : wanted;
+}
+
+function withoutSizes(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map(({ spec, metadata }) => ({
+    metadata: { name: metadata?.name },
+    spec: { ...spec, resources: undefined },
+  }));
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+}
+
+export function durationMs(duration: ClusterSettings["orphanGrace"]): number {
+  return parseDuration(duration, "druid");
+}

@@ -1,0 +1,36 @@
+import { compareQuantities } from "setpoint/quantity";
+
+/**
+ * The paths at which `live` lacks what `wanted` says. What a server fills in is no difference, and neither is the way in
+ * which it writes a quantity.
+ */
+export function missingFrom(live: unknown, wanted: unknown, path = ""): readonly string[] {
+  if (wanted === undefined || Object.is(live, wanted)) return [];
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(live) || live.length !== wanted.length) {
+      return wanted.length === 0 && live === undefined ? [] : [path];
+    }
+    return wanted.flatMap((each, at) => missingFrom(live[at], each, `${path}[${at}]`));
+  }
+  if (typeof wanted === "object" && wanted !== null) {
+    if (live === undefined && Object.keys(wanted).length === 0) return [];
+    if (typeof live !== "object" || live === null) return [path];
+    return Object.entries(wanted).flatMap(([key, value]) =>
+      missingFrom((live as Record<string, unknown>)[key], value, path === "" ? key : `${path}.${key}`),
+    );
+  }
+  return isSameQuantity(live, wanted) ? [] : [path];
+}
+
+/** The paths at which two values differ, in either direction. */
+export function differing(before: unknown, after: unknown): readonly string[] {
+  return [...new Set([...missingFrom(before, after), ...missingFrom(after, before)])].sort();
+}
+
+function isSameQuantity(live: unknown, wanted: unknown): boolean {
+  try {
+    return compareQuantities(live as string, wanted as string) === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Duration } from "setpoint";
+import { parseDuration } from "setpoint/clock";
+import type { Druid } from "../druid.js";
+import { ROLLOUT_ORDERS, type RolloutOrder } from "./order.js";
+
+/** Annotations of a Druid object that begin so override the operator's settings for that cluster. */
+export const SETTING_PREFIX = "druid.setpoint.dev/";
+
+export interface ClusterSettings {
+  /** In which order the groups of a cluster are updated. */
+  readonly rolloutOrder: RolloutOrder;
+  /** What to do with a child that somebody changed by hand. */
+  readonly drift: "revert" | "report";
+  /** What to do about a change that a workload cannot take: say so, or make the workload anew around its pods. */
+  readonly immutableChanges: "refuse" | "recreate";
+  /** How long a volume that no pod needs is kept. */
+  readonly orphanGrace: Duration;
+  /** After how many pods of a historical or middle manager group the rollout pauses to look; 0 for never. */
+  readonly batch: number;
+  /** How long a middle manager may finish its tasks before it is replaced. */
+  readonly drainTimeout: Duration;
+  /** How long a rollout waits for a Druid that cannot be asked. */
+  readonly unansweredTimeout: Duration;
+}
+
+export const DEFAULT_SETTINGS: ClusterSettings = {
+  rolloutOrder: "seed",
+  drift: "revert",
+  immutableChanges: "refuse",
+  orphanGrace: "60s",
+  batch: 1,
+  drainTimeout: "30m",
+  unansweredTimeout: "2m",
+};
+
+const CHOICES: Partial<Record<keyof ClusterSettings, readonly string[]>> = {
+  rolloutOrder: Object.keys(ROLLOUT_ORDERS),
+  drift: ["revert", "report"],
+  immutableChanges: ["refuse", "recreate"],
+};
+
+/** `rolloutOrder` is set by `druid.setpoint.dev/rollout-order`. */
+export function settingAnnotation(setting: string): string {
+  return SETTING_PREFIX + setting.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+}
+
+/** The operator's settings with those of the object over them; throws a `TypeError` for a value that makes no sense. */
+export function settingsOf({ metadata }: Pick<Druid, "metadata">, defaults: ClusterSettings): ClusterSettings {
+  const given = (Object.keys(DEFAULT_SETTINGS) as (keyof ClusterSettings)[]).flatMap((setting) => {
+    const text = metadata.annotations?.[settingAnnotation(setting)];
+    return text === undefined ? [] : [[setting, readSetting(setting, text)]];
+  });
+  return { ...defaults, ...Object.fromEntries(given) };
+}
+
+export function readSetting(setting: keyof ClusterSettings, text: string): string | number {
+  const choices = CHOICES[setting];
+  if (choices) {
+    if (choices.includes(text)) return text;
+    throw new TypeError(`must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}, not ${JSON.stringify(text)}`);
+  }
+  if (setting === "batch") {
+    if (/^\d{1,6}$/.test(text)) return Number(text);
+    throw new TypeError(`must be a number of pods, not ${JSON.stringify(text)}`);
+  }
+  parseDuration(text as Duration, setting);
+  return text;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import type { DruidNode } from "../druid.js";
+import { hasFixtures, storedFixture, WITHOUT } from "../fixtures.testing.js";
+import { sampleDruid } from "../sample.testing.js";
+import { notices, validate } from "./validation.js";
+
+const broker = (more: Partial<DruidNode> = {}) => ({ brokers: { nodeType: "broker", ...more } }) as const;
+const problems = (...given: Parameters<typeof sampleDruid>) =>
+  validate(sampleDruid(...given)).map(({ path, message }) => `${path}: ${message}`);
+const container = (containerName: string) => ({ containerName, image: "side", command: ["run"] });
+
+describe("validation", () => {
+  it.runIf(hasFixtures).each(["tiny-cluster", "tiny-cluster-hpa", "tiny-cluster-mmless", "extra-common-config"])(
+    `accepts the published example %s${WITHOUT}`,
+    (name) => expect(validate(storedFixture(`examples/${name}.yaml`))).toEqual([]),
+  );
+
+  it.each(["broker-svc", "broker-%d-svc", "%s-%s", "a-%s-100%"])(
+    "refuses the Service name %s, which takes no group [D14]",
+    (name) => {
+      const [problem] = problems(broker({ services: [{ metadata: { name }, spec: {} }] }));
+      expect(problem).toMatch(/^spec\.nodes\.brokers\.services\[0\]\.metadata\.name: must have (one )?%s/);
+    },
+  );
+
+  it("asks for an image [D15]", () => {
+    expect(problems(broker(), { image: undefined })).toEqual([
+      "spec.nodes.brokers.image: Image missing from Druid Cluster Spec",
+    ]);
+    expect(problems(broker({ image: "druid:1" }), { image: undefined })).toEqual([]);
+  });
+
+  it.each(["My_Brokers", "-a-", "brokers.hot", "BROKERS", "b".repeat(50)])("refuses the group key %s [D16]", (key) => {
+    const [problem] = problems({ [key]: { nodeType: "broker" } });
+    expect(problem).toContain(`spec.nodes.${key}`);
+    expect(problem).toContain(key);
+  });
+
+  it("allows longer names for a Deployment, whose pods carry no revision in a label", () => {
+    const key = "b".repeat(45);
+    expect(problems({ [key]: { nodeType: "broker" } })[0]).toContain(
+      "has 56 characters, of 52 that a StatefulSet may have",
+    );
+    expect(problems({ [key]: { nodeType: "broker", kind: "Deployment" } })).toEqual([]);
+  });
+
+  it("refuses a container name that the cluster or the main container has too [D17]", () => {
+    const twice = problems(broker({ additionalContainer: [container("a")] }), {
+      additionalContainer: [container("a")],
+    });
+    expect(twice).toEqual([
+      "spec.nodes.brokers.additionalContainer: node group broker has duplicate container name: a",
+    ]);
+    expect(problems(broker({ additionalContainer: [container("druid-tiny-brokers")] }))).toHaveLength(1);
+  });
+
+  it("asks a StatefulSet's claims for a storage class [D18]", () => {
+    const claims = [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce" as const] } }];
+    expect(problems(broker({ volumeClaimTemplates: claims }))).toEqual([
+      "spec.nodes.brokers.volumeClaimTemplates[0].spec.storageClassName: node group broker has volume claim template without storage class which is not allowed: data",
+    ]);
+    expect(problems(broker({ volumeClaimTemplates: claims, kind: "Deployment" }))).toEqual([]);
+  });
+
+  it.each(["Statefulset", "deployment", ""])('refuses the kind "%s" [D19]', (kind) => {
+    expect(problems(broker({ kind }))).toContain(
+      `spec.nodes.brokers.kind: must be StatefulSet or Deployment, not "${kind}"`,
+    );
+  });
+
+  it("takes maxSurge and maxUnavailable alone, and not both as 0 [D20]", () => {
+    expect(problems(broker({ kind: "Deployment", maxSurge: 1 }))).toEqual([]);
+    expect(problems(broker({ kind: "Deployment", maxSurge: 0, maxUnavailable: 0 }))).toHaveLength(1);
+  });
+
+  it.each(["zookeeper", "metadataStore", "deepStorage"])("refuses a %s of unknown type [D22]", (field) => {
+    const found = problems(broker(), { [field]: { type: "foo", spec: { properties: "" } } });
+    expect(found[0]).toMatch(new RegExp(`^spec\\.${field}\\.type: Can't find type\\[foo\\] for`));
+  });
+
+  it("refuses ports, names, variables and claims that are there twice", () => {
+    const ports = [
+      { name: "a", containerPort: 8088 },
+      { name: "a", containerPort: 1 },
+    ];
+    const claim = { metadata: { name: "c" }, spec: {} };
+    const given = { ports, env: [{ name: "A" }, { name: "A" }], persistentVolumeClaim: [claim, claim] };
+    expect(problems(broker(given))).toEqual([
+      "spec.nodes.brokers.ports: port 8088/TCP is there twice; druid.port needs no entry of its own",
+      "spec.nodes.brokers.ports: the name a is there twice",
+      "spec.nodes.brokers.env: the variable A is there twice",
+      "spec.nodes.brokers.persistentVolumeClaim: the name c is there twice",
+    ]);
+  });
+
+  it("refuses what Java, or a JSON parser, would not read", () => {
+    expect(problems(broker({ "runtime.properties": "a=1\nb=\\u12g4" }))).toEqual([
+      "spec.nodes.brokers[runtime.properties]: line 2 has \\u without four hexadecimal digits",
+    ]);
+    expect(problems(broker(), { "metricDimensions.json": "{" })[0]).toMatch(/^spec\[metricDimensions\.json\]: /);
+  });
+
+  it("refuses settings, authentication and dynamic configuration that cannot be", () => {
+    const annotations = { "druid.setpoint.dev/rollout-order": "random", "druid.setpoint.dev/orphan-grace": "soon" };
+    expect(problems(broker(), {}, { annotations }).map((each) => each.split(":")[0])).toEqual([
+      "metadata.annotations[druid.setpoint.dev/rollout-order]",
+      "metadata.annotations[druid.setpoint.dev/orphan-grace]",
+    ]);
+    expect(problems(broker(), { auth: { type: "kerberos", secretRef: {} } })).toEqual([
+      'spec.auth.type: must be basic-auth, not "kerberos"',
+    ]);
+    expect(problems(broker({ dynamicConfig: {} }))[0]).toContain("spec.nodes.brokers.dynamicConfig: a broker has none");
+  });
+
+  it("notices fields that have no effect where they stand", () => {
+    const druid = sampleDruid(broker({ maxSurge: 1 }), { podManagementPolicy: "OrderedReady" });
+    expect(notices(druid).map(({ path }) => path)).toEqual(["spec.nodes.brokers.maxSurge", "spec.podManagementPolicy"]);
+  });
+});

@@ -1,0 +1,175 @@
+import type { Druid, DruidNode } from "../druid.js";
+import { dependencyProblems } from "../rendering/config-maps.js";
+import { groupName, serviceName } from "../rendering/naming.js";
+import { parseProperties } from "../rendering/properties.js";
+import { DEFAULT_SETTINGS, readSetting, settingAnnotation } from "./settings.js";
+
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const SERVICE = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+/** A StatefulSet's pods have a label with its name and a hash of eleven characters. */
+const MAX_STATEFUL_SET = 52;
+const MAX_NAME = 63;
+/** Node types that have a dynamic configuration. */
+export const CONFIGURABLE = ["coordinator", "overlord", "middleManager", "indexer"];
+
+/** Everything that is wrong with a cluster, each with the path of its field. Pure; empty where nothing is. */
+export function validate(druid: Druid): readonly Problem[] {
+  const { spec } = druid;
+  return [
+    ...Object.keys(spec.nodes)
+      .sort()
+      .flatMap((key) => nodeProblems(druid, key, spec.nodes[key]!)),
+    ...dependencyProblems(druid),
+    ...propertiesProblems("spec[common.runtime.properties]", spec["common.runtime.properties"]),
+    ...jsonProblems("spec[metricDimensions.json]", spec["metricDimensions.json"]),
+    ...authProblems(spec.auth),
+    ...settingProblems(druid),
+  ];
+}
+
+/** Fields that have no effect where they stand: worth an event, no reason to stop. */
+export function notices({ spec }: Druid): readonly Problem[] {
+  const groups = Object.entries(spec.nodes);
+  const found = groups.flatMap(([key, node]): readonly Problem[] => {
+    const at = `spec.nodes.${key}`;
+    const isDeployment = node.kind === "Deployment";
+    return [
+      ...(isDeployment && node.volumeClaimTemplates?.length
+        ? [{ path: `${at}.volumeClaimTemplates`, message: "has no effect: a Deployment has no claims of its own" }]
+        : []),
+      ...(!isDeployment && node.maxSurge !== undefined
+        ? [{ path: `${at}.maxSurge`, message: "has no effect: a StatefulSet cannot surge" }]
+        : []),
+      ...(node.ingressAnnotations && !node.ingress
+        ? [{ path: `${at}.ingressAnnotations`, message: "has no effect: the group has no ingress" }]
+        : []),
+    ];
+  });
+  const isOrdered = groups.some(([, node]) => node.podManagementPolicy === "OrderedReady");
+  if (spec.podManagementPolicy !== "OrderedReady" || isOrdered) return found;
+  const message = "has no effect: each group has its own policy, which is Parallel unless it says otherwise";
+  return [...found, { path: "spec.podManagementPolicy", message }];
+}
+
+function nodeProblems(druid: Druid, key: string, node: DruidNode): readonly Problem[] {
+  const { spec, metadata } = druid;
+  const at = `spec.nodes.${key}`;
+  const problems: Problem[] = [];
+  const add = (path: string, message: string): void =>
+    void problems.push({ path: path ? `${at}.${path}` : at, message });
+  const name = groupName(metadata.name, key);
+  const limit = node.kind === "Deployment" ? MAX_NAME : MAX_STATEFUL_SET;
+  if (!LABEL.test(key)) add("", `the key "${key}" must be lower-case letters, digits and dashes`);
+  else if (name.length > limit)
+    add("", `the name ${name} has ${name.length} characters, of ${limit} that a ${node.kind} may have`);
+  if (node.kind !== "StatefulSet" && node.kind !== "Deployment") {
+    add("kind", `must be StatefulSet or Deployment, not "${node.kind}"`);
+  }
+  if (!["Parallel", "OrderedReady"].includes(node.podManagementPolicy)) {
+    add("podManagementPolicy", `must be Parallel or OrderedReady, not "${node.podManagementPolicy}"`);
+  }
+  if (!node.image && !spec.image) add("image", "Image missing from Druid Cluster Spec");
+  const containers = [
+    name,
+    ...[...(spec.additionalContainer ?? []), ...(node.additionalContainer ?? [])].map((each) => each.containerName),
+  ];
+  for (const twice of duplicates(containers)) {
+    add("additionalContainer", `node group ${node.nodeType} has duplicate container name: ${twice}`);
+  }
+  if (node.kind === "StatefulSet") {
+    for (const [index, claim] of (node.volumeClaimTemplates ?? []).entries()) {
+      if (claim.spec?.storageClassName) continue;
+      const what = `node group ${node.nodeType} has volume claim template without storage class which is not allowed`;
+      add(`volumeClaimTemplates[${index}].spec.storageClassName`, `${what}: ${claim.metadata?.name ?? ""}`);
+    }
+  }
+  const ports = [...(node.ports ?? []), { name: "druid-port", containerPort: node["druid.port"] }];
+  const numbers = ports.map((port) => `${port.containerPort}/${"protocol" in port ? (port.protocol ?? "TCP") : "TCP"}`);
+  for (const twice of duplicates(numbers))
+    add("ports", `port ${twice} is there twice; druid.port needs no entry of its own`);
+  for (const twice of duplicates(ports.map((port) => port.name ?? "")))
+    add("ports", `the name ${twice} is there twice`);
+  for (const twice of duplicates((node.env ?? spec.env ?? []).map((each) => each.name))) {
+    add("env", `the variable ${twice} is there twice`);
+  }
+  const claims = (node.persistentVolumeClaim ?? []).map((claim) => claim.metadata?.name || name);
+  for (const twice of duplicates(claims)) add("persistentVolumeClaim", `the name ${twice} is there twice`);
+  if (node.maxSurge === 0 && node.maxUnavailable === 0) add("maxUnavailable", "must not be 0 while maxSurge is 0");
+  if (node.dynamicConfig && !CONFIGURABLE.includes(node.nodeType)) {
+    add("dynamicConfig", `a ${node.nodeType} has none: it belongs to a coordinator, an overlord or a middle manager`);
+  }
+  problems.push(...serviceProblems(node.services ? at : "spec", node.services ?? spec.services ?? [], name));
+  problems.push(...propertiesProblems(`${at}[runtime.properties]`, node["runtime.properties"]));
+  return problems;
+}
+
+function serviceProblems(at: string, services: NonNullable<DruidNode["services"]>, group: string): readonly Problem[] {
+  const problems: Problem[] = [];
+  const names = services.map(({ metadata }) => serviceName(metadata?.name, group));
+  for (const [index, { metadata, spec }] of services.entries()) {
+    const path = `${at}.services[${index}]`;
+    const template = metadata?.name;
+    if (template && template.split("%").length - 1 !== 1) {
+      problems.push({
+        path: `${path}.metadata.name`,
+        message: `must have one %s, which the group's name takes: "${template}"`,
+      });
+    } else if (template && !template.includes("%s")) {
+      problems.push({
+        path: `${path}.metadata.name`,
+        message: `must have %s, which the group's name takes: "${template}"`,
+      });
+    } else if (!SERVICE.test(names[index]!) || names[index]!.length > MAX_NAME) {
+      const message = `"${names[index]}" is no name of a Service: at most ${MAX_NAME} letters, digits and dashes`;
+      problems.push({ path: `${path}.metadata.name`, message });
+    }
+    const ports = (spec?.ports ?? []).map(({ port, protocol = "TCP" }) => `${port}/${protocol}`);
+    for (const twice of duplicates(ports))
+      problems.push({ path: `${path}.spec.ports`, message: `port ${twice} is there twice` });
+  }
+  for (const twice of duplicates(names))
+    problems.push({ path: `${at}.services`, message: `two have the name ${twice}` });
+  return problems;
+}
+
+function authProblems(auth: Druid["spec"]["auth"]): readonly Problem[] {
+  if (!auth) return [];
+  if (auth.type !== "basic-auth")
+    return [{ path: "spec.auth.type", message: `must be basic-auth, not "${auth.type}"` }];
+  return auth.secretRef.name ? [] : [{ path: "spec.auth.secretRef.name", message: "must name a Secret" }];
+}
+
+function settingProblems({ metadata }: Druid): readonly Problem[] {
+  return (Object.keys(DEFAULT_SETTINGS) as (keyof typeof DEFAULT_SETTINGS)[]).flatMap((setting) => {
+    const annotation = settingAnnotation(setting);
+    const text = metadata.annotations?.[annotation];
+    const path = `metadata.annotations[${annotation}]`;
+    return text === undefined ? [] : caught(path, () => readSetting(setting, text));
+  });
+}
+
+function propertiesProblems(path: string, text: string): readonly Problem[] {
+  return caught(path, () => parseProperties(text));
+}
+
+function jsonProblems(path: string, text: string | undefined): readonly Problem[] {
+  return text ? caught(path, () => JSON.parse(text)) : [];
+}
+
+function caught(path: string, read: () => unknown): readonly Problem[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    return [{ path, message: (error as Error).message }];
+  }
+}
+
+function duplicates(values: readonly string[]): readonly string[] {
+  return [...new Set(values.filter((value, at) => value !== "" && values.indexOf(value) !== at))];
+}

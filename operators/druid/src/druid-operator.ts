@@ -1,0 +1,71 @@
+import { type App, app, type Duration, RefusedError, validating } from "setpoint";
+import { type Clock, systemClock } from "setpoint/clock";
+import type { Workload } from "setpoint/manager";
+import { DruidApi, type DruidCall, httpCall } from "./api/druid-api.js";
+import { dynamicConfigs } from "./api/dynamic-configs.js";
+import { routerUrl } from "./api/endpoint.js";
+import { readTask } from "./api/ingestion-task.js";
+import { ingestions } from "./api/ingestions.js";
+import { DruidQuestions } from "./cluster/druid-questions.js";
+import { druids } from "./cluster/druids.js";
+import { type ClusterSettings, DEFAULT_SETTINGS } from "./cluster/settings.js";
+import { type Problem, validate } from "./cluster/validation.js";
+import { Druid } from "./druid.js";
+import { DruidIngestion } from "./druid-ingestion.js";
+
+export interface DruidOperatorOptions extends Partial<ClusterSettings> {
+  /** The namespaces that are watched; all where left out. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Namespaces whose objects are left alone. */
+  readonly denied?: readonly string[] | undefined;
+  /** How many objects are reconciled at once. Defaults to 4. */
+  readonly concurrency?: number | undefined;
+  /** How Druid is called. Defaults to HTTP. */
+  readonly call?: DruidCall | undefined;
+  /** Where Druid is called, in place of the router's Service: for an operator outside of the cluster. */
+  readonly druidUrl?: string | undefined;
+  /** How often Druid is asked about its configuration, tasks and supervisors. Defaults to a minute. */
+  readonly pollInterval?: Duration | undefined;
+  /** Leaves `DruidIngestion` objects alone. */
+  readonly isWithoutIngestion?: boolean | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** The loops of the operator. */
+export function druidControllers(options: DruidOperatorOptions = {}): readonly Workload[] {
+  const { clock = systemClock, namespaces, denied = [], concurrency, druidUrl } = options;
+  const given = Object.entries(options).filter(([key, value]) => key in DEFAULT_SETTINGS && value !== undefined);
+  const settings: ClusterSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(given) };
+  const api = new DruidApi(options.call ?? httpCall(clock), clock);
+  const urlOf = (druid: Druid): string | undefined => druidUrl ?? routerUrl(druid);
+  const isDenied = (namespace: string | undefined): boolean => denied.includes(namespace ?? "");
+  const loop = { api, urlOf, isDenied, namespaces, pollInterval: options.pollInterval ?? "1m" };
+  return [
+    druids({ settings, clock, urlOf, isDenied, namespaces, concurrency, questions: new DruidQuestions(api, clock) }),
+    dynamicConfigs(loop),
+    ...(options.isWithoutIngestion ? [] : [ingestions({ ...loop, clock })]),
+  ];
+}
+
+/** The loops, with admission that refuses what they would. */
+export function druidApp(options: DruidOperatorOptions = {}): App {
+  const check = (problems: readonly Problem[]): void => {
+    const message = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    if (problems.length > 0) throw new RefusedError(422, "Invalid", message);
+  };
+  const checkDruid = (druid: Druid): void => check(validate(druid));
+  const checkIngestion = (ingestion: DruidIngestion): void => {
+    const task = readTask(ingestion);
+    if (!("kind" in task)) check(task);
+  };
+  return app({
+    name: "druid",
+    kinds: [],
+    unmanaged: [Druid, DruidIngestion],
+    reconcilers: druidControllers(options) as never,
+    validate: [
+      validating(Druid, { create: checkDruid, update: checkDruid }),
+      validating(DruidIngestion, { create: checkIngestion, update: checkIngestion }),
+    ],
+  });
+}

@@ -1,0 +1,221 @@
+import type { Container } from "setpoint/kinds/v1";
+import { describe, expect, it } from "vitest";
+import type { Druid, DruidNode } from "../druid.js";
+import { druidFixture, fixture, hasFixtures, storedFixture, WITHOUT } from "../fixtures.testing.js";
+import { sampleDruid } from "../sample.testing.js";
+import { commonConfig, commonConfigName, configMap, nodeConfig } from "./config-maps.js";
+import { GoJson } from "./go-json.js";
+import { clusterLabels, groupLabels } from "./naming.js";
+import { type Child, childrenOf, HASH_ANNOTATION, others, render, services, withHash, workload } from "./render.js";
+
+const go = new GoJson();
+const group = "druid-druid-test-brokers";
+
+/** What the files of the original show of an object: its status is left out. */
+function shown(child: object): object {
+  const { status: _status, ...rest } = structuredClone(child) as {
+    status?: unknown;
+    metadata: { creationTimestamp?: unknown };
+  };
+  delete rest.metadata.creationTimestamp;
+  return rest;
+}
+
+const hashed = (child: Child): Child => withHash(JSON.parse(JSON.stringify(child)), undefined, go);
+const main = (druid: Druid, key: string): Container =>
+  render(druid).groups.find((each) => each.key === key)!.workload.spec.template.spec!.containers[0]!;
+
+describe.runIf(hasFixtures)(`expected objects of druid-operator${WITHOUT}`, () => {
+  const druid = hasFixtures ? druidFixture("inputs/druid-test-cr.yaml") : ({} as Druid);
+  const broker = (more: Partial<DruidNode> = {}): DruidNode => ({ ...druid.spec.nodes.brokers!, ...more });
+  const labels = () => groupLabels(druid, "brokers", broker());
+  const expectSame = (child: Child, file: string) =>
+    expect(shown(hashed(child))).toEqual(shown(fixture(`expected/${file}`) as object));
+
+  it("renders the broker StatefulSet with its hash [D1]", () => {
+    expectSame(workload(druid, broker(), group, labels(), "blah"), "broker-statefulset.yaml");
+  });
+
+  it("renders a Deployment with the same pods and no claims [D2]", () => {
+    const made = workload(druid, broker({ kind: "Deployment" }), group, labels(), "blah");
+    const expected = fixture("expected/broker-statefulset.yaml") as { spec: Record<string, unknown> };
+    const { replicas, selector, template } = expected.spec;
+    expect(JSON.parse(JSON.stringify(made))).toMatchObject({ apiVersion: "apps/v1", kind: "Deployment" });
+    expect(JSON.parse(JSON.stringify(made.spec))).toEqual({ replicas, selector, template });
+    // The bytes of Go end with an empty strategy and an empty status.
+    expect(go.marshal(hashed(made))).toMatch(/"strategy":\{\}\},"status":\{\}\}$/);
+  });
+
+  it("adds no probes where they are switched off [D3]", () => {
+    const off = { ...druid, spec: { ...druid.spec, defaultProbes: false, readinessProbe: undefined } };
+    const made = workload(off, broker({ livenessProbe: undefined }), group, labels(), "blah").spec.template.spec!
+      .containers[0]!;
+    expect([made.livenessProbe, made.readinessProbe, made.startupProbe]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("puts a sidecar behind the main container, and an init container before it [D4]", () => {
+    const sidecar = { image: "side:1", containerName: "side", command: ["run"], args: ["-v"] };
+    const init = { image: "init:1", containerName: "first", command: ["prepare"], runAsInit: true };
+    const cluster = { ...druid, spec: { ...druid.spec, additionalContainer: [init] } };
+    const pod = workload(cluster, broker({ additionalContainer: [sidecar] }), group, labels(), "blah").spec.template
+      .spec!;
+    expect(pod.containers.map(({ name }) => name)).toEqual([group, "side"]);
+    expect(pod.containers[1]).toEqual({ image: "side:1", name: "side", command: ["run"], args: ["-v"] });
+    expect(pod.initContainers).toEqual([{ image: "init:1", name: "first", command: ["prepare"] }]);
+  });
+
+  it("renders ConfigMaps, budget and Services with their hashes [D5]", () => {
+    const common = configMap(
+      druid,
+      commonConfigName("druid-test"),
+      clusterLabels("druid-test"),
+      commonConfig(druid, []),
+    );
+    expectSame(common, "common-config-map.yaml");
+    expectSame(configMap(druid, `${group}-config`, labels(), nodeConfig(druid, broker())), "broker-config-map.yaml");
+    expectSame(others(druid, broker(), group, labels())[0]!, "broker-pod-disruption-budget.yaml");
+    const [headless, balanced] = services(druid, broker(), group, labels());
+    expectSame(headless!, "broker-headless-service.yaml");
+    expect(balanced).toMatchObject({
+      metadata: {
+        annotations: { "service.beta.kubernetes.io/aws-load-balancer-internal": "0.0.0.0/0" },
+        labels: labels(),
+      },
+      spec: {
+        type: "LoadBalancer",
+        ports: [{ name: "service-port", port: 8090, targetPort: 8080 }],
+        selector: labels(),
+      },
+    });
+  });
+
+  it("reads the properties of dependencies as an object and as the published CRD's base64", () => {
+    const inBase64 = (spec: unknown): string => Buffer.from(JSON.stringify(spec)).toString("base64");
+    const { zookeeper, metadataStore, deepStorage } = druid.spec;
+    const encoded = Object.fromEntries(
+      Object.entries({ zookeeper, metadataStore, deepStorage }).map(([key, each]) => [
+        key,
+        { ...each, spec: inBase64(each!.spec) },
+      ]),
+    );
+    const other = { ...druid, spec: { ...druid.spec, ...encoded } } as Druid;
+    expect(commonConfig(other, [])).toEqual(commonConfig(druid, []));
+  });
+
+  it("has the names of the smoke test's children, the same at every call", () => {
+    const smoke = storedFixture("inputs/druid-smoke-test-cluster.yaml");
+    const children = childrenOf(render(smoke));
+    expect(children).toHaveLength(16);
+    expect(childrenOf(render(structuredClone(smoke)))).toEqual(children);
+    expect(children.every(({ metadata }) => /^[\w+/]{27}=$/.test(metadata.annotations![HASH_ANNOTATION]!))).toBe(true);
+  });
+});
+
+describe("rendering", () => {
+  it("merges pod labels, the group's over the cluster's, the fixed ones over both [D10]", () => {
+    const podLabels = { b: "2", app: "mine", druid_cr: "mine" };
+    const druid = sampleDruid({ brokers: { nodeType: "broker", podLabels } }, { podLabels: { a: "1", b: "1" } });
+    const expected = {
+      a: "1",
+      b: "2",
+      app: "druid",
+      druid_cr: "tiny",
+      nodeSpecUniqueStr: "druid-tiny-brokers",
+      component: "broker",
+    };
+    const { workload: made } = render(druid).groups[0]!;
+    expect([made.metadata.labels, made.spec.selector!.matchLabels, made.spec.template.metadata!.labels]).toEqual([
+      expected,
+      expected,
+      expected,
+    ]);
+  });
+
+  it("replaces the environment and adds tolerations [D11]", () => {
+    const [here, there] = [{ key: "here" }, { key: "there" }];
+    const druid = sampleDruid(
+      { brokers: { nodeType: "broker", env: [{ name: "Y", value: "1" }], tolerations: [there] } },
+      { env: [{ name: "X", value: "1" }], tolerations: [here] },
+    );
+    expect(main(druid, "brokers").env!.map(({ name }) => name)).toEqual(["Y", "configMapSHA"]);
+    expect(render(druid).groups[0]!.workload.spec.template.spec!.tolerations).toEqual([here, there]);
+  });
+
+  it("changes every group's configMapSHA with the common configuration, and one group's with its own [D12]", () => {
+    const nodes = { brokers: { nodeType: "broker" }, routers: { nodeType: "router" } } as const;
+    const shas = (druid: Druid) => ["brokers", "routers"].map((key) => main(druid, key).env!.at(-1)!.value);
+    const [broker, router] = shas(sampleDruid(nodes));
+    const [broker2, router2] = shas(sampleDruid(nodes, { "common.runtime.properties": "druid.zk.service.host=other" }));
+    expect([broker2 === broker, router2 === router]).toEqual([false, false]);
+    const own = { ...nodes, brokers: { nodeType: "broker", "runtime.properties": "druid.service=x" } } as const;
+    const [broker3, router3] = shas(sampleDruid(own));
+    expect([broker3 === broker, router3 === router]).toEqual([false, true]);
+  });
+
+  it("puts the group's name into a Service's template, and is the name without one [D13]", () => {
+    const given = [{ metadata: { name: "broker-%s-service" }, spec: {} }, { spec: {} }];
+    const druid = sampleDruid({ brokers: { nodeType: "broker", services: given } });
+    const { services: made, workload: set } = render(druid).groups[0]!;
+    expect(made.map(({ metadata }) => metadata.name)).toEqual([
+      "broker-druid-tiny-brokers-service",
+      "druid-tiny-brokers",
+    ]);
+    expect(set.spec.serviceName).toBe("broker-druid-tiny-brokers-service");
+  });
+
+  it.each([[{ maxSurge: 2 }], [{ maxUnavailable: 1 }], [{ maxSurge: 2, maxUnavailable: 1 }]])(
+    "renders %j of a Deployment, alone or together [D20]",
+    (rollingUpdate) => {
+      const druid = sampleDruid({ brokers: { nodeType: "broker", kind: "Deployment", ...rollingUpdate } });
+      expect(render(druid).groups[0]!.workload.spec.strategy).toEqual({ type: "RollingUpdate", rollingUpdate });
+    },
+  );
+
+  it("takes keys of extra ConfigMaps, the later ones over the earlier", () => {
+    const druid = sampleDruid({});
+    const data = commonConfig(druid, [{ "test.txt": "1", a: "1" }, { "test.txt": "This Is Test" }]);
+    expect(data).toEqual({
+      "common.runtime.properties": "druid.zk.service.host=zk",
+      a: "1",
+      "test.txt": "This Is Test",
+    });
+  });
+
+  it("gives each standalone claim its own name and spec", () => {
+    const claim = (name: string, storage: string) => ({
+      metadata: { name },
+      spec: { resources: { requests: { storage } } },
+    });
+    const druid = sampleDruid({
+      brokers: { nodeType: "broker", persistentVolumeClaim: [claim("a", "1Gi"), claim("b", "2Gi")] },
+    });
+    const claims = render(druid).groups[0]!.others as readonly (Child & {
+      spec: { resources: { requests: { storage: string } } };
+    })[];
+    expect(claims.map(({ metadata, spec }) => [metadata.name, spec.resources.requests.storage])).toEqual([
+      ["a", "1Gi"],
+      ["b", "2Gi"],
+    ]);
+  });
+});
+
+describe("GoJson", () => {
+  it("escapes as Go does, sorts maps and writes quantities in their canonical form", () => {
+    const map = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "a" },
+      data: { b: "<&>\u2028\b\f\\b", a: "é" },
+    };
+    expect(go.marshal(map)).toBe(
+      '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","creationTimestamp":null},' +
+        '"data":{"a":"é","b":"\\u003c\\u0026\\u003e\\u2028\\u0008\\u000c\\\\b"}}',
+    );
+    const claim = {
+      kind: "PersistentVolumeClaim",
+      metadata: {},
+      spec: { resources: { requests: { storage: "1024Mi" } } },
+    };
+    expect(go.marshal(claim)).toContain('"requests":{"storage":"1Gi"}');
+  });
+});
