@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { systemClock, timeoutSignal } from "setpoint";
+import { systemClock, timeoutSignal } from "setpoint/clock";
 import { expect, it } from "vitest";
 import { startKubernetes } from "../../../tools/kubernetes/start.mjs";
 import { coreCases, expectNeeded, ruleName } from "./access.suite.js";

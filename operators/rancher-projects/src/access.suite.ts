@@ -1,4 +1,6 @@
-import { type Client, type RbacRule, systemClock } from "setpoint";
+import type { Client } from "setpoint";
+import { systemClock } from "setpoint/clock";
+import type { RbacRule } from "setpoint/controller";
 import { Namespace } from "setpoint/kinds/v1";
 import { expect } from "vitest";
 import { Project } from "./project.js";

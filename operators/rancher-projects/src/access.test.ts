@@ -1,5 +1,5 @@
 import { controlPlane } from "@setpoint/control-plane";
-import { systemClock, timeoutSignal } from "setpoint";
+import { systemClock, timeoutSignal } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import { coreCases, expectNeeded, ruleName } from "./access.suite.js";
 import { printedRules, RestrictedOperator } from "./restricted-operator.testing.js";

@@ -1,23 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Client,
-  connect,
-  isAlreadyExists,
-  type Kind,
-  Manager,
-  type RbacRule,
-  rbacManifests,
-  rbacRules,
-  systemClock,
-  type Transport,
-  type TransportResponse,
-  untypedKind,
-} from "setpoint";
+import { type Client, connect, isAlreadyExists, type Kind } from "setpoint";
+import type { Transport, TransportResponse } from "setpoint/client";
+import { systemClock } from "setpoint/clock";
+import type { RbacRule } from "setpoint/controller";
+import { untypedKind } from "setpoint/kinds";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { SelfSubjectAccessReview } from "setpoint/kinds/authorization.k8s.io/v1";
 import { Namespace, ServiceAccount } from "setpoint/kinds/v1";
+import { Manager, rbacManifests, rbacRules } from "setpoint/manager";
 import type { SentRequest } from "setpoint/testing";
 import { parse, stringify } from "yaml";
 import { projectCrd } from "./project-crd.js";
@@ -98,7 +90,7 @@ export class RestrictedOperator implements AsyncDisposable {
       kubeconfig: own,
       wrap: (transport) => watched(transport, wire),
     });
-    const manager = new Manager({ name: NAME, client, leaderElection: { namespace: HOME }, graceMs: 1_000 });
+    const manager = new Manager({ name: NAME, client, leaderElection: { namespace: HOME }, grace: 1_000 });
     manager.add(rancherProjects(settings));
     void manager.start().catch(() => undefined);
     return new RestrictedOperator(admin, folder, client, manager, wire);

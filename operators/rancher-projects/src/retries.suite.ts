@@ -1,4 +1,4 @@
-import { systemClock, timeoutSignal } from "setpoint";
+import { systemClock, timeoutSignal } from "setpoint/clock";
 import { errorAnswer } from "setpoint/testing";
 import { expect } from "vitest";
 import { type Fault, RestrictedOperator } from "./restricted-operator.testing.js";

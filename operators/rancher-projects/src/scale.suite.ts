@@ -1,6 +1,8 @@
-import { type Client, Manager, systemClock } from "setpoint";
+import type { Client } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { Namespace } from "setpoint/kinds/v1";
+import { Manager } from "setpoint/manager";
 import { expect } from "vitest";
 import { Project } from "./project.js";
 import { projectCrd } from "./project-crd.js";
@@ -22,7 +24,7 @@ export async function expectExactPatches(admin: Client): Promise<void> {
     await admin.create(Namespace, { metadata: { name: `n-${at}`, labels: { appOwner: `team-${at % PROJECTS}` } } });
   });
   const before = await namespacePatches(admin);
-  await using manager = new Manager({ client: admin, graceMs: 1_000 });
+  await using manager = new Manager({ client: admin, grace: 1_000 });
   manager.add(rancherProjects({ normalise: true }));
   await manager.start();
   await until(async () => (await assigned(admin)) === NAMESPACES);

@@ -1,4 +1,5 @@
-import { type Client, type Kind, systemClock } from "setpoint";
+import type { Client, Kind } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { Event, Namespace } from "setpoint/kinds/v1";
 import { ASSIGNED_ANNOTATION } from "./assignment.js";
 import { Project } from "./project.js";

@@ -1,27 +1,44 @@
-import type { Command, CommandOption } from "./command.js";
+import type { Command, CommandGroup, CommandOption } from "setpoint/command";
 
 /** `setpoint --help` */
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly (Command | CommandGroup)[]): string {
+  return listing("setpoint", undefined, commands);
+}
+
+/** `setpoint GROUP --help` */
+export function groupHelp({ name, summary, commands }: CommandGroup): string {
+  return listing(`setpoint ${name}`, summary, commands);
+}
+
+function listing(
+  prefix: string,
+  summary: string | undefined,
+  commands: readonly { readonly name: string; readonly summary: string }[],
+): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
-    "Usage: setpoint COMMAND [options]",
+    `Usage: ${prefix} COMMAND [options]`,
     "",
+    ...(summary === undefined ? [] : [summary, ""]),
     "Commands:",
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     "",
-    "`setpoint COMMAND --help` shows the options of one, with examples.",
+    `\`${prefix} COMMAND --help\` shows the options of one, with examples.`,
   ].join("\n");
 }
 
-/** `setpoint COMMAND --help` */
-export function commandHelp({ name, summary, usage, options, examples, notes = [] }: Command): string {
+/** `setpoint COMMAND --help`; `path` is the command with its group: `druid render`. */
+export function commandHelp(
+  { name, summary, usage, options, examples, notes = [] }: Command,
+  path: string = name,
+): string {
   const rows = Object.entries({ ...options, help: HELP }).map(([option, entry]) => [
     flagOf(option, entry),
     textOf(entry),
   ]);
   const width = Math.max(...rows.map(([flag]) => flag!.length));
   return [
-    `Usage: setpoint ${name} ${usage}`,
+    `Usage: setpoint ${path} ${usage}`,
     "",
     summary,
     "",

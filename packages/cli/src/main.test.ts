@@ -1,11 +1,12 @@
 import { parseArgs } from "node:util";
+import { type Command, type CommandContext, type CommandGroup, UsageError } from "setpoint/command";
 import { describe, expect, it } from "vitest";
-import { type Command, type CommandContext, parseArgsOptions, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp } from "./help.js";
 import { main } from "./main.js";
+import { parseArgsOptions } from "./option-values.js";
 
-const run = async (args: readonly string[], table?: readonly Command[]) => {
+const run = async (args: readonly string[], table?: readonly (Command | CommandGroup)[]) => {
   const [out, err]: [string[], string[]] = [[], []];
   const process = {
     env: {},
@@ -36,6 +37,13 @@ const greet = command(async ({ values, positionals, stdout }) => {
   stdout(`${values.word} ${positionals[0]}${values.loud ? "!" : ""}`);
   return 0;
 });
+
+/** Every command, with its group. */
+const paths = commands.flatMap((entry) =>
+  "commands" in entry
+    ? entry.commands.map((each) => ({ path: `${entry.name} ${each.name}`, command: each }))
+    : [{ path: entry.name, command: entry }],
+);
 
 describe("the command line", () => {
   it("gives a command its options, defaults and arguments", async () => {
@@ -75,24 +83,39 @@ describe("the command line", () => {
     expect(await run(["greet"], [failing])).toMatchObject({ code: 1, err: expect.stringContaining("no voice") });
   });
 
+  it("runs a command of a group, and names the ones there are", async () => {
+    const group: CommandGroup = { name: "people", summary: "Talks to people.", commands: [greet] };
+    expect(await run(["people", "greet", "world"], [group])).toMatchObject({ code: 0, out: "hello world" });
+    expect((await run(["people", "--help"], [group])).out).toMatch(/Talks to people\..*greet {2}Greets\./s);
+    expect((await run(["people", "greet", "--help"], [group])).out).toContain("Usage: setpoint people greet [options]");
+    expect(await run(["people"], [group])).toMatchObject({ code: 2, out: expect.stringContaining("greet") });
+    const unknown = await run(["people", "insult"], [group]);
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('expected one of greet, not "insult"') });
+    const wrong = await run(["people", "greet", "--loudly"], [group]);
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("setpoint people greet --help") });
+  });
+
   it("describes each of its commands with an example", async () => {
-    for (const { name, examples } of commands) {
-      expect(examples.length).toBeGreaterThan(0);
-      expect((await run([name, "--help"])).out).toContain(`Usage: setpoint ${name}`);
+    for (const { path, command } of paths) {
+      expect(command.examples.length).toBeGreaterThan(0);
+      expect((await run([...path.split(" "), "--help"])).out).toContain(`Usage: setpoint ${path}`);
     }
   });
 });
 
-it.each(commands)("$name --help has an example and exit codes, and -o tells scripts what they need", (command) => {
-  const help = commandHelp(command);
-  expect(help).toContain("Examples:");
-  expect(help).toContain("Exit codes:");
-  expect(command.options.output).toMatchObject({ type: "string", short: "o" });
-});
+it.each(paths)(
+  "$path --help has an example and exit codes, and -o tells scripts what they need",
+  ({ path, command }) => {
+    const help = commandHelp(command, path);
+    expect(help).toContain("Examples:");
+    expect(help).toContain("Exit codes:");
+    expect(command.options.output).toMatchObject({ type: "string", short: "o" });
+  },
+);
 
-it.each(commands)("$name knows the options of its examples", ({ name, options, examples }) => {
+it.each(paths)("$path knows the options of its examples", ({ path, command: { options, examples } }) => {
   const calls = examples.flatMap(({ command }) => [
-    ...command.matchAll(new RegExp(`setpoint ${name}\\b([^|><&]*)`, "g")),
+    ...command.matchAll(new RegExp(`setpoint ${path}(?![\\w-])([^|><&]*)`, "g")),
   ]);
   expect(calls.length).toBeGreaterThan(0);
   for (const [call, rest] of calls) {
@@ -101,8 +124,8 @@ it.each(commands)("$name knows the options of its examples", ({ name, options, e
   }
 });
 
-it.each(commands)("$name refuses -o xml before it starts anything", async ({ name }) => {
-  expect(await run([name, "-o", "xml"])).toMatchObject({
+it.each(paths)("$path refuses -o xml before it starts anything", async ({ path }) => {
+  expect(await run([...path.split(" "), "-o", "xml"])).toMatchObject({
     code: 2,
     err: expect.stringContaining("-o xml: expected json or yaml"),
   });

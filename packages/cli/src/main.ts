@@ -1,16 +1,8 @@
-import { parseArgs } from "node:util";
 import { isSetpointError } from "setpoint";
-import {
-  type Command,
-  type CommandContext,
-  CommandError,
-  checkChoices,
-  type OptionValues,
-  parseArgsOptions,
-  UsageError,
-} from "./command.js";
+import { type Command, type CommandContext, CommandError, type CommandGroup, UsageError } from "setpoint/command";
 import { commands } from "./commands.js";
-import { commandHelp, overview } from "./help.js";
+import { commandHelp, groupHelp, overview } from "./help.js";
+import { checkChoices, parseOptions } from "./option-values.js";
 
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
@@ -21,45 +13,54 @@ export type Process = Omit<CommandContext, "values" | "positionals">;
  * The command line. Resolves to the exit code: 0 when the command did its work, 1 when it failed, 2 for wrong usage; a
  * command may have others, which its help lists.
  */
-export async function main(args: readonly string[], process: Process, table = commands): Promise<number> {
+export async function main(
+  args: readonly string[],
+  process: Process,
+  table: readonly (Command | CommandGroup)[] = commands,
+): Promise<number> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-    process.stdout(overview(table));
-    return name === undefined ? EXIT_USAGE : 0;
-  }
-  const command = table.find((candidate) => candidate.name === name);
-  if (!command) {
+  if (isHelp(name)) return help(name, overview(table), process);
+  const entry = table.find((candidate) => candidate.name === name);
+  if (!entry) {
     process.stderr(`setpoint: there is no command ${JSON.stringify(name)}\n\n${overview(table)}`);
     return EXIT_USAGE;
   }
+  if (!("commands" in entry)) return runCommand(entry, entry.name, rest, process);
+  const [inner, ...innerRest] = rest;
+  if (isHelp(inner)) return help(inner, groupHelp(entry), process);
+  const command = entry.commands.find((candidate) => candidate.name === inner);
+  if (command) return runCommand(command, `${entry.name} ${command.name}`, innerRest, process);
+  const names = entry.commands.map((each) => each.name).join(", ");
+  process.stderr(`setpoint ${entry.name}: expected one of ${names}, not ${JSON.stringify(inner)}`);
+  process.stderr(`Try: setpoint ${entry.name} --help`);
+  return EXIT_USAGE;
+}
+
+function isHelp(name: string | undefined): boolean {
+  return name === undefined || name === "--help" || name === "-h" || name === "help";
+}
+
+/** Help that was asked for is a success; help in place of a missing command is wrong usage. */
+function help(name: string | undefined, text: string, process: Process): number {
+  process.stdout(text);
+  return name === undefined ? EXIT_USAGE : 0;
+}
+
+async function runCommand(command: Command, path: string, args: readonly string[], process: Process): Promise<number> {
   try {
-    const { values, positionals } = parse(command, rest);
+    const { values, positionals } = parseOptions(command, args);
     if (values.help) {
-      process.stdout(commandHelp(command));
+      process.stdout(commandHelp(command, path));
       return 0;
     }
     checkChoices(command.options, values);
     const run = await command.load();
     return await run({ ...process, values, positionals });
   } catch (error) {
-    process.stderr(`setpoint ${name}: ${describe(error)}`);
+    process.stderr(`setpoint ${path}: ${describe(error)}`);
     if (!(error instanceof UsageError)) return EXIT_FAILED;
-    process.stderr(`Try: setpoint ${name} --help`);
+    process.stderr(`Try: setpoint ${path} --help`);
     return EXIT_USAGE;
-  }
-}
-
-function parse(command: Command, args: readonly string[]): { values: OptionValues; positionals: readonly string[] } {
-  const defaults = Object.entries(command.options).map(([name, option]) => [name, option.default]);
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: parseArgsOptions(command.options),
-      allowPositionals: command.allowsPositionals ?? false,
-    });
-    return { values: { ...Object.fromEntries(defaults), ...values }, positionals };
-  } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error });
   }
 }
 

@@ -78,7 +78,7 @@ export const shop = app({ name: "shop", kinds: [Greeter], reconcilers: [greeters
       apiGroups: ["apiextensions.k8s.io"],
       resources: ["customresourcedefinitions"],
       resourceNames: ["greeters.example.com"],
-      verbs: ["get", "update"],
+      verbs: ["get", "list", "watch", "update"],
     });
   });
 

@@ -1,4 +1,4 @@
-import type { Command } from "../command.js";
+import type { Command } from "setpoint/command";
 import { outputOption } from "../objects/options.js";
 import { webhookServiceOption } from "./webhook-service.js";
 

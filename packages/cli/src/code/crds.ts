@@ -1,5 +1,7 @@
-import type { App, CrdOptions, Part, Resource } from "setpoint";
-import { type CommandContext, UsageError } from "../command.js";
+import type { App, Resource } from "setpoint";
+import { type CommandContext, UsageError } from "setpoint/command";
+import type { CrdOptions } from "setpoint/kinds";
+import type { Part } from "setpoint/manager";
 import { printDocuments } from "./documents.js";
 import { loadDeclarations } from "./module-file.js";
 import { type WebhookService, webhookServiceOf } from "./webhook-service.js";

@@ -1,4 +1,4 @@
-import type { CommandContext } from "../command.js";
+import type { CommandContext } from "setpoint/command";
 import { formatted, outputFormat } from "../objects/output.js";
 
 /** Prints objects so that `apply -f -` takes them: YAML documents, or a List in JSON. */

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { App, Part, Resource, Workload } from "setpoint";
-import { UsageError } from "../command.js";
+import type { App, Resource } from "setpoint";
+import { UsageError } from "setpoint/command";
+import type { Part, Workload } from "setpoint/manager";
 
 /** For those whose controllers are made by functions, of what they need. */
 export const EXPORT_WHAT_IS_MADE =

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
-import { type App, type Part, rbacManifests, rbacRules } from "setpoint";
-import { type CommandContext, UsageError } from "../command.js";
-import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
+import type { App } from "setpoint";
+import { type CommandContext, type ReadyMadeOperator, UsageError } from "setpoint/command";
+import { type Part, rbacManifests, rbacRules } from "setpoint/manager";
+import { readyMadeOperators } from "../operators.js";
 import { printDocuments } from "./documents.js";
 import { installManifests } from "./install.js";
 import { EXPORT_WHAT_IS_MADE, loadDeclarations } from "./module-file.js";
@@ -20,7 +21,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
   const service = webhookServiceOf(values);
   const isInstall = values.install === true;
   const isManagement = values["management-cluster"] === true;
-  const parts = await (operator ? operator.workloads(isManagement) : partsOf(positionals));
+  const parts = await (operator ? operator.loops(isManagement) : partsOf(positionals));
   const rules = rbacRules(parts, {
     ...(values["leader-elect"] || isInstall ? { leaderElection: { name: operator?.name ?? name, namespace } } : {}),
     reviewsAccess: values["metrics-rbac"] === true || isInstall,

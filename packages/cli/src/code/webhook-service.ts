@@ -1,4 +1,4 @@
-import { type OptionValues, UsageError } from "../command.js";
+import { type OptionValues, UsageError } from "setpoint/command";
 
 export interface WebhookService {
   readonly namespace: string;

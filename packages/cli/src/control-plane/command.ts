@@ -1,4 +1,4 @@
-import type { Command } from "../command.js";
+import type { Command } from "setpoint/command";
 import { outputOption } from "../objects/options.js";
 
 /** What `setpoint control-plane` says of itself; what it does is loaded when it is run. */

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { UsageError } from "../command.js";
+import { UsageError } from "setpoint/command";
 
 export interface ListenAddress {
   readonly host: string;

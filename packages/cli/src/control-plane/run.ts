@@ -1,9 +1,9 @@
-import { type ControlPlane, ControlPlaneSnapshot, controlPlane } from "@setpoint/control-plane";
-import { type CommandContext, UsageError } from "../command.js";
+import { type ControlPlane, ControlPlaneSnapshot, controlPlane, writePrivateFile } from "@setpoint/control-plane";
+import { type CommandContext, UsageError } from "setpoint/command";
 import { interrupted } from "../interrupted.js";
 import { printed } from "../printed.js";
-import { writePrivateFile } from "../private-file.js";
 import { parseListenAddress } from "./listen-address.js";
+import { logLine } from "./log-line.js";
 import { startFailure } from "./start-failure.js";
 import { parseWorkloads } from "./workload-option.js";
 
@@ -26,7 +26,7 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
       listen: address,
       limits: { historyChanges },
       workloads,
-      log: (message, error) => stderr(`${message}: ${error instanceof Error ? error.stack : String(error)}`),
+      log: (message, error) => stderr(logLine(message, error)),
     });
   } catch (error) {
     const failure = startFailure(error, address, "--listen");
@@ -36,7 +36,7 @@ export async function runControlPlane(context: CommandContext): Promise<number> 
   }
   await using _ = plane;
   const kubeconfig = String(values.kubeconfig);
-  writePrivateFile(kubeconfig, plane.kubeconfig!);
+  await writePrivateFile(kubeconfig, plane.kubeconfig!);
   const line = `setpoint control plane ready at ${plane.url}, KUBECONFIG=${kubeconfig}`;
   stdout((await printed(values.output, { url: plane.url, kubeconfig })) ?? line);
   await interrupted(signal);

@@ -1,5 +1,5 @@
 import { WORKLOAD_NAMES, type WorkloadChoice, type WorkloadName } from "@setpoint/control-plane";
-import { UsageError } from "../command.js";
+import { UsageError } from "setpoint/command";
 
 /** What `--workloads` stands for: `true` (all), `false` (none), or names. Throws a `UsageError` for any other. */
 export function parseWorkloads(text: string): WorkloadChoice {

@@ -1,4 +1,4 @@
-import type { Command } from "../command.js";
+import type { Command } from "setpoint/command";
 
 /** What `setpoint envtest-assets` says of itself; what it does is loaded when it is run. */
 export const envtestAssetsCommand: Command = {

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type CommandContext, UsageError } from "../command.js";
+import { type CommandContext, UsageError } from "setpoint/command";
 import { printed } from "../printed.js";
 import { assets } from "./assets.js";
 

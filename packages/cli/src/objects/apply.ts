@@ -1,16 +1,7 @@
-import {
-  type Client,
-  type Duration,
-  isConflict,
-  isSetpointError,
-  parseDuration,
-  SetpointError,
-  systemClock,
-  timeoutSignal,
-  type UntypedKind,
-  type UntypedObject,
-} from "setpoint";
-import { type CommandContext, CommandError, UsageError } from "../command.js";
+import { type Client, type Duration, isConflict, isSetpointError, SetpointError } from "setpoint";
+import { parseDuration, systemClock, timeoutSignal } from "setpoint/clock";
+import { type CommandContext, CommandError, UsageError } from "setpoint/command";
+import type { UntypedKind, UntypedObject } from "setpoint/kinds";
 import { connectTo, inNamespace } from "./connection.js";
 import { findKindOf } from "./find-kind.js";
 import { withoutManagedFields } from "./get.js";

@@ -1,5 +1,6 @@
-import { type Client, connect, type UntypedKind } from "setpoint";
-import type { CommandContext, OptionValues } from "../command.js";
+import { type Client, connect } from "setpoint";
+import type { CommandContext, OptionValues } from "setpoint/command";
+import type { UntypedKind } from "setpoint/kinds";
 
 export function connectTo({ values, env, stderr }: Pick<CommandContext, "values" | "env" | "stderr">): Promise<Client> {
   const [kubeconfig, context] = [values.kubeconfig as string | undefined, values.context as string | undefined];

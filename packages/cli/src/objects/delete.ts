@@ -1,5 +1,7 @@
-import { type Client, isNotFound, systemClock, timeoutSignal, type UntypedObject } from "setpoint";
-import { type CommandContext, UsageError } from "../command.js";
+import { type Client, isNotFound } from "setpoint";
+import { systemClock, timeoutSignal } from "setpoint/clock";
+import { type CommandContext, UsageError } from "setpoint/command";
+import type { UntypedObject } from "setpoint/kinds";
 import { filesOf, placeOf, timeoutOf } from "./apply.js";
 import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, findKindOf, kindAndNames } from "./find-kind.js";

@@ -1,6 +1,9 @@
-import { type Condition, type ObjectOf, systemClock, type UntypedObject } from "setpoint";
+import type { Condition, ObjectOf } from "setpoint";
+import { systemClock } from "setpoint/clock";
+import type { CommandContext } from "setpoint/command";
+import type { UntypedObject } from "setpoint/kinds";
 import type { Event } from "setpoint/kinds/v1";
-import type { CommandContext } from "../command.js";
+import { visible, visibleLines } from "../visible.js";
 import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, kindAndName } from "./find-kind.js";
 import { withoutManagedFields } from "./get.js";
@@ -45,15 +48,15 @@ export function description(object: UntypedObject, events: readonly ObjectOf<typ
   ];
   if (conditions && conditions.length > 0) lines.push("Conditions:", indented(conditionTable(conditions, now)));
   lines.push(events.length > 0 ? `Events:\n${indented(eventTable(events, now, false))}` : "Events:       none");
-  return lines.join("\n");
+  return visibleLines(lines.join("\n"));
 }
 
 function section(title: string, value: unknown): readonly string[] {
   const isEmpty =
     value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
   if (isEmpty) return [];
-  if (typeof value !== "object") return [`${title}:`.padEnd(14) + String(value)];
-  return [`${title}:`, indented(formatted(value, "yaml"))];
+  if (typeof value !== "object") return [`${visible(title)}:`.padEnd(14) + visible(String(value))];
+  return [`${visible(title)}:`, indented(formatted(value, "yaml"))];
 }
 
 function conditionTable(conditions: readonly Condition[], now: number): string {

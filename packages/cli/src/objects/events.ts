@@ -1,5 +1,6 @@
-import { type Client, systemClock } from "setpoint";
-import type { CommandContext } from "../command.js";
+import type { Client } from "setpoint";
+import { systemClock } from "setpoint/clock";
+import type { CommandContext } from "setpoint/command";
 import { connectTo, namespaceOf } from "./connection.js";
 import { findKind, kindAndName } from "./find-kind.js";
 import { type EventScope, eventTable, readEvents } from "./object-events.js";

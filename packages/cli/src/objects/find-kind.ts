@@ -1,5 +1,7 @@
-import { type Client, type DiscoveredResource, SetpointError, type UntypedKind, untypedKind } from "setpoint";
-import { UsageError } from "../command.js";
+import { type Client, SetpointError } from "setpoint";
+import type { DiscoveredResource } from "setpoint/client";
+import { UsageError } from "setpoint/command";
+import { type UntypedKind, untypedKind } from "setpoint/kinds";
 
 interface Served extends DiscoveredResource {
   readonly group: string;

@@ -1,8 +1,9 @@
-import type { Client, UntypedKind, UntypedObject } from "setpoint";
-import type { CommandContext } from "../command.js";
+import type { Client } from "setpoint";
+import type { CommandContext } from "setpoint/command";
+import type { UntypedKind, UntypedObject } from "setpoint/kinds";
 import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, kindAndNames } from "./find-kind.js";
-import { columns, formatted, outputFormat } from "./output.js";
+import { columns, formatted, jsonLine, outputFormat } from "./output.js";
 import { readTable, type TableRequest, tableView } from "./server-table.js";
 import { followTable } from "./table-follower.js";
 
@@ -76,7 +77,7 @@ export async function runWatch(context: CommandContext, showsEvent = true): Prom
     for await (const event of client.watch(kind, options)) {
       if (event.type === "BOOKMARK") continue;
       const shown = { type: event.type, object: withoutManagedFields(event.object) };
-      stdout(format === "json" ? JSON.stringify(shown) : `---\n${formatted(shown, format)}`);
+      stdout(format === "json" ? jsonLine(shown) : `---\n${formatted(shown, format)}`);
     }
   } catch (error) {
     if (!signal.aborted) throw error;

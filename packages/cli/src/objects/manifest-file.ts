@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "setpoint";
+import { UsageError } from "setpoint/command";
 import { parseAllDocuments, type ScalarTag } from "yaml";
-import { UsageError } from "../command.js";
 
 /** An object as a file states it, and where. */
 export interface Manifest {

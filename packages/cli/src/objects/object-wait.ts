@@ -1,4 +1,6 @@
-import { type Client, isExpired, type UntypedKind, type UntypedObject } from "setpoint";
+import type { Client } from "setpoint";
+import { isExpired } from "setpoint/client";
+import type { UntypedKind, UntypedObject } from "setpoint/kinds";
 import { inNamespace } from "./connection.js";
 
 /** One object on a server. */

@@ -1,4 +1,6 @@
-import { type JsonObject, systemClock, untypedKind } from "setpoint";
+import type { JsonObject } from "setpoint";
+import { systemClock } from "setpoint/clock";
+import { untypedKind } from "setpoint/kinds";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Event, Namespace } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

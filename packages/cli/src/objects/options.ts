@@ -1,4 +1,4 @@
-import type { CommandOption } from "../command.js";
+import type { CommandOption } from "setpoint/command";
 
 /** Options of every command that talks to a cluster. */
 export const clusterOptions = {

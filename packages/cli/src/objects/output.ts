@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { visible, visibleLines } from "../visible.js";
 
 /** `json` and `yaml` for scripts; undefined where people read. */
 export type OutputFormat = "json" | "yaml" | undefined;
@@ -9,13 +10,32 @@ export function outputFormat(value: unknown): OutputFormat {
 }
 
 export function formatted(value: unknown, format: "json" | "yaml"): string {
-  if (format === "json") return JSON.stringify(value, null, 2);
-  return stringify(value, { lineWidth: 0, version: "1.1", aliasDuplicateObjects: false }).trimEnd();
+  if (format === "json") return escapedJson(JSON.stringify(value, null, 2));
+  const text = stringify(value, { lineWidth: 0, version: "1.1", aliasDuplicateObjects: false }).trimEnd();
+  // YAML quotes most of them itself; of the rest, few texts have any.
+  return visibleLines(text);
 }
 
-/** Rows under their headings, each column as wide as its widest cell. */
+/** A value in one line. */
+export function jsonLine(value: unknown): string {
+  return escapedJson(JSON.stringify(value));
+}
+
+/** Means the same: in JSON, such characters stand in strings alone. */
+function escapedJson(text: string): string {
+  return text.replaceAll(RAW_CONTROL, jsonEscape);
+}
+
+/** Control characters that JSON leaves as they are. */
+const RAW_CONTROL = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+function jsonEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Rows under their headings, each column as wide as its widest cell. Control characters in cells are shown as escapes. */
 export function columns(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const all = [headings.map((heading) => heading.toUpperCase()), ...rows].map((row) => row.map(visible));
   const widths = widthsOf(all);
   return all.map((row) => padded(row, widths)).join("\n");
 }

@@ -1,4 +1,4 @@
-import type { CommandContext } from "../command.js";
+import type { CommandContext } from "setpoint/command";
 
 const MARKS = { ready: "✓", progressing: "…", failed: "✗" } as const;
 const COLOURS = { ready: 32, progressing: 33, failed: 31 } as const;

@@ -1,4 +1,4 @@
-import type { UntypedObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 import { expect, it } from "vitest";
 import { readinessOf } from "./readiness.js";
 

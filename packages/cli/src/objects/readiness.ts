@@ -1,4 +1,5 @@
-import { type Condition, findCondition, type UntypedObject } from "setpoint";
+import { type Condition, findCondition } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
 
 /** How far an object is from what it states. */
 export interface Readiness {

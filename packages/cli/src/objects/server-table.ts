@@ -1,4 +1,7 @@
-import { ApiError, type Client, lines, readJson, type Status, type UntypedKind } from "setpoint";
+import type { Client } from "setpoint";
+import { ApiError, lines, readJson, type Status } from "setpoint/client";
+import type { UntypedKind } from "setpoint/kinds";
+import { visible } from "../visible.js";
 import { inNamespace } from "./connection.js";
 
 /** What the server makes of a collection for people to read, as kubectl would show it. */
@@ -60,10 +63,10 @@ export function tableView(
 ): { readonly headings: readonly string[]; cellsOf(row: TableRow): readonly string[] } {
   const shown = definitions.map(({ name, priority }, at) => ({ name, priority, at })).filter((each) => !each.priority);
   return {
-    headings: [...(showsNamespace ? ["namespace"] : []), ...shown.map(({ name }) => name)],
+    headings: [...(showsNamespace ? ["namespace"] : []), ...shown.map(({ name }) => visible(name))],
     cellsOf: ({ cells, object }) => [
-      ...(showsNamespace ? [object.metadata.namespace ?? ""] : []),
-      ...shown.map(({ at }) => String(cells[at] ?? "<none>")),
+      ...(showsNamespace ? [visible(object.metadata.namespace ?? "")] : []),
+      ...shown.map(({ at }) => visible(String(cells[at] ?? "<none>"))),
     ],
   };
 }

@@ -1,5 +1,6 @@
-import { type Client, isExpired } from "setpoint";
-import type { CommandContext } from "../command.js";
+import type { Client } from "setpoint";
+import { isExpired } from "setpoint/client";
+import type { CommandContext } from "setpoint/command";
 import { padded, widthsOf } from "./output.js";
 import { readTable, type TableRequest, tableView, watchTable } from "./server-table.js";
 

@@ -1,6 +1,6 @@
-import type { Command } from "../command.js";
+import type { Command, CommandGroup, ReadyMadeOperator } from "setpoint/command";
 import { outputOption } from "../objects/options.js";
-import { readyMadeOperators } from "../operators/ready-made.js";
+import { readyMadeOperators } from "../operators.js";
 
 /**
  * Read by the manager itself, which knows what they may be; the rest of its settings by variables and `--config`. In words
@@ -42,50 +42,51 @@ export const managerOptions: Command["options"] = {
   },
 };
 
-export const runCommand: Command = {
+const operatorOptions: Command["options"] = {
+  kubeconfig: {
+    type: "string",
+    placeholder: "FILE",
+    description: "the cluster to work on (default: KUBECONFIG, or in-cluster)",
+  },
+  context: { type: "string", placeholder: "NAME", description: "the kubeconfig's context to use" },
+  "metrics-bind-address": {
+    type: "string",
+    placeholder: "HOST:PORT",
+    description: "serves /metrics and /timeline here; 0 for nowhere",
+    default: "127.0.0.1:8080",
+  },
+  ...managerOptions,
+  "health-probe-bind-address": {
+    type: "string",
+    placeholder: "HOST:PORT",
+    description: "serves /healthz, /livez and /readyz here; 0 for nowhere",
+    default: ":8081",
+  },
+  "leader-elect": { type: "boolean", description: "lets one of several processes work, chosen by a Lease" },
+  plan: { type: "boolean", description: "prints what would be done, does none of it, and ends" },
+  config: { type: "string", placeholder: "FILE", description: "further settings, in YAML or JSON" },
+  output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
+};
+
+function runCommand(operator: ReadyMadeOperator): Command {
+  const { name, summary, options, examples = [] } = operator;
+  return {
+    name,
+    summary,
+    usage: "[options]",
+    options: { ...operatorOptions, ...options },
+    examples: examples.length > 0 ? examples : [{ text: "what it would do", command: `setpoint run ${name} --plan` }],
+    notes: ["Exit codes: 0 stopped, 1 failed, 2 wrong usage."],
+    load: async () => {
+      const { runOperator } = await import("./run.js");
+      return (context) => runOperator(operator, context);
+    },
+  };
+}
+
+/** `setpoint run OPERATOR` */
+export const runGroup: CommandGroup = {
   name: "run",
   summary: "Runs a ready-made operator against the cluster of the kubeconfig, or in the pod that it is in.",
-  usage: "OPERATOR [options]",
-  allowsPositionals: true,
-  options: {
-    kubeconfig: {
-      type: "string",
-      placeholder: "FILE",
-      description: "the cluster to work on (default: KUBECONFIG, or in-cluster)",
-    },
-    context: { type: "string", placeholder: "NAME", description: "the kubeconfig's context to use" },
-    "metrics-bind-address": {
-      type: "string",
-      placeholder: "HOST:PORT",
-      description: "serves /metrics and /timeline here; 0 for nowhere",
-      default: "127.0.0.1:8080",
-    },
-    ...managerOptions,
-    "health-probe-bind-address": {
-      type: "string",
-      placeholder: "HOST:PORT",
-      description: "serves /healthz, /livez and /readyz here; 0 for nowhere",
-      default: ":8081",
-    },
-    "leader-elect": { type: "boolean", description: "lets one of several processes work, chosen by a Lease" },
-    plan: { type: "boolean", description: "prints what would be done, does none of it, and ends" },
-    config: { type: "string", placeholder: "FILE", description: "further settings, in YAML or JSON" },
-    output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
-    ...Object.assign({}, ...readyMadeOperators.map(({ options }) => options)),
-  },
-  examples: [
-    { text: "to see what it would do", command: "setpoint run rancher-projects --plan" },
-    { text: "on the cluster of the current kubeconfig", command: "setpoint run rancher-projects --leader-elect" },
-    {
-      text: "with Rancher's management API elsewhere",
-      command: "setpoint run rancher-projects --management-kubeconfig rancher.yaml",
-    },
-  ],
-  notes: [
-    "Operators:",
-    ...readyMadeOperators.map(({ name, summary }) => `  ${name}: ${summary}`),
-    "",
-    "Exit codes: 0 stopped, 1 failed, 2 wrong usage.",
-  ],
-  load: async () => (await import("./run.js")).runOperator,
+  commands: readyMadeOperators.map(runCommand),
 };

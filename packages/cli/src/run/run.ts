@@ -1,23 +1,15 @@
-import { connect, type ListenAddress, type PreflightFinding, parseAddress, preflight, run } from "setpoint";
-import { type CommandContext, UsageError } from "../command.js";
-import { readyMadeOperators } from "../operators/ready-made.js";
+import { connect, run } from "setpoint";
+import { type CommandContext, type ReadyMadeOperator, UsageError } from "setpoint/command";
+import { type ListenAddress, type PreflightFinding, parseAddress, preflight } from "setpoint/manager";
 import { printed } from "../printed.js";
 import { managerOptions } from "./command.js";
 
 /** Runs one ready-made operator until the signal; resolves to the exit code. */
-export async function runOperator({
-  values,
-  positionals,
-  signal,
-  env,
-  stdout,
-  stderr,
-}: CommandContext): Promise<number> {
-  const [name, ...rest] = positionals;
-  const operator = readyMadeOperators.find((each) => each.name === name);
-  if (!operator || rest.length > 0)
-    throw new UsageError(`which operator? There are ${readyMadeOperators.map((each) => each.name).join(", ")}`);
-  const { workloads, clusters } = await operator.start(values);
+export async function runOperator(
+  operator: ReadyMadeOperator,
+  { values, signal, env, stdout, stderr }: CommandContext,
+): Promise<number> {
+  const { loops, clusters } = await operator.start(values, env);
   const [kubeconfig, context] = [values.kubeconfig as string | undefined, values.context as string | undefined];
   const cluster = { ...(kubeconfig ? { kubeconfig } : {}), ...(context ? { context } : {}) };
   // For the questions beforehand: the operator connects by itself, so that its requests are counted and their warnings told.
@@ -26,12 +18,12 @@ export async function runOperator({
   const metrics = address("--metrics-bind-address", values["metrics-bind-address"]);
   const leaderElection = values["leader-elect"] ? { name: operator.name, namespace: client.namespace } : undefined;
   const needs = { client, clusters: clusters ?? {}, ...(leaderElection ? { leaderElection } : {}) };
-  report(operator.name, stderr, await preflight(workloads, needs));
+  report(operator.name, stderr, await preflight(loops, needs));
   const plan = values.plan === true;
   const running = await printed(values.output, { operator: operator.name, server: client.server, health, metrics });
   if (running !== undefined && !plan) stdout(running);
   let isAtRest = true;
-  await run(workloads, {
+  await run(loops, {
     name: operator.name,
     connect: cluster,
     env,

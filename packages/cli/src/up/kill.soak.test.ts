@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { expect, it } from "vitest";
 import { killRounds } from "./testing/kill-rounds.js";
 

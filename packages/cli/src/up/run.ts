@@ -1,14 +1,16 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type ControlPlane, controlPlane } from "@setpoint/control-plane";
-import { jsonLogger, Manager, systemClock } from "setpoint";
-import { type CommandContext, UsageError } from "../command.js";
+import { type ControlPlane, controlPlane, writePrivateFile } from "@setpoint/control-plane";
+import type { Client } from "setpoint";
+import { systemClock } from "setpoint/clock";
+import { type CommandContext, type ReadyMadeOperator, UsageError } from "setpoint/command";
+import { jsonLogger, Manager } from "setpoint/manager";
+import { logLine } from "../control-plane/log-line.js";
 import { startFailure } from "../control-plane/start-failure.js";
 import { parseWorkloads } from "../control-plane/workload-option.js";
 import { interrupted } from "../interrupted.js";
-import { type ReadyMadeOperator, readyMadeOperators } from "../operators/ready-made.js";
+import { readyMadeOperators } from "../operators.js";
 import { printed } from "../printed.js";
-import { writePrivateFile } from "../private-file.js";
 import { MANAGER_FILE } from "./manager-file.js";
 import { upScreen } from "./screen.js";
 
@@ -25,7 +27,7 @@ export async function runUp(context: CommandContext): Promise<number> {
       dataDir: join(dataDir, "control-plane"),
       listen: address,
       workloads,
-      log: (message, error) => stderr(`${message}: ${error instanceof Error ? error.stack : String(error)}`),
+      log: (message, error) => stderr(logLine(message, error)),
     });
   } catch (error) {
     const failure = startFailure(error, address, "--port");
@@ -35,7 +37,7 @@ export async function runUp(context: CommandContext): Promise<number> {
   }
   await using _plane = plane;
   const kubeconfig = join(dataDir, "kubeconfig");
-  writePrivateFile(kubeconfig, plane.kubeconfig!);
+  await writePrivateFile(kubeconfig, plane.kubeconfig!);
   const level =
     env.SETPOINT_LOG_LEVEL === "debug" || env.SETPOINT_LOG_LEVEL === "info" ? env.SETPOINT_LOG_LEVEL : "warn";
   await using manager = new Manager({
@@ -43,16 +45,12 @@ export async function runUp(context: CommandContext): Promise<number> {
     client: plane.client,
     log: jsonLogger({ clock: systemClock, level, write: stderr }),
     metrics: { host: "127.0.0.1", port: 0 },
-    graceMs: 1_000,
+    grace: 1_000,
   });
-  for (const operator of operators) {
-    await operator.prepare?.(plane.client);
-    for (const workload of (await operator.start({})).workloads) manager.add(workload);
-  }
   await manager.start();
   const metricsUrl = manager.metricsUrl!;
   const managerFile = join(dataDir, MANAGER_FILE);
-  writePrivateFile(managerFile, JSON.stringify({ url: metricsUrl, pid: process.pid }));
+  await writePrivateFile(managerFile, JSON.stringify({ url: metricsUrl, pid: process.pid }));
   const running = {
     url: plane.url!,
     kubeconfig: shortest(kubeconfig),
@@ -62,9 +60,24 @@ export async function runUp(context: CommandContext): Promise<number> {
   };
   const names = operators.map(({ name }) => name);
   stdout((await printed(values.output, { ...running, operators: names })) ?? upScreen(running));
+  await startOperators(operators, plane.client, manager, context);
   await interrupted(signal);
   rmSync(managerFile, { force: true });
   return 0;
+}
+
+/** Operators start after the screen is shown: the API server is ready before their code and CRDs are loaded. */
+async function startOperators(
+  operators: readonly ReadyMadeOperator[],
+  client: Client,
+  manager: Manager,
+  { env, signal }: CommandContext,
+): Promise<void> {
+  for (const operator of operators) {
+    if (signal.aborted) return;
+    await operator.prepare?.(client);
+    for (const loop of (await operator.start({}, env)).loops) manager.add(loop);
+  }
 }
 
 function chosen(names: string | undefined): readonly ReadyMadeOperator[] {

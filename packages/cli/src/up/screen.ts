@@ -1,4 +1,4 @@
-import type { ReadyMadeOperator } from "../operators/ready-made.js";
+import type { ReadyMadeOperator } from "setpoint/command";
 
 export interface Running {
   readonly url: string;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { BIN } from "./testing/up-process.js";
 

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, seededRandom } from "setpoint";
+import { connect } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { Namespace } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runMain } from "../testing/command-line.js";

@@ -1,4 +1,4 @@
-import type { Command } from "../command.js";
+import type { Command } from "setpoint/command";
 import { clusterOptions, namespaceOption, outputOption } from "../objects/options.js";
 
 export const whyCommand: Command = {
@@ -20,10 +20,15 @@ export const whyCommand: Command = {
       description: "asks the process with this --metrics-bind-address: http://127.0.0.1:8080",
     },
     pod: { type: "string", placeholder: "[NAMESPACE/]POD", description: "asks this pod, through the API server" },
+    workload: {
+      type: "string",
+      placeholder: "[NAMESPACE/]KIND/NAME",
+      description: "asks the pods of this deployment, statefulset or daemonset, through the API server",
+    },
     "service-account": {
       type: "string",
       placeholder: "NAMESPACE/NAME",
-      description: "asks the pod with a short-lived token of this account, which may get /timeline",
+      description: "asks with a token of this account, which may get /timeline; needs --pod or --workload",
     },
     last: { type: "string", placeholder: "COUNT", description: "shows so many runs", default: "5" },
     follow: { type: "boolean", short: "f", description: "goes on with each run as it ends, until Ctrl-C" },
@@ -36,7 +41,7 @@ export const whyCommand: Command = {
     { text: "as it happens", command: "setpoint why namespace shop --follow" },
   ],
   notes: [
-    "Asks the process of `setpoint up` on this machine; with --kubeconfig, --context or --pod, or where none is found, the",
+    "Asks the process of `setpoint up` on this machine; with --kubeconfig, --context, --pod or --workload, or where none is found, the",
     "pods with the label app.kubernetes.io/managed-by=setpoint. Field paths are shown, never values.",
     "",
     "Exit codes: 0 shown, 1 failed, no process was found or it knows no run of the object, 2 wrong usage.",

@@ -1,16 +1,18 @@
-import { describeCause, type RunRecord, type WriteRecord } from "setpoint";
+import { describeCause, type RunRecord, type WriteRecord } from "setpoint/controller";
+import { visible } from "../visible.js";
 
 /** One run as people read it: when and why, what was read and written, how it ended. */
 export function runText(run: RunRecord): string {
   const causes = run.causes.map(describeCause).join(", ") || "no known cause";
   const attempt = run.attempt > 0 ? `, try ${run.attempt + 1}` : "";
-  return [
+  const lines = [
     `${run.startedAt}  ${causes}`,
     ...run.reads.map((read) => `  read     ${read}`),
     ...run.writes.map((write) => `  wrote    ${writeText(write)}`),
     ...run.effects.map((effect) => `  effect   ${effect}`),
     `  outcome  ${run.outcome}${run.reason ? `: ${run.reason}` : ""} (${Math.round(run.durationMs)} ms${attempt})`,
-  ].join("\n");
+  ];
+  return lines.map(visible).join("\n");
 }
 
 function writeText({ verb, kind, key, paths, rival }: WriteRecord): string {
@@ -19,7 +21,11 @@ function writeText({ verb, kind, key, paths, rival }: WriteRecord): string {
 }
 
 /** What an object waits for after its last run. */
-export function nowText({ outcome, reason, reads, parked }: RunRecord): string {
+export function nowText(run: RunRecord): string {
+  return visible(nowSentence(run));
+}
+
+function nowSentence({ outcome, reason, reads, parked }: RunRecord): string {
   const changes = reads.length > 0 ? "it, or something that it read, changes" : "it changes";
   const because = reason ? `: ${reason}` : "";
   switch (outcome) {

@@ -1,9 +1,11 @@
-import { pluralOf, type RunRecord } from "setpoint";
-import type { CommandContext } from "../command.js";
-import { UsageError } from "../command.js";
+import type { CommandContext } from "setpoint/command";
+import { UsageError } from "setpoint/command";
+import type { RunRecord } from "setpoint/controller";
+import { pluralOf } from "setpoint/kinds";
 import { connectTo } from "../objects/connection.js";
 import { kindAndName } from "../objects/find-kind.js";
-import { formatted, outputFormat } from "../objects/output.js";
+import { formatted, jsonLine, outputFormat } from "../objects/output.js";
+import { visible } from "../visible.js";
 import { nowText, runText } from "./run-text.js";
 import { localSource, podSources, type TimelineSource, urlSource } from "./timeline-source.js";
 
@@ -63,7 +65,9 @@ function summaries({ name }: TimelineSource, runs: readonly RunRecord[], last: n
 }
 
 function summaryText({ process, controller, kind, key, runs, now }: Summary): string {
-  return [`${kind} ${key}: ${controller} in ${process}`, "", ...runs.map(runText), "", `Now: ${now}.`].join("\n");
+  return [visible(`${kind} ${key}: ${controller} in ${process}`), "", ...runs.map(runText), "", `Now: ${now}.`].join(
+    "\n",
+  );
 }
 
 async function follow(
@@ -75,7 +79,7 @@ async function follow(
   try {
     for await (const run of source.follow(signal)) {
       if (!isMeant(run)) continue;
-      if (format === "json") stdout(JSON.stringify(run));
+      if (format === "json") stdout(jsonLine(run));
       else stdout(format === "yaml" ? `---\n${formatted(run, "yaml")}` : runText(run));
     }
   } catch (error) {
@@ -86,9 +90,10 @@ async function follow(
 async function sourcesFor(
   context: CommandContext,
 ): Promise<AsyncDisposable & { readonly sources: readonly TimelineSource[] }> {
-  const { kubeconfig, context: name, pod, url } = context.values;
+  const { kubeconfig, context: name, pod, workload, url } = context.values;
   if (typeof url === "string") return { sources: [urlSource(url)], [Symbol.asyncDispose]: async () => {} };
-  const local = kubeconfig === undefined && name === undefined && pod === undefined ? localSource(context) : undefined;
+  const isRemote = [kubeconfig, name, pod, workload].some((value) => value !== undefined);
+  const local = isRemote ? undefined : localSource(context);
   if (local) return { sources: [local], [Symbol.asyncDispose]: async () => {} };
   const client = await connectTo(context);
   return { sources: await podSources(client, context), [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };

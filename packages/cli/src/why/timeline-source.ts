@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { ApiError, type Client, lines, type ObjectOf, type RunRecord, readJson, type Status } from "setpoint";
+import type { Client, Kind, KubeObject, ObjectOf } from "setpoint";
+import { ApiError, lines, readJson, type Status } from "setpoint/client";
+import { type CommandContext, CommandError, UsageError } from "setpoint/command";
+import type { RunRecord } from "setpoint/controller";
+import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import { Pod, ServiceAccount } from "setpoint/kinds/v1";
-import { type CommandContext, CommandError, UsageError } from "../command.js";
 import { MANAGER_FILE } from "../up/manager-file.js";
 
 /** A process whose timeline can be read. */
@@ -74,9 +77,20 @@ function managerFile(dataDir: string | undefined, kubeconfig: string | undefined
 
 /** The pods that run Setpoint, or the one that was named, each through the API server's proxy. */
 export async function podSources(client: Client, { values, signal }: CommandContext): Promise<TimelineSource[]> {
-  const headers = await tokenHeaders(client, values["service-account"] as string | undefined);
+  const account = values["service-account"] as string | undefined;
   const named = values.pod as string | undefined;
-  const pods = named === undefined ? await setpointPods(client) : [await podNamed(client, named)];
+  const workload = values.workload as string | undefined;
+  // Anybody who can make a pod can give it the label: a token goes to none that was found by it alone.
+  if (account !== undefined && named === undefined && workload === undefined) {
+    throw new UsageError("--service-account sends a token: name the pod that gets it, with --pod or --workload");
+  }
+  const headers = await tokenHeaders(client, account);
+  const pods =
+    named !== undefined
+      ? [await podNamed(client, named)]
+      : workload !== undefined
+        ? await workloadPods(client, workload)
+        : await setpointPods(client);
   return pods.map((pod) => {
     const { namespace, name } = pod.metadata;
     const pathOf = (at: string): string => `/api/v1/namespaces/${namespace}/pods/${at}/proxy/timeline`;
@@ -141,6 +155,30 @@ async function podNamed(client: Client, text: string): Promise<ObjectOf<typeof P
   return client.get(Pod, name, { namespace });
 }
 
+const WORKLOADS = { deployment: Deployment, statefulset: StatefulSet, daemonset: DaemonSet };
+
+/** The running pods that a workload controls, by uid: names and labels can be borrowed. */
+async function workloadPods(client: Client, text: string): Promise<readonly ObjectOf<typeof Pod>[]> {
+  const parts = text.split("/");
+  const [namespace, word, name] = parts.length === 3 ? parts : [client.namespace, ...parts];
+  const kind = WORKLOADS[(word ?? "").toLowerCase() as keyof typeof WORKLOADS];
+  if (kind === undefined || !name || !namespace) {
+    throw new UsageError(`--workload ${text}: expected [NAMESPACE/]deployment/NAME, or statefulset, or daemonset`);
+  }
+  const { metadata } = await client.get(kind as Kind<KubeObject>, name, { namespace });
+  const isOf = (uids: ReadonlySet<string>) => (object: KubeObject) =>
+    (object.metadata.ownerReferences ?? []).some(({ uid, controller }) => controller === true && uids.has(uid));
+  let owners: ReadonlySet<string> = new Set([metadata.uid]);
+  if (kind === Deployment) {
+    const { items } = await client.list(ReplicaSet, { namespace });
+    owners = new Set(items.filter(isOf(owners)).map((set) => set.metadata.uid));
+  }
+  const { items } = await client.list(Pod, { namespace });
+  const pods = items.filter((pod) => isOf(owners)(pod) && pod.status?.phase === "Running");
+  if (pods.length === 0) throw new CommandError(`${text} in the namespace ${namespace} has no running pod`);
+  return pods;
+}
+
 function metricsPort({ metadata, spec }: ObjectOf<typeof Pod>): number {
   const ports = (spec?.containers ?? []).flatMap((container) => container.ports ?? []);
   const port = ports.find(({ name }) => name === "metrics")?.containerPort;
@@ -148,7 +186,10 @@ function metricsPort({ metadata, spec }: ObjectOf<typeof Pod>): number {
   return port;
 }
 
-/** Ten minutes, the least that servers give; the pod sees it, so the account should be allowed no more than /timeline. */
+/** What managers ask for: with a token for this audience, the pod that sees it can do nothing at the API server. */
+const TIMELINE_AUDIENCE = "setpoint.dev/timeline";
+
+/** For ten minutes, the least that servers give. */
 async function tokenHeaders(client: Client, account: string | undefined): Promise<Record<string, string>> {
   if (account === undefined) return {};
   const [namespace = "", name] = account.split("/");
@@ -157,7 +198,11 @@ async function tokenHeaders(client: Client, account: string | undefined): Promis
     ServiceAccount,
     name,
     "token",
-    { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 600 } },
+    {
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenRequest",
+      spec: { expirationSeconds: 600, audiences: [TIMELINE_AUDIENCE] },
+    },
     { namespace },
   );
   return { "x-setpoint-authorization": `Bearer ${answer.status.token}` };

@@ -1,7 +1,9 @@
 import { networkInterfaces } from "node:os";
-import { connect, controller, Manager, systemClock } from "setpoint";
+import { connect, controller } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { ClusterRole, ClusterRoleBinding } from "setpoint/kinds/rbac.authorization.k8s.io/v1";
 import { ConfigMap, Pod, ServiceAccount } from "setpoint/kinds/v1";
+import { Manager } from "setpoint/manager";
 import { expect, it } from "vitest";
 import { startKubernetes } from "../../../../tools/kubernetes/start.mjs";
 import { runMain } from "../testing/command-line.js";
@@ -40,7 +42,9 @@ it.skipIf(address === undefined)(
       code: 1,
       err: expect.stringMatching(/pod default\/operator answers 401.*--service-account/s),
     });
-    const shown = await runMain([...why, "--service-account", "default/viewer"]);
+    const unnamed = await runMain([...why, "--service-account", "default/viewer"]);
+    expect(unnamed).toMatchObject({ code: 2, err: expect.stringContaining("--pod or --workload") });
+    const shown = await runMain([...why, "--service-account", "default/viewer", "--pod", "default/operator"]);
     expect(shown.err).toBe("");
     expect(shown.out).toContain("v1/ConfigMap default/seen: lookers in pod default/operator");
     expect(shown.code).toBe(0);
@@ -58,7 +62,7 @@ it.skipIf(address === undefined)(
     while ([...plain.timeline.runs({ key: "default/seen" })].length === 0) await systemClock.sleep(20);
     await client.delete(Pod, "operator", { namespace, gracePeriodSeconds: 0 });
     await pretendPod(Number(new URL(plain.metricsUrl!).port));
-    const unencrypted = await runMain([...why, "--service-account", "default/viewer"]);
+    const unencrypted = await runMain([...why, "--service-account", "default/viewer", "--pod", "default/operator"]);
     expect(unencrypted).toMatchObject({ code: 0, out: expect.stringContaining("others in pod default/operator") });
 
     /** No node runs it: its address is this process's. */

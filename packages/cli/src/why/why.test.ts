@@ -1,7 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { controller, Manager, type RunRecord, systemClock } from "setpoint";
+import { controller } from "setpoint";
+import { systemClock } from "setpoint/clock";
+import type { RunRecord } from "setpoint/controller";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
+import { Manager } from "setpoint/manager";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CommandLine, runMain } from "../testing/command-line.js";
 import { nowText, runText } from "./run-text.js";
@@ -10,7 +13,7 @@ let cli: CommandLine;
 let manager: Manager;
 beforeAll(async () => {
   cli = await CommandLine.create();
-  manager = new Manager({ client: cli.plane.client, metrics: { host: "127.0.0.1", port: 0 }, graceMs: 100 });
+  manager = new Manager({ client: cli.plane.client, metrics: { host: "127.0.0.1", port: 0 }, grace: 100 });
   manager.add(
     controller(ConfigMap, {
       name: "copies",

@@ -1,12 +1,6 @@
-import {
-  type Client,
-  connect,
-  isSetpointError,
-  type ObjectOf,
-  type Random,
-  systemClock,
-  type WatchEvent,
-} from "setpoint";
+import { type Client, connect, isSetpointError, type ObjectOf } from "setpoint";
+import type { WatchEvent } from "setpoint/client";
+import { type Random, systemClock } from "setpoint/clock";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { startServer } from "./server-process.js";
 import { contentOf, objectOf, Writers } from "./writers.js";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Client, isSetpointError, type NewObject, type ObjectOf, type Random } from "setpoint";
+import { type Client, isSetpointError, type NewObject, type ObjectOf } from "setpoint";
+import type { Random } from "setpoint/clock";
 import { ConfigMap } from "setpoint/kinds/v1";
 
 type Stored = ObjectOf<typeof ConfigMap>;

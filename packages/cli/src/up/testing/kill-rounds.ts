@@ -1,5 +1,6 @@
 import { ASSIGNED_ANNOTATION } from "@setpoint/rancher-projects";
-import { type Client, connect, isSetpointError, type ObjectOf, type Random, systemClock } from "setpoint";
+import { type Client, connect, isSetpointError, type ObjectOf } from "setpoint";
+import { type Random, systemClock } from "setpoint/clock";
 import { Namespace } from "setpoint/kinds/v1";
 import { kubeconfigIn, UpProcess } from "./up-process.js";
 

@@ -1,14 +1,12 @@
-import type { RancherProjectsOptions } from "@setpoint/rancher-projects";
-import { connect, isAlreadyExists } from "setpoint";
-import type { OptionValues } from "../command.js";
-import type { ReadyMadeOperator } from "./ready-made.js";
+import type { Client } from "setpoint";
+import type { OptionValues, ReadyMadeOperator } from "setpoint/command";
+import type { RancherProjectsOptions } from "./rancher-projects.js";
 
 const MANAGEMENT = "management";
 const MOVES = ["always", "own", "never"] as const;
 const UNLABELLED = ["keep", "unassign"] as const;
 
-/** Its code is loaded when it is used: every command of the table is described at every start. */
-const load = () => import("@setpoint/rancher-projects");
+const load = () => import("./index.js");
 
 export const rancherProjectsOperator: ReadyMadeOperator = {
   name: "rancher-projects",
@@ -47,18 +45,27 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
     },
     "normalise-names": { type: "boolean", description: "lets Dev-Ops find the project Dev Ops" },
   },
+  examples: [
+    { text: "to see what it would do", command: "setpoint run rancher-projects --plan" },
+    { text: "on the cluster of the current kubeconfig", command: "setpoint run rancher-projects --leader-elect" },
+    {
+      text: "with Rancher's management API elsewhere",
+      command: "setpoint run rancher-projects --management-kubeconfig rancher.yaml",
+    },
+  ],
   async start(values) {
     const file = values["management-kubeconfig"] as string | undefined;
     const options = optionsOf(values);
     const { rancherProjects } = await load();
-    if (file === undefined) return { workloads: [rancherProjects(options)] };
+    if (file === undefined) return { loops: [rancherProjects(options)] };
+    const { connect } = await import("setpoint");
     const management = await connect({ kubeconfig: file });
     return {
-      workloads: [rancherProjects({ ...options, managementCluster: MANAGEMENT })],
+      loops: [rancherProjects({ ...options, managementCluster: MANAGEMENT })],
       clusters: { [MANAGEMENT]: management },
     };
   },
-  async workloads(isManagementElsewhere) {
+  async loops(isManagementElsewhere) {
     const { rancherProjects } = await load();
     return [rancherProjects(isManagementElsewhere ? { managementCluster: MANAGEMENT } : {})];
   },
@@ -67,9 +74,9 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
     const { Project, projectCrd, sampleProjects } = await load();
     const { CustomResourceDefinition } = await import("setpoint/kinds/apiextensions.k8s.io/v1");
     const { Namespace } = await import("setpoint/kinds/v1");
-    await ensure(() => client.create(CustomResourceDefinition, projectCrd));
-    await ensure(() => client.create(Namespace, { metadata: { name: "local" } }));
-    for (const project of sampleProjects) await ensure(() => client.create(Project, project as never));
+    await createMissing(() => client.create(CustomResourceDefinition, projectCrd));
+    await createMissing(() => client.create(Namespace, { metadata: { name: "local" } }));
+    for (const project of sampleProjects) await createMissing(() => client.create(Project, project as never));
   },
   tries: [
     "npx setpoint apply -f - <<< '{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {appOwner: DevOps}}}'",
@@ -89,8 +96,9 @@ function optionsOf(values: OptionValues): RancherProjectsOptions {
   };
 }
 
-/** What is there already stays as it is. */
-async function ensure(create: () => Promise<unknown>): Promise<void> {
+/** Leaves an object that exists as it is. */
+async function createMissing(create: () => ReturnType<Client["create"]>): Promise<void> {
+  const { isAlreadyExists } = await import("setpoint");
   try {
     await create();
   } catch (error) {
