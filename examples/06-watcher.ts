@@ -10,7 +10,7 @@ export const audit = (write: (line: string) => void): Watcher =>
     name: "audit",
     finalizer: "shop.example.com/audit",
     add: ({ metadata, spec }) => write(`${metadata.name}: ordered ${spec.count} ${spec.item}`),
-    update: (old, { metadata, spec }) => {
+    update: ({ metadata, spec }, old) => {
       if (old.spec.count !== spec.count) write(`${metadata.name}: ${old.spec.count} became ${spec.count}`);
     },
     delete: ({ metadata }) => write(`${metadata.name}: cancelled`),

@@ -1,5 +1,6 @@
 /** Example 01 in two processes with one lease: one works, the other waits with warm caches and takes over. */
-import { controller, type ManagerOptions, resource, run } from "setpoint";
+import { controller, resource, run } from "setpoint";
+import type { ManagerOptions } from "setpoint/manager";
 import { z } from "zod";
 
 export const Greeting = resource("example.com/v1/Greeting", {

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
-import { findCondition, type Manager } from "setpoint";
+import { findCondition } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Event, Service } from "setpoint/kinds/v1";
+import type { Manager } from "setpoint/manager";
 import { TestEnvironment } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { Greeting, greetings } from "./01-minimal.js";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ControlPlane, controlPlane } from "@setpoint/control-plane";
 import { rolldown } from "rolldown";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,

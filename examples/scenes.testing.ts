@@ -108,8 +108,7 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
       made(Team, { spec: { members: ["ann"] } }),
       changed(Team, { spec: { members: ["ann", "bob"] } }),
     ],
-    // One of them learns that desks have no conditions to show a wait in.
-    writes: 5,
+    writes: 4,
   }),
   "11-leader-election": () => ({
     options: { kinds: [LedGreeting], workloads: [ledGreetings], manager: led },

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
-import { systemClock } from "setpoint";
+import { systemClock } from "setpoint/clock";
 import { afterAll, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

@@ -1,5 +1,6 @@
 /** What @kubernetes/client-node is asked for most, here: load a config, list, patch, watch with a cache that survives. */
-import { type Client, Informers, isNotFound } from "setpoint";
+import { type Client, isNotFound } from "setpoint";
+import { Informers } from "setpoint/informer";
 import { ConfigMap, Pod } from "setpoint/kinds/v1";
 
 /** new KubeConfig(), loadFromDefault(), makeApiClient(CoreV1Api) became `await connect()`, which gives the client. */

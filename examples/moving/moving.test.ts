@@ -1,4 +1,5 @@
-import { serveWebhooks, systemClock } from "setpoint";
+import { serveWebhooks } from "setpoint/app";
+import { systemClock } from "setpoint/clock";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Namespace, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { TestEnvironment } from "setpoint/testing";

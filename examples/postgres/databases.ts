@@ -1,0 +1,42 @@
+/** Keeps databases in a cluster's servers: an external system, which a finalizer leaves clean. */
+import { controller, findCondition } from "setpoint";
+import { Secret } from "setpoint/kinds/v1";
+import { secretName } from "./children.js";
+import { PostgresCluster, PostgresDatabase } from "./kinds.js";
+
+/** A connection to the servers, as any driver gives it. Both calls may be repeated: a run may be, after a crash. */
+export interface Servers {
+  ensureDatabase(at: Address, name: string, owner: string, signal: AbortSignal): Promise<void>;
+  dropDatabase(at: Address, name: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly password: string;
+}
+
+const passwordOf = ({ data }: { readonly data?: Readonly<Record<string, string>> }): string =>
+  Buffer.from(data?.POSTGRES_PASSWORD ?? "", "base64").toString();
+
+export const databases = (servers: Servers) =>
+  controller(PostgresDatabase, {
+    uses: [PostgresCluster, Secret],
+    async reconcile({ metadata, spec }, ctx) {
+      // Where the cluster or its Secret is missing, the run waits until it appears. A change of either repeats it.
+      const cluster = await ctx.get(PostgresCluster, spec.cluster);
+      const secret = await ctx.get(Secret, secretName(spec.cluster));
+      if (findCondition(cluster.status?.conditions, "Ready")?.status !== "True") {
+        return ctx.waitFor("ClusterReady", { message: `${spec.cluster} is not ready` });
+      }
+      const at = { host: `${spec.cluster}.${metadata.namespace}.svc`, password: passwordOf(secret) };
+      await ctx.effect("database", (signal) => servers.ensureDatabase(at, metadata.name, spec.owner, signal));
+      ctx.condition({ type: "Ready", status: "True", reason: "Created", message: `is in ${spec.cluster}` });
+      return ctx.done();
+    },
+    async finalize({ metadata, spec }, ctx) {
+      const secret = await ctx.find(Secret, secretName(spec.cluster));
+      if (!secret) return; // the cluster is gone, and its databases with it
+      const at = { host: `${spec.cluster}.${metadata.namespace}.svc`, password: passwordOf(secret) };
+      await ctx.effect("drop", (signal) => servers.dropDatabase(at, metadata.name, signal));
+    },
+  });

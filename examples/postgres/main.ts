@@ -1,0 +1,11 @@
+/** `node main.ts --leader-elect`. This stand-in for a driver only prints: put the client of your choice in its place. */
+import { run } from "setpoint";
+import { operator } from "./operator.js";
+
+const servers = {
+  ensureDatabase: async ({ host }: { host: string }, name: string, owner: string) =>
+    console.log(`CREATE DATABASE ${name} OWNER ${owner} at ${host}`),
+  dropDatabase: async ({ host }: { host: string }, name: string) => console.log(`DROP DATABASE ${name} at ${host}`),
+};
+
+await run(operator(servers), { args: process.argv.slice(2) });

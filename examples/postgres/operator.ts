@@ -1,0 +1,20 @@
+/** The whole operator as one app: kinds, admission and both controllers. */
+import { app, RefusedError, validating } from "setpoint";
+import { clusters } from "./clusters.js";
+import { databases, type Servers } from "./databases.js";
+import { PostgresCluster, PostgresDatabase } from "./kinds.js";
+
+export const operator = (servers: Servers) =>
+  app({
+    name: "postgres",
+    kinds: [PostgresCluster, PostgresDatabase],
+    validate: [
+      validating(PostgresCluster, {
+        update({ spec }, old) {
+          if (spec.version >= old.spec.version) return;
+          throw new RefusedError(422, "Invalid", `spec.version: ${old.spec.version} cannot go back to ${spec.version}`);
+        },
+      }),
+    ],
+    reconcilers: [clusters, databases(servers)],
+  });

@@ -1,0 +1,111 @@
+import { StatefulSet } from "setpoint/kinds/apps/v1";
+import { CronJob } from "setpoint/kinds/batch/v1";
+import { Pod, Secret } from "setpoint/kinds/v1";
+import { TestEnvironment } from "setpoint/testing";
+import { expect, it } from "vitest";
+import { clusters } from "./clusters.js";
+import type { Servers } from "./databases.js";
+import { PostgresCluster, PostgresDatabase } from "./kinds.js";
+import { operator } from "./operator.js";
+
+const here = { namespace: "default" };
+const metadata = { ...here, name: "shop" };
+
+/** Servers that remember. */
+function fakeServers() {
+  const names = new Set<string>();
+  const servers: Servers = {
+    ensureDatabase: async ({ host, password }, name) => {
+      if (password === "") throw new Error("no password");
+      names.add(`${host}/${name}`);
+    },
+    dropDatabase: async ({ host }, name) => void names.delete(`${host}/${name}`),
+  };
+  return { servers, names };
+}
+
+const start = (servers: Servers = fakeServers().servers, seed = 1) =>
+  TestEnvironment.create({ workloads: [operator(servers)], simulate: true, seed });
+
+it("brings a cluster up, tells when it is ready, and then writes nothing more", async () => {
+  await using env = await start();
+  await env.client.create(PostgresCluster, { metadata, spec: { instances: 2, backupSchedule: "0 3 * * *" } });
+  await env.advance("1m");
+  const { status } = await env.client.get(PostgresCluster, "shop", here);
+  expect(status).toMatchObject({ ready: 2, conditions: [{ type: "Ready", status: "True" }, { type: "Reconciled" }] });
+  const writes = () =>
+    env.operator.requests.filter(({ method, path }) => method !== "GET" && path.includes("/default/"));
+  const before = writes().length;
+  await env.advance("10m");
+  expect(writes().slice(before)).toEqual([]);
+});
+
+it("makes the password once, and restarts the servers when a setting changes", async () => {
+  await using env = await start();
+  await env.client.create(PostgresCluster, { metadata, spec: {} });
+  await env.advance("1m");
+  const { data } = await env.client.get(Secret, "shop-superuser", here);
+  const { uid } = (await env.client.get(Pod, "shop-0", here)).metadata;
+  const settings = { max_connections: "200" };
+  await env.client.patch(PostgresCluster, "shop", { type: "merge", body: { spec: { settings } } }, here);
+  await env.advance("2m");
+  expect((await env.client.get(Pod, "shop-0", here)).metadata.uid).not.toBe(uid);
+  expect((await env.client.get(Secret, "shop-superuser", here)).data).toEqual(data);
+});
+
+it("removes the backup that is no longer wanted", async () => {
+  await using env = await start();
+  await env.client.create(PostgresCluster, { metadata, spec: { backupSchedule: "0 3 * * *" } });
+  await env.advance("1m");
+  expect(await env.client.find(CronJob, "shop-backup", here)).toBeDefined();
+  await env.client.patch(PostgresCluster, "shop", { type: "merge", body: { spec: { backupSchedule: null } } }, here);
+  await env.advance("1m");
+  expect(await env.client.find(CronJob, "shop-backup", here)).toBeUndefined();
+});
+
+it("makes a database when its cluster is ready, and drops it before it goes", async () => {
+  const { servers, names } = fakeServers();
+  await using env = await start(servers);
+  await env.client.create(PostgresDatabase, {
+    metadata: { ...here, name: "orders" },
+    spec: { cluster: "shop", owner: "ann" },
+  });
+  await env.advance("1m");
+  expect([...names]).toEqual([]);
+  await env.client.create(PostgresCluster, { metadata, spec: {} });
+  await env.advance("1m");
+  expect([...names]).toEqual(["shop.default.svc/orders"]);
+  await env.client.delete(PostgresDatabase, "orders", here);
+  await env.advance("1m");
+  expect([...names]).toEqual([]);
+  expect(await env.client.find(PostgresDatabase, "orders", here)).toBeUndefined();
+});
+
+it("refuses a version that goes back, and other storage", async () => {
+  await using env = await start();
+  await env.client.create(PostgresCluster, { metadata, spec: {} });
+  const patch = (spec: object) =>
+    env.client.patch(PostgresCluster, "shop", { type: "merge", body: { spec } as never }, here);
+  await expect(patch({ version: 16 })).rejects.toThrow("17 cannot go back to 16");
+  await expect(patch({ storage: "2Gi" })).rejects.toThrow("cannot change");
+});
+
+it("comes to the same end after a crash at any of its writes", async () => {
+  const passwords = new Set<string | undefined>();
+  let write = 0;
+  for (let hasCrashed = true; hasCrashed; ) {
+    await using env = await TestEnvironment.create({ kinds: [PostgresCluster], workloads: [clusters], seed: ++write });
+    const first = env.operator;
+    first.crashAfterWrite(write);
+    await env.client.create(PostgresCluster, { metadata, spec: {} });
+    await env.idle();
+    hasCrashed = first.hasCrashed;
+    if (hasCrashed) await env.start();
+    await env.idle();
+    expect((await env.client.get(PostgresCluster, "shop", here)).status?.ready).toBe(0);
+    expect((await env.client.get(StatefulSet, "shop", here)).spec?.replicas).toBe(1);
+    passwords.add((await env.client.get(Secret, "shop-superuser", here)).data?.POSTGRES_PASSWORD);
+  }
+  expect(write).toBeGreaterThan(5);
+  expect(passwords.size).toBe(write);
+}, 120_000);
