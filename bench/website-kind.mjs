@@ -53,3 +53,15 @@ export async function createAll(count, width, create) {
   };
   await Promise.all(Array.from({ length: width }, worker));
 }
+
+/** The objects' JSON without managedFields, in bytes. */
+export async function jsonBytes(client) {
+  let bytes = 0;
+  for await (const page of client.pages(WEBSITE, { limit: 1000 })) {
+    for (const { metadata, ...rest } of page.items) {
+      const { managedFields: _, ...kept } = metadata;
+      bytes += Buffer.byteLength(JSON.stringify({ ...rest, metadata: kept }));
+    }
+  }
+  return bytes;
+}

@@ -7,7 +7,8 @@ import { startKubernetes } from "../../tools/kubernetes/start.mjs";
 import { buildGoProgram } from "../go-program.mjs";
 import { compare } from "../report.mjs";
 import { buildRustProgram } from "../rust-program.mjs";
-import { createWebsites, jsonBytes } from "./websites.mjs";
+import { jsonBytes } from "../website-kind.mjs";
+import { createWebsites } from "./websites.mjs";
 
 const COUNT = Number(process.env.COLD_SYNC_OBJECTS ?? 20_000);
 const ROUNDS = Number(process.env.COLD_SYNC_ROUNDS ?? 5);

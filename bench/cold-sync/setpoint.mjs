@@ -1,5 +1,6 @@
 // Syncs an informer of the benchmark's kind, once, and prints what it cost; with `memory`, what it keeps (--expose-gc).
-import { connect, Informers } from "../../packages/setpoint/dist/index.js";
+import { connect } from "../../packages/setpoint/dist/index.js";
+import { Informers } from "../../packages/setpoint/dist/informer/index.js";
 import { WEBSITE } from "../website-kind.mjs";
 import { keyOf } from "./websites.mjs";
 

@@ -37,15 +37,3 @@ export async function createWebsites(client, count) {
   }
   await createAll(count, 32, (number) => client.create(WEBSITE, website(number)));
 }
-
-/** The objects' JSON without managedFields, in bytes. */
-export async function jsonBytes(client) {
-  let bytes = 0;
-  for await (const page of client.pages(WEBSITE, { limit: 1000 })) {
-    for (const { metadata, ...rest } of page.items) {
-      const { managedFields: _, ...kept } = metadata;
-      bytes += Buffer.byteLength(JSON.stringify({ ...rest, metadata: kept }));
-    }
-  }
-  return bytes;
-}

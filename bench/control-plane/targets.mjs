@@ -1,4 +1,4 @@
-// The two servers that are measured, started anew: { target, pids, stop, startMs }.
+// The two servers that are measured, started anew: { target, pids, stop, startMs }; ours has a `kubeconfig` too.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ export async function startSetpoint({ workloads = "false" } = {}) {
     const target = targetOf(readFileSync(kubeconfig, "utf8"));
     const { status } = await once(target, { method: "GET", path: "/api/v1/namespaces/default" });
     if (status !== 200) throw new Error(`the first answer is ${status}`);
-    return { target, pids: [child.pid], stop, startMs: performance.now() - startedMs };
+    return { target, kubeconfig, pids: [child.pid], stop, startMs: performance.now() - startedMs };
   } catch (error) {
     await stop();
     throw error;

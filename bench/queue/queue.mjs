@@ -3,7 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { systemClock, systemRandom, WorkQueue } from "../../packages/setpoint/dist/index.js";
+import { systemClock, systemRandom } from "../../packages/setpoint/dist/clock/index.js";
+import { WorkQueue } from "../../packages/setpoint/dist/queue/index.js";
 import { buildGoProgram } from "../go-program.mjs";
 import { compare } from "../report.mjs";
 

@@ -5,7 +5,8 @@
 //   follow COUNT                       nothing is to be written; whatever has an event runs. Answered after COUNT events:
 //                                      how long after each was sent a reconcile had its object in hand.
 import { createInterface } from "node:readline";
-import { connect, controller, Manager } from "../../packages/setpoint/dist/index.js";
+import { connect, controller } from "../../packages/setpoint/dist/index.js";
+import { Manager } from "../../packages/setpoint/dist/manager/index.js";
 import { WEBSITE } from "../website-kind.mjs";
 import { CONFIG_MAP } from "./websites.mjs";
 

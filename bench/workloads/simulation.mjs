@@ -1,7 +1,7 @@
 // simulation.mjs DEPLOYMENTS STATEFUL_SETS: brings workloads to life in this process and in virtual time, and prints what
 // it took as JSON: { seconds, processor, memory }, the start of the control plane left out.
 import { controlPlane } from "@setpoint/control-plane";
-import { seededRandom } from "setpoint";
+import { seededRandom } from "setpoint/clock";
 import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import { VirtualClock } from "setpoint/testing";
 

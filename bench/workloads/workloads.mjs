@@ -3,6 +3,8 @@
 // for each round, with pods made ready by the same script on both sides; medians. Then ours alone once more as tests use
 // it: in one process, in memory, in virtual time, with pods that are simulated; beside the same peer, which has no
 // other way. The peer's limit of 20 requests a second is lifted: it would be all that is measured.
+// First of all, an operator's 500 clusters of eight children in one namespace beside 100, in virtual time: the time for one
+// cluster must not grow with their number. BENCH_ONLY=clusters ends there; the rest needs kube-apiserver.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -17,6 +19,8 @@ const STATEFUL_SETS = Math.round(DEPLOYMENTS / 5);
 const CONNECTIONS = 8;
 const PEER = "kube-apiserver 1.36 + etcd 3.6 + kube-controller-manager 1.36";
 const SIMULATION = fileURLToPath(new URL("simulation.mjs", import.meta.url));
+const CLUSTERS = fileURLToPath(new URL("clusters.mjs", import.meta.url));
+const [MANY, FEW] = [500, 100];
 const DEADLINE_MS = 300_000;
 
 const CONTROLLERS =
@@ -112,7 +116,33 @@ async function simulate() {
   return JSON.parse(stdout);
 }
 
+/** What one of so many clusters takes. */
+const perCluster = (count) => async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLUSTERS, String(count)]);
+  const { seconds, processor } = JSON.parse(stdout);
+  console.error(`${process.execPath} ${CLUSTERS} ${count} ${stdout.trim()}`);
+  return { seconds: seconds / count, processor: processor / count };
+};
+
+async function clusterRows() {
+  const [many, few] = await interleaved(ROUNDS, [perCluster(MANY), perCluster(FEW)]);
+  const row = (metric, key) =>
+    compare(
+      `${MANY} clusters of 8 children: ${metric}`,
+      "s/cluster",
+      many.map((each) => each[key]),
+      `${FEW} clusters`,
+      few.map((each) => each[key]),
+    );
+  return [row("until ready, in virtual time", "seconds"), row("processor time, in virtual time", "processor")];
+}
+
 export async function measure() {
+  const clusters = await clusterRows();
+  return process.env.BENCH_ONLY === "clusters" ? clusters : [...clusters, ...(await workloadRows())];
+}
+
+async function workloadRows() {
   const [ours, theirs, simulated] = await interleaved(ROUNDS, [
     onFresh(() => startSetpoint({ workloads: CONTROLLERS }), round),
     onFresh(() => startPeer({ controllerManager: true, controllerManagerFlags: UNLIMITED }), round),

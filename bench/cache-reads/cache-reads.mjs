@@ -1,0 +1,78 @@
+// Reads from an informer beside controller-runtime's typed cache: gets of objects read lately, and lists by label selector, by
+// field and by index that match one object in a hundred; then what is only told: gets and lists that find nothing
+// parsed, and lists of everything. The peer's lists are measured with the copies that it makes by default and without.
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { connect } from "../../packages/setpoint/dist/index.js";
+import { startSetpoint } from "../control-plane/targets.mjs";
+import { buildGoProgram } from "../go-program.mjs";
+import { compare } from "../report.mjs";
+import { interleaved } from "../rounds.mjs";
+import { jsonBytes } from "../website-kind.mjs";
+import { createWebsites } from "./websites.mjs";
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const COUNTS = (process.env.CACHE_READS_OBJECTS ?? "200,2000,20000").split(",").map(Number);
+const PEER = "controller-runtime 0.25.2 cache, typed";
+const UNCOPIED = `${PEER}, UnsafeDisableDeepCopy`;
+const OURS = ["--expose-gc", fileURLToPath(new URL("setpoint.mjs", import.meta.url))];
+
+export async function measure() {
+  const theirs = buildGoProgram(new URL("controller-runtime/", import.meta.url));
+  const rows = [];
+  for (const count of COUNTS) rows.push(...(await rowsOf(count, theirs)));
+  return rows;
+}
+
+async function rowsOf(count, theirs) {
+  const server = await startSetpoint();
+  try {
+    const client = await connect({ kubeconfig: server.kubeconfig });
+    await createWebsites(client, count);
+    const bytes = await jsonBytes(client);
+    await client[Symbol.asyncDispose]();
+    const run = (program, args) => () => {
+      const env = { ...process.env, KUBECONFIG: server.kubeconfig, NODE_ENV: "production" };
+      const command = [...args, String(count)];
+      const output = execFileSync(program, command, { env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+      console.error(`${[program, ...command].join(" ")} ${output.trim()}`);
+      return JSON.parse(output);
+    };
+    const [ours, peer] = await interleaved(ROUNDS, [run(process.execPath, OURS), run(theirs, [])]);
+    const row = (what, key, theirKey = key, name = PEER) =>
+      compare(
+        `${count} objects: ${what}`,
+        "ns",
+        ours.map((each) => each[key]),
+        name,
+        peer.map((each) => each[theirKey]),
+      );
+    const memory = (what, key) =>
+      compare(
+        `${count} objects: ${what}`,
+        "bytes",
+        ours.map((each) => each[key]),
+        "JSON without managedFields",
+        [bytes],
+      );
+    return [
+      row("get, read lately", "get"),
+      ...[PEER, UNCOPIED].flatMap((name) => {
+        const mode = name === UNCOPIED ? ", no copies" : "";
+        return [
+          row("list by label, 1 %", "label", `label${mode}`, name),
+          row("list by field, 1 %", "field", `field${mode}`, name),
+          row("list by index, 1 %", "index", `index${mode}`, name),
+        ];
+      }),
+      row("list by label, 1 %, any", "coldLabel", "label"),
+      row("get, any", "cold"),
+      row("whole list", "whole"),
+      row("whole list", "whole", "whole, no copies", UNCOPIED),
+      memory("memory after the cold sync", "kept"),
+      memory("memory after all these reads", "keptInUse"),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
