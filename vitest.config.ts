@@ -2,22 +2,14 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { SkippedReporter } from "./tools/vitest/skipped-reporter.js";
+import { sourceAliases } from "./tools/vitest/source-aliases.js";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Tests run on the sources, so that they never see a stale build; child processes that tests start run the build. */
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: /^fast-check$/, replacement: at("tools/vitest/fast-check.ts") },
-      { find: /^setpoint$/, replacement: at("packages/setpoint/src/index.ts") },
-      { find: /^setpoint\/testing$/, replacement: at("packages/setpoint/src/testing/index.ts") },
-      { find: /^setpoint\/kinds\/(.*)$/, replacement: at("packages/setpoint/src/kinds/builtin/$1.ts") },
-      { find: /^@setpoint\/sqlite$/, replacement: at("packages/sqlite/src/index.ts") },
-      { find: /^@setpoint\/control-plane$/, replacement: at("packages/control-plane/src/index.ts") },
-      { find: /^@setpoint\/cli$/, replacement: at("packages/cli/src/index.ts") },
-      { find: /^@setpoint\/rancher-projects$/, replacement: at("operators/rancher-projects/src/index.ts") },
-    ],
+    alias: [{ find: /^fast-check$/, replacement: at("tools/vitest/fast-check.ts") }, ...sourceAliases(at("."))],
   },
   test: {
     include: ["{packages,operators}/*/src/**/*.test.ts", "{examples,tools}/**/*.test.ts"],

@@ -12,7 +12,7 @@ const SMALLER = ["kinds", "manager"];
 export function eagerChunks(folder, entries) {
   const index = "src/index.ts";
   if (!entries.includes(index)) return [];
-  const sets = SMALLER.map((name) => [name, entries.filter((entry) => entry.startsWith(`src/${name}/`))]);
+  const sets = SMALLER.map((name) => [name, entries.filter((entry) => isSmaller(entry, name))]);
   const paths = (starts) => starts.map((start) => join(folder, start));
   const isEager = reachedFrom(paths([index]));
   const eager = [...sets.filter(([, starts]) => starts.length > 0), [basename(folder), [index]]].map(
@@ -29,6 +29,11 @@ export function eagerChunks(folder, entries) {
   const needsMore = packagesBeyond(isEager);
   const later = (id, graph) => (needsMore(id, graph) ? null : "later");
   return [...eager, { name: later, debugName: "later", minShareCount: 2, priority: 1 }];
+}
+
+/** The index of a folder shares nearly everything with that of the package. */
+function isSmaller(entry, name) {
+  return entry.startsWith(`src/${name}/`) && entry !== `src/${name}/index.ts`;
 }
 
 /** What is bundled: files, and the helpers that the toolchain adds. */

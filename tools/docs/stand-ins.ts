@@ -7,21 +7,21 @@ import type { Socket } from "node:net";
 import {
   type App,
   type Client,
-  type Clock,
   controller,
   type Desired,
   type KubeObject,
-  type Manager,
   type ObjectOf,
-  type Route,
   type RouteResult,
   resource,
-  type Transport,
-  type Validator,
-  type WorkQueue,
 } from "setpoint";
+import type { Route, Validator } from "setpoint/app";
+import type { Transport } from "setpoint/client";
+import type { Clock } from "setpoint/clock";
+import type { GraphKind } from "setpoint/graph";
 import type { Deployment } from "setpoint/kinds/apps/v1";
 import type { ConfigMap } from "setpoint/kinds/v1";
+import type { Manager } from "setpoint/manager";
+import type { WorkQueue } from "setpoint/queue";
 import type { expect as vitestExpect } from "vitest";
 import { z as zod } from "zod";
 
@@ -59,6 +59,7 @@ declare global {
   function addUp(): RouteResult;
 
   // What a program has at hand.
+  const Table: GraphKind<{ sql: string }, { rows: number }>;
   const client: Client;
   const edge: Client;
   const manager: Manager;
@@ -80,6 +81,9 @@ declare global {
   function followPrices(signal: AbortSignal): Promise<void>;
   function checkStock(order: KubeObject): void;
   function removeDnsRecord(site: KubeObject, signal: AbortSignal): Promise<void>;
+
+  function buildTable(sql: string, signal: AbortSignal): Promise<number>;
+  function dropTable(name: string): Promise<void>;
 
   // Other packages.
   const z: typeof zod;

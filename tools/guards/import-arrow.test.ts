@@ -4,20 +4,23 @@ import { importsOf, isTestSupport, type Package, packages } from "./sources.js";
 
 /** docs/architecture.md, section 4: what each folder of `setpoint` stands on, besides itself. */
 const BASE = ["clock", "errors"];
-const READING = [...BASE, "kinds", "client", "informer"];
-const CONTROLLER = [...READING, "queue", "controller"];
+const READING = [...BASE, "loop", "kinds", "client", "informer"];
+const LOOPS = [...BASE, "loop", "queue"];
+const CONTROLLER = [...READING, ...LOOPS, "graph", "controller"];
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   clock: ["errors"],
-  queue: BASE,
+  loop: BASE,
+  queue: [...BASE, "loop"],
   kinds: BASE,
-  client: [...BASE, "kinds"],
-  informer: [...BASE, "kinds", "client"],
-  controller: [...READING, "queue"],
+  client: [...BASE, "loop", "kinds"],
+  informer: [...BASE, "loop", "kinds", "client"],
+  graph: LOOPS,
+  controller: [...READING, ...LOOPS, "graph"],
   app: CONTROLLER,
   manager: [...CONTROLLER, "app"],
-  graph: [...BASE, "queue"],
-  testing: [...CONTROLLER, "app", "manager", "graph"],
+  command: [...CONTROLLER, "app", "manager"],
+  testing: [...CONTROLLER, "app", "manager"],
 };
 
 /** What each package may use of the others, by name. */

@@ -104,7 +104,7 @@ function checkImports(entries) {
     join(consumer, "imports.mjs"),
     `process.on("warning", (warning) => { if (!/SQLite/.test(warning.message)) throw warning; });
 ${lines.join("\n")}
-const { resource, kindId } = await import("setpoint");
+const { resource } = await import("setpoint"); const { kindId } = await import("setpoint/kinds");
 const { Deployment } = await import("setpoint/kinds/apps/v1");
 const Website = resource("web.example.com/v1/Website", { spec: { type: "object", properties: { size: { type: "integer", default: 1 } } } });
 const { spec } = Website.withDefaults({ metadata: { name: "a" } });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Declaration, declarationsOf } from "./declaration.js";
@@ -9,7 +10,9 @@ const FOLDERS: Readonly<Record<string, string>> = {
   kinds: "Kinds: resources of one's own, built-in ones, and the values in them.",
   client: "The client: requests to an API server, their errors, and how they are sent.",
   informer: "Informers: the caches that watches keep up to date.",
+  loop: "What every control loop shares: outcomes, logs, fences, back-off.",
   queue: "The work queue.",
+  graph: "`setpoint/graph`: resources that refer to each other, scheduled along their graph.",
   controller: "Controllers and watchers: what users declare, and what runs it.",
   app: "Apps: admission, conversion, routes, manifests and stores.",
   manager: "The manager: everything in one process, with leader election, health, metrics and RBAC.",
@@ -18,10 +21,20 @@ const FOLDERS: Readonly<Record<string, string>> = {
   testing: "`setpoint/testing`: an operator and an API server in one test.",
 };
 
+const ENTRIES = [
+  "index",
+  ...Object.keys(FOLDERS)
+    .map((folder) => `${folder}/index`)
+    .filter((entry) => !entry.startsWith("testing") && existsSync(file(`packages/setpoint/dist/${entry}.d.ts`))),
+  "kinds/quantity",
+  "informer/redis-bodies",
+  "informer/memcached-bodies",
+];
+
 const exported = [
-  ...["index", "errors/registry", "informer/redis-bodies", "informer/memcached-bodies"]
-    .flatMap((entry) => declarationsOf(file(`packages/setpoint/dist/${entry}.d.ts`)))
-    .filter(({ name }, at, all) => all.findIndex((other) => other.name === name) === at),
+  ...ENTRIES.flatMap((entry) => declarationsOf(file(`packages/setpoint/dist/${entry}.d.ts`))).filter(
+    ({ name }, at, all) => all.findIndex((other) => other.name === name) === at,
+  ),
   ...declarationsOf(file("packages/setpoint/dist/testing/index.d.ts")).map((each) => ({ ...each, folder: "testing" })),
 ].filter(({ folder }) => folder in FOLDERS);
 
