@@ -35,21 +35,26 @@ export class TestPlane implements AsyncDisposable {
   readonly clock: VirtualClock;
   readonly storage: MemoryStorage;
   readonly registry: Registry;
+  /** What its loops have logged. */
+  readonly logged: readonly string[];
 
-  private constructor(clock: VirtualClock, storage: MemoryStorage, registry: Registry) {
+  private constructor(clock: VirtualClock, storage: MemoryStorage, registry: Registry, logged: readonly string[]) {
     this.clock = clock;
     this.storage = storage;
     this.registry = registry;
+    this.logged = logged;
   }
 
   static async start(options: TestPlaneOptions = {}): Promise<TestPlane> {
     const clock = new VirtualClock();
     const storage = new MemoryStorage({ clock });
+    const logged: string[] = [];
     const registry = new Registry({
       storage,
       clock,
       random: seededRandom(1),
       facts: await loadFacts(),
+      log: (message, error) => void logged.push(`${message}: ${String(error)}`),
       writeParts: () => ({ admission: options.admission?.(storage) ?? [] }),
       authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
       authorizer: {
@@ -57,7 +62,7 @@ export class TestPlane implements AsyncDisposable {
       },
     });
     await registry.writeSide();
-    return new TestPlane(clock, storage, registry);
+    return new TestPlane(clock, storage, registry, logged);
   }
 
   /** Sends a request; `target` is path and query. */

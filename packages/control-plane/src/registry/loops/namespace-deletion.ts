@@ -9,7 +9,7 @@ import { update } from "../write/update.js";
 import { removeAll } from "./content-removal.js";
 import { type NamespaceCondition, namespaceFindings, withFindings } from "./namespace-conditions.js";
 import { planeRequest } from "./plane-write.js";
-import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
+import { type LoopEnvironment, type Turn, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "namespace-controller";
 const NAMESPACES = "/namespaces";
@@ -52,17 +52,18 @@ export class NamespaceDeletion implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
   }
 
-  async #empty(name: string, signal: AbortSignal): Promise<void> {
+  /** What keeps a namespace is told by its conditions, not by the log: it waits for others to let their objects go. */
+  async #empty(name: string, signal: AbortSignal): Promise<Turn> {
     const { storage, clock } = this.#environment;
     const namespace = storage.get(NAMESPACES, name);
     const deletedAt = namespace?.object.metadata.deletionTimestamp;
-    if (namespace === undefined || deletedAt === undefined) return;
-    if (!(namespace.object as NamespaceLike).spec?.finalizers?.includes("kubernetes")) return;
+    if (namespace === undefined || deletedAt === undefined) return "done";
+    if (!(namespace.object as NamespaceLike).spec?.finalizers?.includes("kubernetes")) return "done";
     const graceSeconds = graceLeft(storage.snapshot(PODS)!.entries({ namespace: name }), deletedAt, clock.now());
     const pods = await this.#removed(name, PODS, graceSeconds, signal);
     if (pods.remaining.length > 0) {
       await this.#report(name, pods.failures, [], signal);
-      if (pods.failures.length > 0) throw contentFailure(pods.failures);
+      if (pods.failures.length > 0) return "again";
       return this.#lookAgain(name, graceSeconds > 0 ? graceSeconds : FINALIZER_SECONDS);
     }
     const failures = [...pods.failures];
@@ -73,18 +74,20 @@ export class NamespaceDeletion implements AsyncDisposable {
       remaining.push(...rest.remaining);
     }
     await this.#report(name, failures, remaining, signal);
-    if (failures.length > 0) throw contentFailure(failures);
+    if (failures.length > 0) return "again";
     if (remaining.length > 0) return this.#lookAgain(name, FINALIZER_SECONDS);
     await this.#change(name, "finalize", signal, (object) => {
       const { finalizers = [], ...spec } = object.spec ?? {};
       const others = finalizers.filter((each) => each !== "kubernetes");
       return { ...object, spec: others.length === 0 ? spec : { ...spec, finalizers: others } };
     });
+    return "done";
   }
 
   /** After half of the time that the rest is thought to need, as the real controller does. */
-  #lookAgain(name: string, expectedSeconds: number): void {
+  #lookAgain(name: string, expectedSeconds: number): Turn {
     this.#loop.addAfter(name, (Math.floor(expectedSeconds / 2) + 1) * 1_000);
+    return "done";
   }
 
   *#otherResources(): Iterable<string> {
@@ -163,10 +166,6 @@ interface Removal {
 
 function hasFinalizers({ object }: StoredObject): boolean {
   return (object.metadata.finalizers?.length ?? 0) > 0;
-}
-
-function contentFailure(failures: readonly string[]): Error {
-  return new Error(failures.join(", "));
 }
 
 interface PodLike {

@@ -15,14 +15,17 @@ const KEYS_PER_TURN = 16;
 /** Receives what went wrong in a loop and will be tried again. */
 export type LoopLog = (message: string, error: unknown) => void;
 
+/** What a turn says of its key: nothing more to do for now, or to be tried again, later each time, without a line in the log. */
+export type Turn = "done" | "again";
+
 /**
  * Works on keys one after the other, each as often as it was added since its last turn, but never twice at once. What
- * fails is tried again, later each time.
+ * fails is logged and tried again, later each time.
  */
 export class WorkLoop implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #log: LoopLog;
-  readonly #work: (key: string, signal: AbortSignal) => Promise<void>;
+  readonly #work: (key: string, signal: AbortSignal) => Promise<Turn> | Promise<void>;
   readonly #keys = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #retries = new Map<string, Disposable>();
@@ -31,7 +34,7 @@ export class WorkLoop implements AsyncDisposable {
 
   constructor(
     { clock, log }: { readonly clock: Clock; readonly log: LoopLog },
-    work: (key: string, signal: AbortSignal) => Promise<void>,
+    work: (key: string, signal: AbortSignal) => Promise<Turn> | Promise<void>,
   ) {
     // All that a turn has under way listens: deletes of many objects at once, and their webhooks.
     setMaxListeners(0, this.#lifetime.signal);
@@ -78,8 +81,9 @@ export class WorkLoop implements AsyncDisposable {
       if (this.#lifetime.signal.aborted) break;
       this.#keys.delete(key);
       try {
-        await this.#work(key, this.#lifetime.signal);
-        this.#failures.delete(key);
+        const turn = await this.#work(key, this.#lifetime.signal);
+        if (turn === "again") this.#retryLater(key);
+        else this.#failures.delete(key);
       } catch (error) {
         if (!this.#lifetime.signal.aborted) this.#log(`${key}: will be tried again`, error);
         this.#retryLater(key);

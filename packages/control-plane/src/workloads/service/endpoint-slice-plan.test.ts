@@ -56,6 +56,18 @@ describe("the slices of a service", () => {
     expect(plan(pods(151), slices)).toMatchObject({ create: [], change: [{ name: "slice-1" }], remove: [] });
   });
 
+  it("are recycled where others are wanted, so that no moment shows an empty slice beside a full one", () => {
+    const { create, change, remove } = plan([pod(1)], stored([]));
+    expect([create, remove]).toEqual([[], []]);
+    expect(change).toMatchObject([{ name: "slice-0", body: { ports: [{ port: 8080 }], endpoints: [{}] } }]);
+    const emptied = plan([], stored([pod(1), pod(2, { port: 9090 })]));
+    expect(emptied).toMatchObject({
+      create: [],
+      change: [{ name: "slice-0", body: { ports: [] } }],
+      remove: ["slice-1"],
+    });
+  });
+
   it("are apart for pods whose ports differ, and leave out pods that have ended", () => {
     const slices = stored([pod(1), pod(2, { port: 9090 }), pod(3, { phase: "Succeeded" })]);
     expect(slices.map(({ ports, endpoints }) => [ports?.[0]?.port, endpoints?.length])).toEqual([

@@ -29,7 +29,8 @@ export function isManaged({ metadata }: EndpointSlice): boolean {
 
 /**
  * The slices of a service: its pods by family and ports, a hundred at most in each; one without endpoints where there
- * are none. A pod whose node is not there is none of them. An endpoint stays in the slice that it is in, so that a change of one pod changes one slice.
+ * are none. A pod whose node is not there is none of them. An endpoint stays in the slice that it is in, so that a change
+ * of one pod changes one slice. A slice that would go becomes the one that is missing, so that nobody sees both.
  */
 export function planSlices(
   service: Service,
@@ -39,13 +40,13 @@ export function planSlices(
 ): SlicePlan {
   const labels = labelsOf(service);
   const left = new Set(existing);
-  const create: NewObject<EndpointSlice>[] = [];
+  const missing: Group[] = [];
   const change: { name: string; body: SliceBody }[] = [];
   for (const { addressType, ports, endpoints } of groupsOf(service, pods, nodes)) {
     const slices = existing.filter((slice) => slice.addressType === addressType && samePorts(slice.ports, ports));
     for (const { slice, chunk } of placed(slices, endpoints)) {
       if (!slice) {
-        create.push(newSlice(service, labels, addressType, ports, chunk));
+        missing.push({ addressType, ports, endpoints: chunk });
         continue;
       }
       left.delete(slice);
@@ -53,7 +54,27 @@ export function planSlices(
       if (isChanged(slice, body)) change.push({ name: slice.metadata.name, body });
     }
   }
-  return { create, change, remove: [...left].map(({ metadata }) => metadata.name) };
+  const { recycled, create, remove } = recycle(missing, left);
+  for (const [slice, { ports, endpoints }] of recycled) {
+    change.push({
+      name: slice.metadata.name,
+      body: { metadata: { labels: labelChange(slice, labels) }, endpoints, ports },
+    });
+  }
+  return { create: create.map((group) => newSlice(service, labels, group)), change, remove };
+}
+
+/** Pairs slices that are missing with those that would go; a slice keeps its address type for life. */
+export function recycle<T extends { readonly addressType: string }>(missing: readonly T[], left: Set<EndpointSlice>) {
+  const recycled: (readonly [slice: EndpointSlice, wanted: T])[] = [];
+  const create: T[] = [];
+  for (const wanted of missing) {
+    const slice = [...left].find(({ addressType }) => addressType === wanted.addressType);
+    if (slice) recycled.push([slice, wanted]);
+    else create.push(wanted);
+    if (slice) left.delete(slice);
+  }
+  return { recycled, create, remove: [...left].map(({ metadata }) => metadata.name) };
 }
 
 interface Group {
@@ -108,9 +129,7 @@ function placed(slices: readonly EndpointSlice[], endpoints: readonly Endpoint[]
 function newSlice(
   service: Service,
   labels: Readonly<Record<string, string>>,
-  addressType: AddressType,
-  ports: readonly EndpointPort[],
-  endpoints: readonly Endpoint[],
+  { addressType, ports, endpoints }: Group,
 ): NewObject<EndpointSlice> {
   const { name, namespace } = service.metadata;
   const ownerReferences = [controllerReference(Service, service)];

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointPort, EndpointSlice } from "setpoint/kinds/disco
 import { type EndpointAddress, type EndpointSubset, Endpoints } from "setpoint/kinds/v1";
 import { controllerReference } from "../owner-claims.js";
 import { type AddressType, familyOf } from "./endpoint.js";
-import { MANAGER_LABEL, SERVICE_LABEL, sameValue } from "./endpoint-slice-plan.js";
+import { MANAGER_LABEL, recycle, SERVICE_LABEL, sameValue } from "./endpoint-slice-plan.js";
 
 const MANAGER = "endpointslicemirroring-controller.k8s.io";
 const MOST_ADDRESSES = 1_000;
@@ -27,16 +27,14 @@ export function isMirrored({ metadata }: EndpointSlice): boolean {
 export function planMirror(endpoints: Endpoints, isWanted: boolean, existing: readonly EndpointSlice[]): MirrorPlan {
   const wanted = isWanted ? (endpoints.subsets ?? []).flatMap(slicesOf) : [];
   const left = new Set(existing);
-  const create: NewObject<EndpointSlice>[] = [];
+  const missing: WantedSlice[] = [];
   const change: { name: string; body: object }[] = [];
   const metadata = metadataOf(endpoints);
-  for (const { addressType, ports, endpoints: all } of wanted) {
-    const known = [...left].find((slice) => slice.addressType === addressType && sameValue(slice.ports ?? [], ports));
+  for (const slice of wanted) {
+    const { addressType, ports, endpoints: all } = slice;
+    const known = [...left].find((each) => each.addressType === addressType && sameValue(each.ports ?? [], ports));
     if (!known) {
-      const { name, namespace } = endpoints.metadata;
-      const made = { ...metadata, generateName: `${name}-`, namespace: namespace! };
-      const ownerReferences = [controllerReference(Endpoints, endpoints)];
-      create.push({ metadata: { ...made, ownerReferences }, addressType, ports, endpoints: all } as never);
+      missing.push(slice);
       continue;
     }
     left.delete(known);
@@ -48,7 +46,18 @@ export function planMirror(endpoints: Endpoints, isWanted: boolean, existing: re
     if (!isSame)
       change.push({ name: known.metadata.name, body: { metadata: replaced(known, metadata), endpoints: all } });
   }
-  return { create, change, remove: [...left].map(({ metadata: { name } }) => name) };
+  const { recycled, create, remove } = recycle(missing, left);
+  for (const [known, { ports, endpoints: all }] of recycled) {
+    change.push({ name: known.metadata.name, body: { metadata: replaced(known, metadata), ports, endpoints: all } });
+  }
+  return { create: create.map((slice) => newSlice(endpoints, metadata, slice)), change, remove };
+}
+
+function newSlice(endpoints: Endpoints, copied: Copied, slice: WantedSlice): NewObject<EndpointSlice> {
+  const { name, namespace } = endpoints.metadata;
+  const ownerReferences = [controllerReference(Endpoints, endpoints)];
+  const metadata = { ...copied, generateName: `${name}-`, namespace: namespace!, ownerReferences };
+  return { metadata, ...slice } as NewObject<EndpointSlice>;
 }
 
 interface Copied {
