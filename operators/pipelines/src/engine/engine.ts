@@ -1,0 +1,144 @@
+/** One column as the engine names and types it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A table that a statement reads, as it is written there. */
+export interface TableMention {
+  readonly catalog?: string;
+  readonly schema?: string;
+  readonly table: string;
+  /** Offset of the mention in the statement's text, in characters. */
+  readonly offset: number;
+}
+
+/** What the engine's parser says about one statement. Names of common table expressions are no mentions. */
+export type ParsedStatement =
+  | {
+      readonly type: "parsed";
+      readonly tables: readonly TableMention[];
+      /** Paths and globs that the statement reads: `FROM 'data/*.csv'`, `read_parquet('x')`. */
+      readonly files: readonly string[];
+      /** Equal for statements that differ in comments, white space or the case of keywords and identifiers only. */
+      readonly hash: string;
+      /** False where the parser could not break the statement down; `tables` then comes from its tokens. */
+      readonly isExact: boolean;
+    }
+  | { readonly type: "invalid"; readonly message: string; readonly offset?: number };
+
+/** How the rows of a query come to the table. */
+export type TableWrite =
+  | { readonly type: "view"; readonly sql: string }
+  | { readonly type: "replace"; readonly sql: string }
+  | { readonly type: "append"; readonly sql: string }
+  | { readonly type: "merge"; readonly sql: string; readonly uniqueKey: readonly string[] }
+  | { readonly type: "overwrite"; readonly sql: string; readonly partitionBy: string }
+  /** The table stays; tests and stamp are made anew. */
+  | { readonly type: "keep" };
+
+/** The proof of what a table holds; a row beside the table, written by the transaction that wrote the table. */
+export interface Stamp {
+  readonly specHash: string;
+  readonly testHash: string;
+  /** Output versions of what the run read, by `Kind/name`; files by their pattern. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly runId: string;
+  /** Equal for equal content. */
+  readonly outputVersion: string;
+  readonly rows: number;
+  /** Wall time in milliseconds. */
+  readonly builtOn: number;
+  readonly durationMs: number;
+  /** The first row of the model's state query. */
+  readonly state?: Readonly<Record<string, unknown>>;
+}
+
+/** One partition in the ledger of a table. */
+export interface PartitionRecord {
+  readonly key: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly watermark?: string;
+  /** Undefined while it was never loaded, or was asked for again. */
+  readonly executedOn?: number;
+  readonly error?: string;
+  readonly skipped?: boolean;
+}
+
+/**
+ * All that one run commits, in one transaction: the statements before, the write, the tests, the statements after, the ledger's
+ * rows and the stamp. Where anything fails, a test included, nothing of it is kept.
+ */
+export interface Publication {
+  /** Schema and name of the table or view. `main` is the default schema. */
+  readonly schema?: string;
+  readonly table: string;
+  readonly runId: string;
+  readonly before: readonly string[];
+  readonly write: TableWrite;
+  /** Each returns rows exactly when it fails. */
+  readonly tests: readonly { readonly name: string; readonly sql: string }[];
+  readonly after: readonly string[];
+  /** A query whose first row becomes the stamp's state. */
+  readonly stateSql?: string;
+  readonly partitions: readonly PartitionRecord[];
+  /** Requests for a refresh that this run fulfils. */
+  readonly fulfils: readonly string[];
+  readonly stamp: Pick<Stamp, "specHash" | "testHash" | "inputs" | "builtOn">;
+}
+
+/** A table or view as it is in the database, with what proves its content. */
+export interface TableFacts {
+  readonly schema: string;
+  readonly table: string;
+  readonly type: "table" | "view" | "absent";
+  readonly columns: readonly Column[];
+  readonly stamp?: Stamp;
+  /** True where the table is not what its last publication left: dropped, altered, or its rows written by somebody else. */
+  readonly isDrifted: boolean;
+  /** Requests for a refresh that no run has fulfilled. */
+  readonly requests: readonly RefreshRequest[];
+}
+
+/** Somebody asked for a refresh; kept in the database until a run fulfils it. */
+export interface RefreshRequest {
+  readonly id: string;
+  readonly full: boolean;
+  /** Keys of the partitions that are meant; undefined for the whole table. */
+  readonly partitions?: readonly string[];
+}
+
+export interface EngineRunOptions {
+  readonly signal: AbortSignal;
+  /** Share of the work that is done, between 0 and 1, where the engine knows. */
+  readonly onProgress?: (share: number) => void;
+}
+
+export interface QueryResult {
+  readonly columns: readonly Column[];
+  /** Values as JSON can hold them: integers beyond 2^53 and decimals as text. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly isCut: boolean;
+}
+
+/**
+ * Where models are built. Calls may overlap; the engine limits how many run at once. A call rejects with a `PipelinesError`:
+ * `PIPELINES_ENGINE_FAILED` with `offset` where the engine names a position, `PIPELINES_TESTS_FAILED`, `PIPELINES_ENGINE_LOST`
+ * where the engine's process ended. An aborted signal ends a call within a second, whatever the engine does.
+ */
+export interface Engine extends AsyncDisposable {
+  parse(statements: readonly string[], signal?: AbortSignal): Promise<readonly ParsedStatement[]>;
+  /** The columns of a query; reads no data. */
+  describe(sql: string, signal?: AbortSignal): Promise<readonly Column[]>;
+  query(sql: string, options: EngineRunOptions & { readonly limit?: number }): Promise<QueryResult>;
+  /** Resolves with the new stamp once it is committed; never where the commit is not certain. */
+  publish(publication: Publication, options: EngineRunOptions): Promise<Stamp>;
+  /** Of all tables that have a stamp, and of those named. */
+  inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]>;
+  partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]>;
+  /** Moves table, stamp and ledger; does nothing where nothing is at `from`. */
+  rename(from: string, to: string, schema?: string): Promise<void>;
+  /** Drops the table or view that a publication made, with its stamp and ledger; does nothing where it is gone. */
+  drop(table: string, schema?: string): Promise<void>;
+  request(table: string, request: RefreshRequest, schema?: string): Promise<void>;
+}

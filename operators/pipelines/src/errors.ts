@@ -1,0 +1,32 @@
+import { SetpointError } from "setpoint";
+import { defineErrors } from "setpoint/errors";
+
+/** Every error code of the package `@setpoint/pipelines`. */
+export const pipelinesErrors = defineErrors({
+  PIPELINES_BUSY: {
+    summary: "Another process keeps this folder.",
+    cure: "Stop the process with the PID of the message, or ask it with `setpoint pipelines query`.",
+  },
+  PIPELINES_ENGINE_FAILED: {
+    summary: "The engine refused a statement.",
+    cure: "Correct the statement at the position of the message.",
+  },
+  PIPELINES_ENGINE_LOST: {
+    summary: "The engine's process ended while a statement ran.",
+    cure: "Nothing: the engine is started again and the run is repeated. Look at its memory limit if it recurs.",
+  },
+  PIPELINES_FILE_INVALID: {
+    summary: "A file of the project cannot be used.",
+    cure: "Correct the file at the position of the message.",
+  },
+  PIPELINES_TESTS_FAILED: {
+    summary: "A data test of a model failed; the last good table stays.",
+    cure: "Correct the model, its input or the test.",
+  },
+});
+
+export type PipelinesErrorCode = keyof typeof pipelinesErrors;
+
+export class PipelinesError extends SetpointError<PipelinesErrorCode> {
+  override readonly name = "PipelinesError";
+}

@@ -1,0 +1,15 @@
+export type {
+  Column,
+  Engine,
+  ParsedStatement,
+  PartitionRecord,
+  Publication,
+  QueryResult,
+  RefreshRequest,
+  Stamp,
+  TableFacts,
+} from "./engine/engine.js";
+export { PipelinesError, type PipelinesErrorCode, pipelinesErrors } from "./errors.js";
+export type { ModelSpec } from "./model/model-spec.js";
+export type { DeclaredResource, Project, ProjectSettings } from "./project/project.js";
+export type { Place, Problem, SourceText } from "./project/source-text.js";
