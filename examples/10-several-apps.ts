@@ -19,7 +19,7 @@ export const people = app({
       },
     }),
   ],
-  reconcilers: [
+  loops: [
     controller(Team, {
       owns: [ConfigMap],
       async reconcile({ metadata, spec }, ctx) {
@@ -33,7 +33,7 @@ export const rooms = app({
   name: "rooms",
   kinds: [Desk],
   unmanaged: [Team],
-  reconcilers: [
+  loops: [
     controller(Desk, {
       uses: [Team], // the same cache as the other app's
       async reconcile({ spec }, ctx) {

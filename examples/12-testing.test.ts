@@ -9,7 +9,7 @@ const here = { namespace: "default" };
 const metadata = { ...here, name: "shop" };
 
 it("keeps the deployment as the website says, and does nothing while it is", async () => {
-  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+  await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
   await env.client.create(Website, { metadata, spec: { image: "nginx" } });
   await env.idle();
   const made = await env.client.get(Deployment, "shop", here);
@@ -22,7 +22,7 @@ it("keeps the deployment as the website says, and does nothing while it is", asy
 
 it("comes to the same end after a crash at any of its writes", async () => {
   for (let write = 1; ; write++) {
-    await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites], seed: write });
+    await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites], seed: write });
     const first = env.operator;
     first.crashAfterWrite(write);
     await env.client.create(Website, { metadata, spec: { image: "nginx", port: 80 } });
@@ -35,7 +35,7 @@ it("comes to the same end after a crash at any of its writes", async () => {
 }, 60_000);
 
 it("tries again after a conflict", async () => {
-  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+  await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
   let isFirst = true;
   using _fault = env.fault(({ method }) => {
     if (method !== "PATCH" || !isFirst) return undefined;

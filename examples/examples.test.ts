@@ -24,14 +24,14 @@ const here = { namespace };
 
 describe("the examples", () => {
   it("01: a status follows its spec", async () => {
-    await using env = await TestEnvironment.create({ kinds: [Greeting], workloads: [greetings] });
+    await using env = await TestEnvironment.create({ kinds: [Greeting], loops: [greetings] });
     await env.client.create(Greeting, { metadata, spec: { name: "Ann" } });
     await env.idle();
     expect((await env.client.get(Greeting, "a", here)).status).toEqual({ text: "Hello, Ann!" });
   });
 
   it("02: children are made, put right and pruned", async () => {
-    await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+    await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
     await env.client.create(Website, { metadata, spec: { image: "nginx", port: 80 } });
     await env.idle();
     await env.client.delete(Service, "a", here);
@@ -50,7 +50,7 @@ describe("the examples", () => {
       put: async (host, address) => void records.set(host, address),
       remove: async (host) => void records.delete(host),
     });
-    await using env = await TestEnvironment.create({ kinds: [DnsRecord], workloads: [workload] });
+    await using env = await TestEnvironment.create({ kinds: [DnsRecord], loops: [workload] });
     await env.client.create(DnsRecord, { metadata, spec: { host: "a.example", address: "10.0.0.1" } });
     await env.idle();
     expect(records.get("a.example")).toBe("10.0.0.1");
@@ -65,7 +65,7 @@ describe("the examples", () => {
   });
 
   it("04: a config map that appears or changes runs its readers", async () => {
-    await using env = await TestEnvironment.create({ kinds: [Banner], workloads: [banners] });
+    await using env = await TestEnvironment.create({ kinds: [Banner], loops: [banners] });
     const text = async () => (await env.client.get(Banner, "a", here)).status?.text;
     await env.client.create(Banner, { metadata, spec: { settings: "texts" } });
     await env.idle();
@@ -82,7 +82,7 @@ describe("the examples", () => {
     const urls = new Map<string, string>();
     let creations = 0;
     const provider = { create: async () => `db-${++creations}`, urlOf: async (id: string) => urls.get(id) };
-    await using env = await TestEnvironment.create({ kinds: [Database], workloads: [databases(provider)] });
+    await using env = await TestEnvironment.create({ kinds: [Database], loops: [databases(provider)] });
     await env.client.create(Database, { metadata, spec: { size: 1 } });
     await env.idle();
     const waiting = (await env.client.get(Database, "a", here)).status;
@@ -107,7 +107,7 @@ describe("the examples", () => {
     const lines: string[] = [];
     await using env = await TestEnvironment.create({
       kinds: [Order],
-      workloads: [audit((line) => void lines.push(line))],
+      loops: [audit((line) => void lines.push(line))],
     });
     await env.client.create(Order, { metadata, spec: { item: "tea", count: 1 } });
     await env.idle();
@@ -120,7 +120,7 @@ describe("the examples", () => {
   });
 
   it("07: objects are completed, checked and warned of", async () => {
-    await using env = await TestEnvironment.create({ workloads: [coupons] });
+    await using env = await TestEnvironment.create({ loops: [coupons] });
     const { client } = env;
     const made = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
     expect(made.spec.code).toBe("SPRING");
@@ -142,7 +142,7 @@ describe("the examples", () => {
   });
 
   it("08: objects are read and written in both versions", async () => {
-    await using env = await TestEnvironment.create({ workloads: [volumes] });
+    await using env = await TestEnvironment.create({ loops: [volumes] });
     const { client } = env;
     await client.create(VolumeV1beta1, { metadata, spec: { sizeMi: 2048 } });
     expect((await client.get(VolumeV1, "a", here)).spec).toEqual({ size: { amount: 2, unit: "Gi" } });
@@ -169,7 +169,7 @@ describe("the examples", () => {
   });
 
   it("10: two apps share a process, a cache and a webhook server", async () => {
-    await using env = await TestEnvironment.create({ workloads: [people, rooms] });
+    await using env = await TestEnvironment.create({ loops: [people, rooms] });
     const { client } = env;
     await client.create(Desk, { metadata, spec: { team: "a" } });
     await expect(client.create(Team, { metadata, spec: { members: [] } })).rejects.toThrow("a team has members");
@@ -182,7 +182,7 @@ describe("the examples", () => {
   it("11: one process works; the other takes over when it ends", async () => {
     await using env = await TestEnvironment.create({
       kinds: [LedGreeting],
-      workloads: [ledGreetings],
+      loops: [ledGreetings],
       manager: electing,
     });
     const first = env.operator;

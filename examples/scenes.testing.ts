@@ -42,12 +42,12 @@ const deleted =
 /** Every example with a reconcile, through creation, change and, where that is more than garbage collection, its end. */
 export const scenes: Readonly<Record<string, () => Scene>> = {
   "01-minimal": () => ({
-    options: { kinds: [Greeting], workloads: [greetings] },
+    options: { kinds: [Greeting], loops: [greetings] },
     story: [made(Greeting, { spec: { name: "Ann" } }), changed(Greeting, { spec: { name: "Bob" } })],
     writes: 2,
   }),
   "02-owned-children": () => ({
-    options: { kinds: [Website], workloads: [websites] },
+    options: { kinds: [Website], loops: [websites] },
     story: [
       made(Website, { spec: { image: "nginx", port: 80 } }),
       changed(Website, { spec: { image: "caddy", port: null } }),
@@ -62,7 +62,7 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
     };
     const spec = { host: "a.example", address: "10.0.0.1" };
     return {
-      options: { kinds: [DnsRecord], workloads: [dnsRecords(dns)] },
+      options: { kinds: [DnsRecord], loops: [dnsRecords(dns)] },
       story: [
         made(DnsRecord, { spec }),
         changed(DnsRecord, { spec: { address: "10.0.0.2" } }),
@@ -74,7 +74,7 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
     };
   },
   "04-tracked-config-map": () => ({
-    options: { kinds: [Banner], workloads: [banners] },
+    options: { kinds: [Banner], loops: [banners] },
     story: [made(Banner, { spec: { settings: "a" } }), made(ConfigMap, { data: { text: "one" } })],
     writes: 2,
   }),
@@ -86,7 +86,7 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
       urlOf: async (id: string) => (ready.has(id) ? `postgres://${id}` : undefined),
     };
     return {
-      options: { kinds: [Database], workloads: [databases(provider)] },
+      options: { kinds: [Database], loops: [databases(provider)] },
       story: [made(Database, { spec: { size: 1 } }), async () => ready.add("db-1")],
       outside: () => tokens.size,
       writes: 2,
@@ -95,14 +95,14 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
   "06-watcher": () => {
     const lines: string[] = [];
     return {
-      options: { kinds: [Order], workloads: [audit((line) => void lines.push(line))] },
+      options: { kinds: [Order], loops: [audit((line) => void lines.push(line))] },
       story: [made(Order, { spec: { item: "tea", count: 1 } }), changed(Order, { spec: { count: 2 } }), deleted(Order)],
       outside: () => lines,
       writes: 3,
     };
   },
   "10-several-apps": () => ({
-    options: { kinds: [Team, Desk], workloads: [...people.workloads, ...rooms.workloads] },
+    options: { kinds: [Team, Desk], loops: [...people.loops, ...rooms.loops] },
     story: [
       made(Desk, { spec: { team: "a" } }),
       made(Team, { spec: { members: ["ann"] } }),
@@ -111,7 +111,7 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
     writes: 4,
   }),
   "11-leader-election": () => ({
-    options: { kinds: [LedGreeting], workloads: [ledGreetings], manager: led },
+    options: { kinds: [LedGreeting], loops: [ledGreetings], manager: led },
     story: [made(LedGreeting, { spec: { name: "Ann" } }), changed(LedGreeting, { spec: { name: "Bob" } })],
     writes: 2,
   }),

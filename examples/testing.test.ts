@@ -8,7 +8,7 @@ const here = { namespace: "default" };
 const metadata = { ...here, name: "shop" };
 
 it("applies the deployment although the server refuses it at first", async () => {
-  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+  await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
   const refusing = env.fault(({ method, path }) =>
     method === "PATCH" && path.includes("/deployments/") ? errorAnswer(403, "Forbidden") : undefined,
   );
@@ -21,7 +21,7 @@ it("applies the deployment although the server refuses it at first", async () =>
 });
 
 it("catches up after it was cut off", async () => {
-  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+  await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
   await env.client.create(Website, { metadata, spec: { image: "nginx" } });
   await env.idle();
   const cut = env.operator.cut();
@@ -35,7 +35,7 @@ it("catches up after it was cut off", async () => {
 it("sends the same requests when it is run again from its seed", async () => {
   const seed = 42;
   const play = async () => {
-    await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites], seed });
+    await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites], seed });
     await env.client.create(Website, { metadata, spec: { image: "nginx" } });
     await env.advance("1m");
     return env.operator.requests;
@@ -44,7 +44,7 @@ it("sends the same requests when it is run again from its seed", async () => {
 });
 
 it("goes on from one state twice, in two ways", async () => {
-  await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites], simulate: true });
+  await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites], simulate: true });
   await env.client.create(Website, { metadata, spec: { image: "nginx" } });
   await env.advance("10s");
 

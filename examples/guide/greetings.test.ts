@@ -5,7 +5,7 @@ import { Greeting, greetings } from "./greetings.js";
 const here = { namespace: "default" };
 
 it("greets, and is at rest afterwards", async () => {
-  await using env = await TestEnvironment.create({ kinds: [Greeting], workloads: [greetings] });
+  await using env = await TestEnvironment.create({ kinds: [Greeting], loops: [greetings] });
   await env.client.create(Greeting, { metadata: { ...here, name: "hello" }, spec: { name: "Ann" } });
   await env.idle();
   expect((await env.client.get(Greeting, "hello", here)).status).toEqual({ text: "Hello, Ann!" });

@@ -16,7 +16,7 @@ const pod = { metadata, spec: { containers: [{ name: "main", image: "nginx" }] }
 
 describe("the ways from other frameworks", () => {
   it("controller-runtime: children follow their owner and what it reads", async () => {
-    await using env = await TestEnvironment.create({ kinds: [Memcached], workloads: [memcacheds] });
+    await using env = await TestEnvironment.create({ kinds: [Memcached], loops: [memcacheds] });
     await env.client.create(Memcached, { metadata, spec: { size: 2, settings: "texts" } });
     await env.idle();
     await env.client.create(ConfigMap, { metadata: { namespace, name: "texts" }, data: { LEVEL: "debug" } });
@@ -45,13 +45,13 @@ describe("the ways from other frameworks", () => {
   it("kopf: one reconcile for create, update and timer; finalize for delete", async () => {
     const lines: string[] = [];
     let measured = 0;
-    const workloads = [
+    const loops = [
       volumes(
         async () => `${++measured}Mi`,
         (line) => void lines.push(line),
       ),
     ];
-    await using env = await TestEnvironment.create({ kinds: [EphemeralVolume], workloads });
+    await using env = await TestEnvironment.create({ kinds: [EphemeralVolume], loops });
     await env.client.create(EphemeralVolume, { metadata, spec: { size: "1Gi" } });
     await env.advance("150s");
     expect((await env.client.get(EphemeralVolume, "a", here)).status).toEqual({ used: "3Mi" });
@@ -74,7 +74,7 @@ describe("the ways from other frameworks", () => {
     const capability = hello((line) => void lines.push(line));
     await using env = await TestEnvironment.create();
     await using _server = await serveWebhooks({ apps: [capability], client: env.client });
-    await env.start(capability.workloads);
+    await env.start(capability.loops);
     await expect(env.client.create(Pod, pod)).rejects.toThrow("pods name their team");
     const made = await env.client.create(Pod, { ...pod, metadata: { ...metadata, labels: { team: "web" } } });
     expect(made.metadata.labels).toEqual({ team: "web", pepr: "was-here" });

@@ -26,5 +26,5 @@ export const hello = (log: (line: string) => void) =>
     ],
     // .Watch((pod, phase) => …): the steps of each pod in order, with retries. Each start adds the pods that are there; of
     // those deleted while it was down it hears only with a finalizer.
-    watchers: [watcher(Pod, { add: ({ metadata }) => log(`${metadata.name} is there`) })],
+    loops: [watcher(Pod, { add: ({ metadata }) => log(`${metadata.name} is there`) })],
   });

@@ -16,5 +16,5 @@ export const operator = (servers: Servers) =>
         },
       }),
     ],
-    reconcilers: [clusters, databases(servers)],
+    loops: [clusters, databases(servers)],
   });

@@ -25,7 +25,7 @@ function fakeServers() {
 }
 
 const start = (servers: Servers = fakeServers().servers, seed = 1) =>
-  TestEnvironment.create({ workloads: [operator(servers)], simulate: true, seed });
+  TestEnvironment.create({ loops: [operator(servers)], simulate: true, seed });
 
 it("brings a cluster up, tells when it is ready, and then writes nothing more", async () => {
   await using env = await start();
@@ -94,7 +94,7 @@ it("comes to the same end after a crash at any of its writes", async () => {
   const passwords = new Set<string | undefined>();
   let write = 0;
   for (let hasCrashed = true; hasCrashed; ) {
-    await using env = await TestEnvironment.create({ kinds: [PostgresCluster], workloads: [clusters], seed: ++write });
+    await using env = await TestEnvironment.create({ kinds: [PostgresCluster], loops: [clusters], seed: ++write });
     const first = env.operator;
     first.crashAfterWrite(write);
     await env.client.create(PostgresCluster, { metadata, spec: {} });

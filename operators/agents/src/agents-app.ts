@@ -73,15 +73,13 @@ export function agents(options: AgentsOptions): App {
     displayName: "AI agents",
     kinds: [],
     unmanaged: [...agentKinds, Service],
-    reconcilers: [
+    loops: [
       modelConfigs(shared),
       modelProviders(shared),
       remoteMcpServers(shared),
       mcpServers(shared),
       toolServices(shared),
       agentController(shared),
-    ],
-    watchers: [
       removedServers(RemoteMCPServer, "RemoteMCPServer.kagent.dev", shared),
       removedServers(MCPServer, "MCPServer.kagent.dev", shared),
       removedServers(Service, "Service", shared, `${SERVICE_LABEL}=true`),

@@ -1,6 +1,5 @@
-import { type App, app, type Duration, RefusedError, validating } from "setpoint";
+import { type App, app, type Duration, type Loop, RefusedError, validating } from "setpoint";
 import { type Clock, systemClock } from "setpoint/clock";
-import type { Workload } from "setpoint/manager";
 import { DruidApi, type DruidCall, httpCall } from "./api/druid-api.js";
 import { dynamicConfigs } from "./api/dynamic-configs.js";
 import { routerUrl } from "./api/endpoint.js";
@@ -32,7 +31,7 @@ export interface DruidOperatorOptions extends Partial<ClusterSettings> {
 }
 
 /** The loops of the operator. */
-export function druidControllers(options: DruidOperatorOptions = {}): readonly Workload[] {
+export function druidControllers(options: DruidOperatorOptions = {}): readonly Loop[] {
   const { clock = systemClock, namespaces, denied = [], concurrency, druidUrl } = options;
   const given = Object.entries(options).filter(([key, value]) => key in DEFAULT_SETTINGS && value !== undefined);
   const settings: ClusterSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(given) };
@@ -62,7 +61,7 @@ export function druidApp(options: DruidOperatorOptions = {}): App {
     name: "druid",
     kinds: [],
     unmanaged: [Druid, DruidIngestion],
-    reconcilers: druidControllers(options) as never,
+    loops: druidControllers(options),
     validate: [
       validating(Druid, { create: checkDruid, update: checkDruid }),
       validating(DruidIngestion, { create: checkIngestion, update: checkIngestion }),

@@ -8,7 +8,7 @@ import { rancherProjects } from "./rancher-projects.js";
 it("reads projects from the management cluster, writes namespaces on its own, and follows both", async () => {
   await using management = await TestEnvironment.create({ kinds: [projectCrd as never], namespaces: ["c-down"] });
   await using env = await TestEnvironment.create({
-    workloads: [rancherProjects({ clusterId: "c-down", managementCluster: "management" })],
+    loops: [rancherProjects({ clusterId: "c-down", managementCluster: "management" })],
     manager: { clusters: { management: management.client } },
   });
   const settle = async (): Promise<void> => {

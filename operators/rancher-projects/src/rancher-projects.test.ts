@@ -19,9 +19,7 @@ class Rancher implements AsyncDisposable {
   static async create(options: RancherProjectsOptions = {}, more: TestEnvironmentOptions = {}): Promise<Rancher> {
     const kinds = [projectCrd as never];
     const namespaces = ["local", "c-abc123", "c-1", "c-2"];
-    return new Rancher(
-      await TestEnvironment.create({ kinds, namespaces, workloads: [rancherProjects(options)], ...more }),
-    );
+    return new Rancher(await TestEnvironment.create({ kinds, namespaces, loops: [rancherProjects(options)], ...more }));
   }
 
   async project(
@@ -150,7 +148,7 @@ describe("rancher projects", () => {
   });
 
   it("R9: a failing list of projects is retried with back-off, and the namespace untouched meanwhile", async () => {
-    await using rancher = await Rancher.create({}, { workloads: [] });
+    await using rancher = await Rancher.create({}, { loops: [] });
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
     using fault = rancher.env.fault(({ path }) =>

@@ -18,6 +18,7 @@ export {
   scoped,
   type Trigger,
 } from "./controller/controller.js";
+export type { Loop } from "./controller/loop.js";
 export { every } from "./controller/trigger.js";
 export { type WatchContext, type Watcher, type WatcherOptions, watcher } from "./controller/watcher.js";
 export { isSetpointError, SetpointError } from "./errors/error.js";

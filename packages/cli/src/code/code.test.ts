@@ -67,7 +67,7 @@ describe("setpoint crds and rbac", () => {
       `import { app, controller } from "setpoint";
 import { Greeter } from "./kind.ts";
 const greeters = controller(Greeter, { reconcile: async (): Promise<void> => {} });
-export const shop = app({ name: "shop", kinds: [Greeter], reconcilers: [greeters] });
+export const shop = app({ name: "shop", kinds: [Greeter], loops: [greeters] });
 `,
     );
     expect(documents((await runMain(["crds", path])).out)).toMatchObject([

@@ -1,7 +1,6 @@
-import type { App, Resource } from "setpoint";
+import type { App, Loop, Resource } from "setpoint";
 import { type CommandContext, UsageError } from "setpoint/command";
 import type { CrdOptions } from "setpoint/kinds";
-import type { Part } from "setpoint/manager";
 import { printDocuments } from "./documents.js";
 import { loadDeclarations } from "./module-file.js";
 import { type WebhookService, webhookServiceOf } from "./webhook-service.js";
@@ -12,16 +11,16 @@ export async function runCrds(context: CommandContext): Promise<number> {
   if (positionals.length === 0) throw new UsageError("which module? Say: setpoint crds FILE.ts");
   const service = webhookServiceOf(values);
   const resources: Resource[] = [];
-  const parts: Part[] = [];
+  const loops: (Loop | App)[] = [];
   for (const path of positionals) {
     const declared = await loadDeclarations(path);
     if (declared.resources.length === 0) throw new UsageError(`${path} declares no kind with resource(…)`);
     resources.push(...declared.resources);
-    parts.push(...declared.parts);
+    loops.push(...declared.loops);
   }
   printDocuments(
     context,
-    wholeKinds(resources).map((resource) => resource.crd(conversionAt(service, resource, parts))),
+    wholeKinds(resources).map((resource) => resource.crd(conversionAt(service, resource, loops))),
   );
   return 0;
 }
@@ -38,7 +37,11 @@ function wholeKinds(resources: readonly Resource[]): readonly Resource[] {
 }
 
 /** Where the app that has this kind converts it; the authority is put in by the app when it starts. */
-function conversionAt(service: WebhookService | undefined, resource: Resource, parts: readonly Part[]): CrdOptions {
+function conversionAt(
+  service: WebhookService | undefined,
+  resource: Resource,
+  loops: readonly (Loop | App)[],
+): CrdOptions {
   if (!resource.declaration.versions.some(({ up }) => up)) return {};
   const { kind } = resource;
   if (!service) {
@@ -47,7 +50,7 @@ function conversionAt(service: WebhookService | undefined, resource: Resource, p
         "On a laptop no definition need be installed: run(…) of the app does so",
     );
   }
-  const app = parts.find((part): part is App => part.type === "app" && part.kinds.some((own) => own === resource));
+  const app = loops.find((loop): loop is App => loop.type === "app" && loop.kinds.some((own) => own === resource));
   if (!app) throw new UsageError(`versions of ${kind} convert, but the module exports no app(…) with that kind`);
   return { conversionWebhook: { service: { ...service, path: `/${app.name}/convert` } } };
 }

@@ -2,9 +2,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { App, Resource } from "setpoint";
+import type { App, Loop, Resource } from "setpoint";
 import { UsageError } from "setpoint/command";
-import type { Part, Workload } from "setpoint/manager";
 
 /** For those whose controllers are made by functions, of what they need. */
 export const EXPORT_WHAT_IS_MADE =
@@ -14,11 +13,11 @@ export const EXPORT_WHAT_IS_MADE =
 export interface Declarations {
   readonly resources: readonly Resource[];
   /** Controllers, watchers and apps. */
-  readonly parts: readonly Part[];
+  readonly loops: readonly (Loop | App)[];
 }
 
 /**
- * Imports a module and finds the kinds, workloads and apps that it exports, also within lists, and their kinds.
+ * Imports a module and finds the kinds, loops and apps that it exports, also within lists, and their kinds.
  * TypeScript is read by Node itself where it can (22.18 and later), else by a bundler that is installed beside the file.
  * The module runs: it must not start anything when it is imported.
  */
@@ -32,25 +31,25 @@ export async function loadDeclarations(path: string): Promise<Declarations> {
 export function declarationsOf(exported: Readonly<Record<string, unknown>>, path: string): Declarations {
   const values = Object.values(exported).flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]));
   const apps = [...new Set(values.filter(isApp))];
-  const workloads = [...new Set([...values.filter(isWorkload), ...apps.flatMap((app) => app.workloads)])];
-  const kinds = workloads.flatMap((workload) =>
-    workload.type === "controller" ? [workload.kind, ...workload.owns.map(({ kind }) => kind)] : [workload.kind],
+  const loops = [...new Set([...values.filter(isLoop), ...apps.flatMap((app) => app.loops)])];
+  const kinds = loops.flatMap((loop) =>
+    loop.type === "controller" ? [loop.kind, ...loop.owns.map(({ kind }) => kind)] : [loop.kind],
   );
   const resources = [...new Set([...values, ...kinds, ...apps.flatMap((app) => app.kinds)].filter(isResource))];
-  if (workloads.length === 0 && apps.length === 0 && resources.length === 0) {
+  if (loops.length === 0 && apps.length === 0 && resources.length === 0) {
     throw new UsageError(`${path} exports no resource(…), controller(…), watcher(…) or app(…): ${EXPORT_WHAT_IS_MADE}`);
   }
-  return { resources, parts: [...apps, ...workloads] };
+  return { resources, loops: [...apps, ...loops] };
 }
 
-function isWorkload(value: unknown): value is Workload {
-  const { type, kind, name } = (value ?? {}) as Partial<Workload>;
+function isLoop(value: unknown): value is Loop {
+  const { type, kind, name } = (value ?? {}) as Partial<Loop>;
   return (type === "controller" || type === "watcher") && typeof kind === "object" && typeof name === "string";
 }
 
 function isApp(value: unknown): value is App {
-  const { type, kinds, workloads } = (value ?? {}) as Partial<App>;
-  return type === "app" && Array.isArray(kinds) && Array.isArray(workloads);
+  const { type, kinds, loops } = (value ?? {}) as Partial<App>;
+  return type === "app" && Array.isArray(kinds) && Array.isArray(loops);
 }
 
 function isResource(value: unknown): value is Resource {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import type { App } from "setpoint";
+import type { App, Loop } from "setpoint";
 import { type CommandContext, type ReadyMadeOperator, UsageError } from "setpoint/command";
-import { type Part, rbacManifests, rbacRules } from "setpoint/manager";
+import { rbacManifests, rbacRules } from "setpoint/manager";
 import { readyMadeOperators } from "../operators.js";
 import { printDocuments } from "./documents.js";
 import { installManifests } from "./install.js";
@@ -21,8 +21,8 @@ export async function runRbac(context: CommandContext): Promise<number> {
   const service = webhookServiceOf(values);
   const isInstall = values.install === true;
   const isManagement = values["management-cluster"] === true;
-  const parts = await (operator ? operator.loops(isManagement) : partsOf(positionals));
-  const rules = rbacRules(parts, {
+  const loops = await (operator ? operator.loops(isManagement) : loopsOf(positionals));
+  const rules = rbacRules(loops, {
     ...(values["leader-elect"] || isInstall ? { leaderElection: { name: operator?.name ?? name, namespace } } : {}),
     reviewsAccess: values["metrics-rbac"] === true || isInstall,
     ...(service ? { service } : {}),
@@ -34,7 +34,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
     return 0;
   }
   if (typeof values.image !== "string") throw new UsageError("--install: say which image with --image IMAGE");
-  if (!operator && !service && appsOf(parts).some(hasWebhooks))
+  if (!operator && !service && appsOf(loops).some(hasWebhooks))
     throw new UsageError(
       "--install: the module has webhooks; say before which Service: --webhook-service NAMESPACE/NAME",
     );
@@ -47,7 +47,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
   return 0;
 }
 
-const appsOf = (parts: readonly Part[]): readonly App[] => parts.filter((part) => part.type === "app");
+const appsOf = (loops: readonly (Loop | App)[]): readonly App[] => loops.filter((loop) => loop.type === "app");
 
 const hasWebhooks = ({ validators, mutators, converters }: App): boolean =>
   validators.length + mutators.length + converters.length > 0;
@@ -57,13 +57,13 @@ function managementOf(operator: ReadyMadeOperator | undefined): { readonly clust
   return { cluster: operator.managementCluster };
 }
 
-async function partsOf(paths: readonly string[]): Promise<readonly Part[]> {
-  const parts: Part[] = [];
+async function loopsOf(paths: readonly string[]): Promise<readonly (Loop | App)[]> {
+  const loops: (Loop | App)[] = [];
   for (const path of paths) {
-    const found = (await loadDeclarations(path)).parts;
+    const found = (await loadDeclarations(path)).loops;
     if (found.length === 0)
       throw new UsageError(`${path} exports no controller(…), watcher(…) or app(…): ${EXPORT_WHAT_IS_MADE}`);
-    parts.push(...found);
+    loops.push(...found);
   }
-  return parts;
+  return loops;
 }

@@ -1,6 +1,6 @@
-import type { Client, Logger } from "setpoint";
+import type { Client, Logger, Loop } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
-import { Manager, type Workload } from "setpoint/manager";
+import { Manager } from "setpoint/manager";
 import { autoscalerController } from "./autoscaler/autoscaler-controller.js";
 import { cronJobController } from "./cron-job/cron-job-controller.js";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.js";
@@ -44,9 +44,7 @@ export interface WorkloadsOptions extends WorkloadEnvironment {
   readonly log?: Logger;
 }
 
-const CONTROLLERS: Readonly<
-  Record<WorkloadName, (environment: PodMakingEnvironment) => Workload | readonly Workload[]>
-> = {
+const CONTROLLERS: Readonly<Record<WorkloadName, (environment: PodMakingEnvironment) => Loop | readonly Loop[]>> = {
   nodes: nodeController,
   scheduler: schedulerController,
   pods: podController,
@@ -87,7 +85,7 @@ export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDi
   const environment = { clock, random, hasStages, podPace: new PodPace(clock) };
   for (const workload of names.flatMap((name) => CONTROLLERS[name](environment))) manager.add(workload);
   if (hasStages) {
-    const add = (workload: Workload): void => void manager.add(workload);
+    const add = (loop: Loop): void => void manager.add(loop);
     manager.add(stageController({ client, clock, random, add }));
   }
   if (names.includes("nodes")) await ensureNode(client);

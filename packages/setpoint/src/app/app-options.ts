@@ -9,8 +9,7 @@ const OPTIONS = {
   displayName: "value",
   kinds: "list",
   unmanaged: "list",
-  reconcilers: "controller",
-  watchers: "watcher",
+  loops: "loop",
   validate: "validator",
   mutate: "mutator",
   convert: "list",
@@ -25,8 +24,7 @@ const OPTIONS = {
 } as const satisfies Record<keyof AppOptions, string>;
 
 const MAKERS: Readonly<Record<string, string>> = {
-  controller: "controller(…)",
-  watcher: "watcher(…)",
+  loop: "controller(…) or watcher(…)",
   validator: "validating(…)",
   mutator: "mutating(…)",
   route: "kindRoute(…) or versionRoute(…)",
@@ -57,7 +55,8 @@ function isEntry(given: unknown, entry: string): boolean {
   if (typeof given !== "object" || given === null) return false;
   if (entry === "list") return true;
   if (entry === "route") return "scope" in given && "path" in given;
-  return (given as { type?: unknown }).type === entry;
+  const { type } = given as { type?: unknown };
+  return entry === "loop" ? type === "controller" || type === "watcher" : type === entry;
 }
 
 /** `watcher orders`, `mutator of Order`; anything else as it is. */

@@ -12,16 +12,20 @@ import { kindRoute, versionRoute } from "./route.js";
 const nothing = () => undefined;
 
 describe("app", () => {
-  it("takes many reconcilers and watchers, of its own kinds and of others", () => {
+  it("takes many controllers and watchers, of its own kinds and of others", () => {
     const made = app({
       name: "shop",
       kinds: [Order, Shop],
       unmanaged: [ConfigMap],
-      reconcilers: [controller(Order, { reconcile: nothing }), controller(ConfigMap, { reconcile: nothing })],
-      watchers: [watcher(Order, { add: nothing }), watcher(Order, { name: "audit", add: nothing })],
+      loops: [
+        controller(Order, { reconcile: nothing }),
+        controller(ConfigMap, { reconcile: nothing }),
+        watcher(Order, { add: nothing }),
+        watcher(Order, { name: "audit", add: nothing }),
+      ],
     });
     expect(made.group).toBe("shop.example.com");
-    expect(made.workloads.map(({ type, name }) => `${type} ${name}`)).toEqual([
+    expect(made.loops.map(({ type, name }) => `${type} ${name}`)).toEqual([
       "controller orders",
       "controller configmaps",
       "watcher orders",
@@ -66,7 +70,7 @@ describe("app", () => {
       app({
         name: "Shop",
         kinds: [Order, Order],
-        reconcilers: [controller(ConfigMap, { reconcile: nothing })],
+        loops: [controller(ConfigMap, { reconcile: nothing })],
         validate: [validating(Order, {})],
         routes: [
           kindRoute(Order, { path: "/total", handle }),
@@ -98,12 +102,9 @@ describe("app", () => {
       "app shop: there is no option validators; there are name, displayName, kinds",
     ],
     ["a kind in place of a list", { unmanaged: ConfigMap }, "app shop: unmanaged is no list"],
-    [
-      "a reconciler that an import in a circle left out",
-      { reconcilers: [undefined] },
-      "reconcilers[0] is undefined, no",
-    ],
-    ["a watcher among reconcilers", { reconcilers: [watcher(Order, {})] }, "reconcilers[0] is watcher orders, no"],
+    ["a reconciler that an import in a circle left out", { loops: [undefined] }, "loops[0] is undefined, no"],
+    ["a kind among loops", { loops: [Order] }, "loops[0] is "],
+    ["a validator among loops", { loops: [validating(Order, {})] }, "loops[0] is validator of Order, no controller"],
     ["a handler among validators", { validate: [mutating(Order, {})] }, "validate[0] is mutator of Order, no"],
     ["a route that is none", { routes: [{ path: "x" }] }, 'routes[0] is {"path":"x"}, no'],
     [

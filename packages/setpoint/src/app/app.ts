@@ -1,7 +1,6 @@
-import type { Controller } from "../controller/controller.js";
+import type { Loop } from "../controller/loop.js";
 import type { MetricSource } from "../controller/metric-source.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
-import type { Watcher } from "../controller/watcher.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
@@ -13,11 +12,8 @@ import type { HealthCheck } from "./health-check.js";
 import { handledProblems, type Route, routeId } from "./route.js";
 import type { Runnable } from "./runnable-group.js";
 
-// biome-ignore-start lint/suspicious/noExplicitAny: kinds differ from one to the next
+// biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
 type AnyResource = Resource<any>;
-type AnyController = Controller<any>;
-type AnyWatcher = Watcher<any>;
-// biome-ignore-end lint/suspicious/noExplicitAny: kinds differ from one to the next
 
 /** What somebody in a role may do with the kinds of an app. */
 export interface AppRole {
@@ -39,8 +35,8 @@ export interface AppOptions {
   readonly kinds: readonly AnyResource[];
   /** Kinds of others that it watches or admits. */
   readonly unmanaged?: readonly Kind[];
-  readonly reconcilers?: readonly AnyController[];
-  readonly watchers?: readonly AnyWatcher[];
+  /** Its controllers and watchers. */
+  readonly loops?: readonly Loop[];
   readonly validate?: readonly Validator[];
   readonly mutate?: readonly Mutator[];
   /** Beside those of kinds whose versions say `up` and `down`: for definitions that somebody else installs. */
@@ -54,7 +50,7 @@ export interface AppOptions {
   readonly metrics?: readonly MetricSource[];
   /** What must be so for it to do its work; shows in `/readyz`. */
   readonly checks?: readonly HealthCheck[];
-  /** What its routes, runnables and webhooks need beyond its reconcilers and watchers, for RBAC. */
+  /** What its routes, runnables and webhooks need beyond its loops, for RBAC. */
   readonly permissions?: readonly RbacRule[];
   readonly roles?: Readonly<Record<string, AppRole>>;
   /** Which roles each group of users has. */
@@ -69,7 +65,7 @@ export interface App {
   readonly group: string;
   readonly kinds: readonly AnyResource[];
   readonly unmanaged: readonly Kind[];
-  readonly workloads: readonly (AnyController | AnyWatcher)[];
+  readonly loops: readonly Loop[];
   readonly validators: readonly Validator[];
   readonly mutators: readonly Mutator[];
   readonly converters: readonly Converter[];
@@ -90,7 +86,7 @@ export interface App {
  * const shop = app({
  *   name: "shop",
  *   kinds: [Order],
- *   reconcilers: [orders],
+ *   loops: [orders],
  *   validate: [validating(Order, { create: checkStock })],
  *   routes: [kindRoute(Order, { path: "total", handle: addUp })],
  * });
@@ -107,7 +103,7 @@ export function app(options: AppOptions): App {
     group: kinds[0]?.group ?? "",
     kinds,
     unmanaged: options.unmanaged ?? [],
-    workloads: [...(options.reconcilers ?? []), ...(options.watchers ?? [])],
+    loops: options.loops ?? [],
     validators: options.validate ?? [],
     mutators: options.mutate ?? [],
     converters: [...kinds.filter(hasConversion).map(converterOf), ...(options.convert ?? [])],
@@ -122,7 +118,7 @@ export function app(options: AppOptions): App {
   };
   const problems = [
     ...nameProblems(made),
-    ...workloadProblems(made),
+    ...loopProblems(made),
     ...admissionProblems(made, options.convert ?? []),
     ...routeProblems(made),
   ];
@@ -185,14 +181,14 @@ function nameProblems({ name, kinds, group }: App): readonly string[] {
   return problems;
 }
 
-function workloadProblems(app: App): readonly string[] {
+function loopProblems(app: App): readonly string[] {
   const problems: string[] = [];
-  for (const { type, name, kind } of app.workloads) {
+  for (const { type, name, kind } of app.loops) {
     if (!knows(app, kind))
       problems.push(`${type} ${name} is of ${kindId(kind)}, which is in neither kinds nor unmanaged`);
   }
   const runnables = app.runnables.map(({ name }) => `runnable ${name}`);
-  for (const twice of duplicates([...app.workloads.map(({ type, name }) => `${type} ${name}`), ...runnables])) {
+  for (const twice of duplicates([...app.loops.map(({ type, name }) => `${type} ${name}`), ...runnables])) {
     problems.push(`there are two of ${twice}: give one another name`);
   }
   return problems;

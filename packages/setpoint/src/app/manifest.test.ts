@@ -24,7 +24,7 @@ const shop = app({
     Shop,
   ],
   unmanaged: [ConfigMap],
-  reconcilers: [controller(Order, { owns: [Secret], reconcile: () => undefined })],
+  loops: [controller(Order, { owns: [Secret], reconcile: () => undefined })],
   validate: [validating(Order, { create: () => {}, delete: () => {} })],
   mutate: [mutating(Order, { update: () => undefined })],
   routes: [
@@ -128,7 +128,7 @@ describe("the manifest of an app", () => {
     const pods = app({
       name: "pods",
       kinds: [Order],
-      reconcilers: [
+      loops: [
         controller(Order, {
           uses: [scoped(Namespace, { writes: ["patch"] })],
           watches: [mapped(Pod, () => [])],

@@ -134,7 +134,7 @@ function versionRoutes(app: App, version: string): Pick<ManifestVersion, "routes
 const READ = ["get", "list", "watch"];
 const WRITE = [...READ, "create", "update", "patch", "delete"];
 
-function accessOf({ kinds, unmanaged, workloads, permissions }: App): readonly ManifestAccess[] {
+function accessOf({ kinds, unmanaged, loops, permissions }: App): readonly ManifestAccess[] {
   const access = new Map<string, ManifestAccess>();
   const allow = (group: string, resource: string, actions: readonly string[]): void => {
     const id = `${group}/${resource}`;
@@ -145,9 +145,9 @@ function accessOf({ kinds, unmanaged, workloads, permissions }: App): readonly M
     if (!kinds.some((own) => own.group === group && own.kind === kind)) allow(group, plural, actions);
   };
   for (const kind of unmanaged) allowKind(kind, READ);
-  for (const workload of workloads) {
-    if (workload.type !== "controller") continue;
-    const { uses, watches, owns } = workload;
+  for (const loop of loops) {
+    if (loop.type !== "controller") continue;
+    const { uses, watches, owns } = loop;
     for (const { kind, writes = [] } of uses) {
       allowKind(kind, [...READ, ...writes.filter((verb) => verb !== "status")]);
       if (writes.includes("status")) allowKind({ ...kind, plural: `${kind.plural}/status` }, ["patch"]);
@@ -155,7 +155,7 @@ function accessOf({ kinds, unmanaged, workloads, permissions }: App): readonly M
     for (const { kind } of watches) allowKind(kind, READ);
     for (const { kind } of owns) allowKind(kind, WRITE);
   }
-  for (const { apiGroups, resources, verbs } of [...workloads.flatMap((each) => each.permissions), ...permissions])
+  for (const { apiGroups, resources, verbs } of [...loops.flatMap((each) => each.permissions), ...permissions])
     for (const group of apiGroups) for (const resource of resources) allow(group, resource, verbs);
   return [...access.values()];
 }

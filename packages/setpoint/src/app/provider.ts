@@ -13,7 +13,7 @@ import { formProblem } from "./manifest-form.js";
  *   name: "shop",
  *   manifest: { file: "shop.yaml" },
  *   config: z.object({ region: z.string() }),
- *   create: ({ region }) => app({ name: "shop", kinds: [Order], reconcilers: [ordersIn(region)] }),
+ *   create: ({ region }) => app({ name: "shop", kinds: [Order], loops: [ordersIn(region)] }),
  * };
  * await run(shopProvider, { config: "operator.yaml" });
  * ```

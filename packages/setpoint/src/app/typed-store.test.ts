@@ -8,7 +8,7 @@ const order = { metadata: { name: "a" }, spec: { item: "tea", count: 1 } };
 
 /** A store of its own process, whose writes conflict so many times. */
 async function world(conflicts = 0) {
-  const env = await TestEnvironment.create({ kinds: [Order, Shop], workloads: [] });
+  const env = await TestEnvironment.create({ kinds: [Order, Shop], loops: [] });
   let left = conflicts;
   env.fault(({ method }) => (method === "PUT" && left-- > 0 ? errorAnswer(409, "Conflict") : undefined));
   const { client } = env.operator;

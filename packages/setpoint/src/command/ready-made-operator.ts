@@ -1,5 +1,6 @@
+import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
-import type { Part } from "../manager/part.js";
+import type { Loop } from "../controller/loop.js";
 import type { Command, CommandOption, OptionValues } from "./command.js";
 
 /**
@@ -18,9 +19,9 @@ export interface ReadyMadeOperator {
   start(
     values: OptionValues,
     env: Readonly<Record<string, string | undefined>>,
-  ): Promise<{ readonly loops: readonly Part[]; readonly clusters?: Readonly<Record<string, Client>> }>;
+  ): Promise<{ readonly loops: readonly (Loop | App)[]; readonly clusters?: Readonly<Record<string, Client>> }>;
   /** What it runs with its defaults, for RBAC; with the management API elsewhere, where it has such a mode. */
-  loops(isManagementElsewhere: boolean): Promise<readonly Part[]>;
+  loops(isManagementElsewhere: boolean): Promise<readonly (Loop | App)[]>;
   /** Its name for the other cluster of that mode. */
   readonly managementCluster?: string;
   /** Makes what it needs on a control plane of one's own: CRDs, samples. Never called on a cluster. */

@@ -38,8 +38,10 @@ describe("an app in a manager", () => {
     const shop = app({
       ...{ name: "shop", kinds: orders.kinds, validate: orders.validators, mutate: orders.mutators },
       routes: orders.routes,
-      reconcilers: [controller(Order, { reconcile: ({ metadata }) => void seen.push(`reconcile ${metadata.name}`) })],
-      watchers: [watcher(Order, { add: ({ metadata }) => seen.push(`add ${metadata.name}`) })],
+      loops: [
+        controller(Order, { reconcile: ({ metadata }) => void seen.push(`reconcile ${metadata.name}`) }),
+        watcher(Order, { add: ({ metadata }) => seen.push(`add ${metadata.name}`) }),
+      ],
       runnables: [{ name: "feed", run: async () => void seen.push("feed") }],
       checks: [{ name: "stock", check: () => "empty shelves" }],
       metrics: [
@@ -83,7 +85,7 @@ describe("an app in a manager", () => {
     const shops = app({
       name: "shops",
       kinds: [Shop],
-      reconcilers: [controller(Shop, { reconcile: ({ metadata }) => void seen.push(metadata.name) })],
+      loops: [controller(Shop, { reconcile: ({ metadata }) => void seen.push(metadata.name) })],
     });
     await manager.add(shops);
     await expect(manager.add(shops)).rejects.toThrow("already");
@@ -120,7 +122,7 @@ describe("an app in a manager", () => {
       name: "shops",
       kinds: [Order, Shop],
       validate: [validating(Shop, { create: ({ metadata }) => void seen.push(`admitted ${metadata.name}`) })],
-      reconcilers: [
+      loops: [
         controller(Order, {
           async reconcile({ metadata: { name } }) {
             seen.push(`begun ${name}`);
@@ -164,7 +166,7 @@ describe("an app in a manager", () => {
       name: "shops",
       kinds: [Shop],
       validate: [validating(Shop, { create: () => {} })],
-      reconcilers: [controller(Shop, { reconcile: ({ metadata }) => void seen.push(metadata.name) })],
+      loops: [controller(Shop, { reconcile: ({ metadata }) => void seen.push(metadata.name) })],
     });
     await using manager = managerOf(env);
     await manager.start();
@@ -190,7 +192,7 @@ describe("an app in a manager", () => {
       name: "shops",
       kinds: [Order, Shop],
       validate: [validating(Shop, { create: ({ metadata }) => void seen.push(`admitted ${metadata.name}`) })],
-      reconcilers: [
+      loops: [
         controller(Order, {
           async reconcile({ metadata: { name } }) {
             await released;
@@ -387,10 +389,10 @@ it("answers no longer once its process has crashed, and another takes its place"
   const shop = app({
     name: "shop",
     kinds: [Shop],
-    reconcilers: [sites],
+    loops: [sites],
     validate: [validating(Shop, { create() {} })],
   });
-  await using env = await TestEnvironment.create({ workloads: [shop], manager: { webhooks: real } });
+  await using env = await TestEnvironment.create({ loops: [shop], manager: { webhooks: real } });
   const first = env.operator;
   first.crashAfterWrite(1);
   const create = (name: string) => env.client.create(Shop, { metadata: { name }, spec: { open: true } });
@@ -427,7 +429,7 @@ it("masks what the errors of its handlers quote of Secrets", async () => {
     },
   });
   await using manager = managerOf(env);
-  await manager.add(app({ name: "shop", kinds: [Order], reconcilers: [reading], validate: [moody] }));
+  await manager.add(app({ name: "shop", kinds: [Order], loops: [reading], validate: [moody] }));
   await manager.start();
   await env.client.create(Order, { metadata: { ...here, name: "a" }, spec: { item: "tea", count: 1 } });
   await env.advance("1s");

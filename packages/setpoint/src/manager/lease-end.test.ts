@@ -8,7 +8,7 @@ import { ASKED, after, checked, create, PATHS, type Path, shop } from "./lease-p
 async function leading(world: World, path: Path): Promise<LeaderProcess> {
   const webhooks = { service: { namespace: "team", name: "hooks" }, port: 0, clock: world.clock };
   const process = new LeaderProcess(world, { webhooks });
-  for (const part of path.parts?.(process) ?? []) await process.manager.add(part);
+  for (const part of path.loops?.(process) ?? []) await process.manager.add(part);
   await process.manager.start();
   await path.given?.(world, process);
   await world.clock.advance(1_000);
@@ -73,7 +73,7 @@ describe.each(Object.entries(PATHS))("once the lease has ended, %s", (_, path) =
 
 describe("an effect", () => {
   const path = (effect: (signal: AbortSignal) => unknown): Path => ({
-    parts: after((ctx) => ctx.effect("dns", (signal) => effect(signal))),
+    loops: after((ctx) => ctx.effect("dns", (signal) => effect(signal))),
     ...{ when: create, after: ASKED, request: "" },
   });
 

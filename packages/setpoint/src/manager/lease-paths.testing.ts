@@ -1,18 +1,19 @@
 import { validating } from "../app/admission.js";
+import type { App } from "../app/app.js";
 import { app } from "../app/app.js";
 import { Order } from "../app/app.testing.js";
 import type { ReconcileContext } from "../controller/context.js";
 import { controller, scoped } from "../controller/controller.js";
+import type { Loop } from "../controller/loop.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, type World } from "../controller/world.testing.js";
 import { ConfigMap, Event, ServiceAccount } from "../kinds/builtin/v1.js";
 import type { Kind } from "../kinds/kind.js";
 import type { LeaderProcess } from "./leader-process.testing.js";
-import type { Part } from "./part.js";
 
 /** One way on which a process writes, or asks, for its controllers, watchers and apps. */
 export interface Path {
-  readonly parts?: (process: LeaderProcess) => readonly Part[];
+  readonly loops?: (process: LeaderProcess) => readonly (Loop | App)[];
   /** What is there before. */
   readonly given?: (world: World, process: LeaderProcess) => Promise<unknown>;
   /** Leads to the request. */
@@ -34,7 +35,7 @@ export const ASKED = "GET configmaps/asked";
 const elsewhere = scoped(ConfigMap, { namespaces: "all" });
 
 /** A controller that asks the server something, and then does what it is tested for. */
-export const after = (work: (ctx: Context, site: Website) => unknown) => (): readonly Part[] => [
+export const after = (work: (ctx: Context, site: Website) => unknown) => (): readonly (Loop | App)[] => [
   controller(Website, {
     owns: [ConfigMap],
     uses: [ServiceAccount],
@@ -51,7 +52,7 @@ const remove = (world: World): Promise<unknown> => world.client.delete(Website, 
 const conflict = (request: string) => ({ request, status: 409, reason: "Conflict" });
 
 const held = () => [controller(Website, { finalizer: FINALIZER, reconcile: () => {}, finalize: () => {} })];
-const watched = ({ client }: LeaderProcess): readonly Part[] => {
+const watched = ({ client }: LeaderProcess): readonly (Loop | App)[] => {
   const ask = (_: unknown, { signal }: { readonly signal: AbortSignal }) =>
     client.find(ConfigMap, "asked", { ...team, signal });
   return [watcher(Website, { finalizer: FINALIZER, add: ask, delete: ask })];
@@ -69,16 +70,16 @@ const HOUR_MS = 3_600_000;
 
 export const PATHS: Readonly<Record<string, Path>> = {
   "ctx.apply": {
-    parts: after((ctx) => ctx.apply(ConfigMap, { metadata: { name: "child" } })),
+    loops: after((ctx) => ctx.apply(ConfigMap, { metadata: { name: "child" } })),
     ...{ when: create, after: ASKED, request: "PATCH configmaps/child" },
   },
   "ctx.apply, by force after a conflict": {
-    parts: after((ctx) => ctx.apply(ConfigMap, { metadata: { name: "child" } })),
+    loops: after((ctx) => ctx.apply(ConfigMap, { metadata: { name: "child" } })),
     refused: conflict("PATCH configmaps/child"),
     ...{ when: create, after: "GET configmaps/child", request: "PATCH configmaps/child" },
   },
   "ctx.apply in another cluster": {
-    parts: () => [
+    loops: () => [
       controller(Website, {
         owns: [scoped(ConfigMap, { cluster: "edge", namespaces: "all" })],
         reconcile: async (_, ctx) => void (await ctx.in("edge").apply(ConfigMap, { metadata: { name: "child" } })),
@@ -87,55 +88,55 @@ export const PATHS: Readonly<Record<string, Path>> = {
     ...{ when: create, after: "GET namespaces/kube-system", request: "PATCH configmaps/child" },
   },
   "ctx.create": {
-    parts: after((ctx) => ctx.create(ConfigMap, { metadata: { name: "child" } })),
+    loops: after((ctx) => ctx.create(ConfigMap, { metadata: { name: "child" } })),
     ...{ when: create, after: ASKED, request: "POST configmaps" },
   },
   "ctx.patch": {
-    parts: after((ctx) => ctx.patch(ConfigMap, "kube-root-ca.crt", { type: "merge", body: { data: { x: "1" } } })),
+    loops: after((ctx) => ctx.patch(ConfigMap, "kube-root-ca.crt", { type: "merge", body: { data: { x: "1" } } })),
     ...{ when: create, after: ASKED, request: "PATCH configmaps/kube-root-ca.crt" },
   },
   "ctx.createSubresource": {
-    parts: after((ctx) => ctx.createSubresource(ServiceAccount, "default", "token", { spec: {} })),
+    loops: after((ctx) => ctx.createSubresource(ServiceAccount, "default", "token", { spec: {} })),
     given: (world) => world.client.create(ServiceAccount, { metadata: { ...team, name: "default" } }).catch(() => {}),
     ...{ when: create, after: ASKED, request: "POST serviceaccounts/default/token" },
   },
   "ctx.delete": {
-    parts: after((ctx) => ctx.delete(ConfigMap, "kube-root-ca.crt")),
+    loops: after((ctx) => ctx.delete(ConfigMap, "kube-root-ca.crt")),
     ...{ when: create, after: ASKED, request: "DELETE configmaps/kube-root-ca.crt" },
   },
   "ctx.prune": {
-    parts: after((ctx, { spec }) =>
+    loops: after((ctx, { spec }) =>
       spec.replicas ? ctx.prune() : ctx.apply(ConfigMap, { metadata: { name: "child" } }),
     ),
     ...{ given: create, when: change, after: ASKED, request: "DELETE configmaps/child" },
   },
   "ctx.find, not cached": {
-    parts: after((ctx) => ctx.find(ConfigMap, "other", { cached: false })),
+    loops: after((ctx) => ctx.find(ConfigMap, "other", { cached: false })),
     ...{ when: create, after: ASKED, request: "GET configmaps/other" },
   },
   "ctx.list, not cached": {
-    parts: after((ctx) => ctx.list(ConfigMap, { cached: false })),
+    loops: after((ctx) => ctx.list(ConfigMap, { cached: false })),
     ...{ when: create, after: ASKED, request: "GET configmaps" },
   },
   "the status": {
-    parts: after((ctx) => ctx.status({ phase: "Ready" })),
+    loops: after((ctx) => ctx.status({ phase: "Ready" })),
     ...{ when: create, after: ASKED, request: "PATCH websites/a/status" },
   },
   "the status, on a newer state": {
-    parts: after((ctx) => ctx.status({ phase: "Ready" })),
+    loops: after((ctx) => ctx.status({ phase: "Ready" })),
     refused: conflict("PATCH websites/a/status"),
     ...{ when: create, after: "GET websites/a", request: "PATCH websites/a/status" },
   },
   "the status of a run that failed": {
-    parts: after((ctx) => Promise.reject(ctx.terminal(new Error("no disk")))),
+    loops: after((ctx) => Promise.reject(ctx.terminal(new Error("no disk")))),
     ...{ when: create, after: ASKED, request: "PATCH websites/a/status" },
   },
   "an event": {
-    parts: after((ctx) => ctx.event("Normal", "Deployed", "it is there")),
+    loops: after((ctx) => ctx.event("Normal", "Deployed", "it is there")),
     ...{ when: create, after: ASKED, request: "POST events" },
   },
   "an event, made anew": {
-    parts: after((ctx) => ctx.event("Normal", "Deployed", "it is there")),
+    loops: after((ctx) => ctx.event("Normal", "Deployed", "it is there")),
     given: create,
     when: async (world) => {
       const [event] = (await world.client.list(Event, team)).items;
@@ -145,12 +146,12 @@ export const PATHS: Readonly<Record<string, Path>> = {
     ...{ after: "PATCH events", request: "POST events" },
   },
   "the finalizer of a controller": {
-    parts: held,
+    loops: held,
     refused: conflict("PATCH websites/a"),
     ...{ when: create, after: "GET websites/a", request: "PATCH websites/a" },
   },
   "the finalizer of a controller, taken off": {
-    parts: () => [
+    loops: () => [
       controller(Website, {
         uses: [ConfigMap],
         finalizer: FINALIZER,
@@ -161,15 +162,15 @@ export const PATHS: Readonly<Record<string, Path>> = {
     ...{ given: create, when: remove, after: ASKED, request: "PATCH websites/a" },
   },
   "the finalizer of a watcher": {
-    parts: watched,
+    loops: watched,
     ...{ when: create, after: ASKED, request: "PATCH websites/a" },
   },
   "the finalizer of a watcher, taken off": {
-    parts: watched,
+    loops: watched,
     ...{ given: create, when: remove, after: ASKED, request: "PATCH websites/a" },
   },
   "the second finalizer of a watcher, taken off": {
-    parts: watched,
+    loops: watched,
     given: create,
     when: async (world) => {
       const body = { metadata: { finalizers: [FINALIZER, `${FINALIZER}-wip`] } };
@@ -188,7 +189,7 @@ export const PATHS: Readonly<Record<string, Path>> = {
     ...{ after: "GET websites", request: "PATCH websites/a" },
   },
   "the orphans of an object that is gone": {
-    parts: () => [
+    loops: () => [
       controller(Website, {
         owns: [elsewhere],
         reconcile: async (_, ctx) =>

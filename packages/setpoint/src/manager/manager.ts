@@ -9,6 +9,7 @@ import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
+import type { Loop } from "../controller/loop.js";
 import type { MetricSource } from "../controller/metric-source.js";
 import { SecretMask } from "../controller/secret-mask.js";
 import type { SecretOptions } from "../controller/secret-policy.js";
@@ -34,8 +35,8 @@ import type { EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
 import { controllerStrain, controllerTrouble, informerLines } from "./health.js";
 import type { Elector } from "./leader-elector.js";
+import { checkLoop } from "./loops.js";
 import { MetricRegistry } from "./metric-registry.js";
-import { checkPart, type Part, type Workload } from "./part.js";
 import { type PreflightFinding, preflight } from "./preflight.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
@@ -107,7 +108,7 @@ export class Manager implements AsyncDisposable {
   readonly #lost = new AbortController();
   readonly #fence = this.#fenceFor(true);
   readonly #apps: AppHost;
-  readonly #workloads = new Map<string, { readonly workload: Workload; readonly run: ControllerRun | WatcherRun }>();
+  readonly #loops = new Map<string, { readonly loop: Loop; readonly run: ControllerRun | WatcherRun }>();
   /** What runs nothing, although it should, and why. */
   readonly #unstarted = new Map<string, string>();
   readonly #sources = new Map<object, readonly Disposable[]>();
@@ -163,14 +164,14 @@ export class Manager implements AsyncDisposable {
     const clusters = Object.entries({ "": this.#cluster, ...this.#clusters });
     const informers = new Map(clusters.map(([key, cluster]) => [key, cluster.informers]));
     collectState(this.metrics, () => this.#controllerRuns(), informers, this.#clock);
-    const runs = (): readonly (ControllerRun | WatcherRun)[] => [...this.#workloads.values()].map(({ run }) => run);
+    const runs = (): readonly (ControllerRun | WatcherRun)[] => [...this.#loops.values()].map(({ run }) => run);
     collectStages(this.metrics, runs, [...informers.values()]);
     this.metrics.collect(EVENTS_DROPPED, () => [{ labels: {}, value: this.#events.dropped }]);
     const lease = { name: this.#elector?.lease.name ?? name };
     this.metrics.collect(MASTER_STATUS, () => [{ labels: lease, value: Number(this.isLeading) }]);
   }
 
-  /** The log that its parts write to: the values of Secrets that they have read are masked. */
+  /** The log that its loops write to: the values of Secrets that they have read are masked. */
   get log(): Logger {
     return this.#log;
   }
@@ -217,42 +218,42 @@ export class Manager implements AsyncDisposable {
 
   /**
    * Adds a controller, a watcher, or an app with all that is its; it starts at once where the manager already works.
-   * Throws for what is no part, where a name is taken, and `CONTROLLER_STOPPED` once the manager stops; an app is refused by
+   * Throws for anything else, where a name is taken, and `CONTROLLER_STOPPED` once the manager stops; an app is refused by
    * rejecting. Resolves when an app's webhooks are installed.
    */
-  add(part: Part): Promise<void> {
-    checkPart(part);
-    if (part.type === "app") return this.#addApp(part);
-    const id = idOf(part);
-    this.#assertTakesParts(id);
-    if (this.#workloads.has(id)) throw new TypeError(`the manager has a ${id} already`);
+  add(loop: Loop | App): Promise<void> {
+    checkLoop(loop);
+    if (loop.type === "app") return this.#addApp(loop);
+    const id = idOf(loop);
+    this.#assertTakesLoops(id);
+    if (this.#loops.has(id)) throw new TypeError(`the manager has a ${id} already`);
     const run =
-      part.type === "controller"
-        ? new ControllerRun(part, this.#environment())
-        : new WatcherRun(part, this.#environment());
-    this.#workloads.set(id, { workload: part, run });
-    this.#collect(part, part.metrics);
-    if (part.type === "controller") initControllerMetrics(this.metrics, part.name);
+      loop.type === "controller"
+        ? new ControllerRun(loop, this.#environment())
+        : new WatcherRun(loop, this.#environment());
+    this.#loops.set(id, { loop, run });
+    this.#collect(loop, loop.metrics);
+    if (loop.type === "controller") initControllerMetrics(this.metrics, loop.name);
     if (this.isLeading) this.#startRun(id, run);
     else if (this.#hasStarted && !this.#isLeading) run.warmUp();
     return Promise.resolve();
   }
 
-  /** Stops and takes away a part. One that is not there is as good as removed. */
-  async remove(part: Part): Promise<void> {
-    this.#stopCollecting(part);
-    if (part.type === "app") {
+  /** Stops and takes away a loop or an app. One that is not there is as good as removed. */
+  async remove(loop: Loop | App): Promise<void> {
+    this.#stopCollecting(loop);
+    if (loop.type === "app") {
       await Promise.all([
-        ...part.workloads.map((workload) => this.remove(workload)),
-        ...part.runnables.map(({ name }) => this.removeRunnable(`${part.name}/${name}`)),
+        ...loop.loops.map((each) => this.remove(each)),
+        ...loop.runnables.map(({ name }) => this.removeRunnable(`${loop.name}/${name}`)),
       ]);
       // Not before: what the last runs write may have to pass its own webhooks.
-      await this.#apps.remove(part);
+      await this.#apps.remove(loop);
       return;
     }
-    const live = this.#workloads.get(idOf(part));
-    this.#workloads.delete(idOf(part));
-    this.#unstarted.delete(idOf(part));
+    const live = this.#loops.get(idOf(loop));
+    this.#loops.delete(idOf(loop));
+    this.#unstarted.delete(idOf(loop));
     await live?.run.stop(this.#graceMs);
   }
 
@@ -276,22 +277,22 @@ export class Manager implements AsyncDisposable {
     this.#stopping.signal.throwIfAborted();
     if (this.#options.preflight ?? true) void this.#logPreflight();
     if (this.#elector) {
-      for (const { run } of this.#workloads.values()) run.warmUp();
+      for (const { run } of this.#loops.values()) run.warmUp();
       this.#log.info("waiting for the lease");
       await this.#elector.acquire(this.#stopping.signal);
       this.#stopping.signal.throwIfAborted();
     }
     this.#isLeading = true;
-    for (const [id, { run }] of this.#workloads) this.#startRun(id, run);
+    for (const [id, { run }] of this.#loops) this.#startRun(id, run);
     this.#running = this.#runnables.run(this.#whileLeading()).catch((error: unknown) => this.#failed.abort(error));
     for (const app of this.#apps.apps) this.#sweep(app);
-    this.#log.info("started", { parts: [...this.#workloads.keys()] });
+    this.#log.info("started", { loops: [...this.#loops.keys()] });
   }
 
   /** What stands against running here: kinds that are not served, verbs that are not allowed. */
   preflight(): Promise<readonly PreflightFinding[]> {
     const { client, clusters = {} } = this.#options;
-    return preflight(this.#parts, { ...this.#needs, client, clusters, signal: this.#stopping.signal });
+    return preflight(this.#all, { ...this.#needs, client, clusters, signal: this.#stopping.signal });
   }
 
   /** Why the process is not ready; empty where it is. */
@@ -303,7 +304,7 @@ export class Manager implements AsyncDisposable {
 
   /** `controller websites team/a`: what was given up, because it goes on although its signal is aborted. */
   get stuck(): readonly string[] {
-    return [...this.#workloads].flatMap(([id, { run }]) => [...run.stuck].map((key) => `${id} ${key}`));
+    return [...this.#loops].flatMap(([id, { run }]) => [...run.stuck].map((key) => `${id} ${key}`));
   }
 
   /**
@@ -333,7 +334,7 @@ export class Manager implements AsyncDisposable {
     this.#stopping.abort();
     // What is about to be served would otherwise be served after the end.
     await this.#hosted?.catch(() => {});
-    await Promise.all([...this.#workloads.values()].map(({ run }) => run.stop(this.#graceMs)));
+    await Promise.all([...this.#loops.values()].map(({ run }) => run.stop(this.#graceMs)));
     await this.#running;
     // Not before: what the last runs write may have to pass our own webhooks.
     await this.#apps[Symbol.asyncDispose]();
@@ -357,8 +358,7 @@ export class Manager implements AsyncDisposable {
       ...(this.#options.checks ?? []),
     ];
     const { client, seenAccess } = this.#options;
-    const access = (): NarrowedRules | undefined =>
-      seenAccess?.narrow(this.#parts, rbacRules(this.#parts, this.#needs));
+    const access = (): NarrowedRules | undefined => seenAccess?.narrow(this.#all, rbacRules(this.#all, this.#needs));
     const notes = (): readonly string[] => controllerStrain(this.#statuses());
     const informers = (): readonly string[] => informerLines(this.#statuses());
     const mask = (text: string): string => this.#mask.text(text);
@@ -369,30 +369,30 @@ export class Manager implements AsyncDisposable {
   }
 
   async #addApp(app: App): Promise<void> {
-    const taken = app.workloads.map(idOf).find((id) => this.#workloads.has(id));
+    const taken = app.loops.map(idOf).find((id) => this.#loops.has(id));
     if (taken) throw new TypeError(`app ${app.name}: the manager has a ${taken} already`);
     await this.#hosted?.catch(() => {});
-    this.#assertTakesParts(`app ${app.name}`);
+    this.#assertTakesLoops(`app ${app.name}`);
     await this.#apps.add(app);
     this.#stopping.signal.throwIfAborted();
     this.#collect(app, app.metrics);
-    for (const workload of app.workloads) void this.add(workload);
+    for (const loop of app.loops) void this.add(loop);
     for (const runnable of app.runnables) {
       this.addRunnable({ name: `${app.name}/${runnable.name}`, run: (signal) => runnable.run(signal) });
     }
     if (this.isLeading) this.#sweep(app);
   }
 
-  #assertTakesParts(id: string): void {
+  #assertTakesLoops(id: string): void {
     if (!this.#stopping.signal.aborted) return;
     throw new SetpointError("CONTROLLER_STOPPED", `${id} was added to a manager that is stopping`);
   }
 
-  get #parts(): readonly Part[] {
-    return [...new Set<Part>([...this.#apps.apps, ...[...this.#workloads.values()].map(({ workload }) => workload)])];
+  get #all(): readonly (Loop | App)[] {
+    return [...new Set<Loop | App>([...this.#apps.apps, ...[...this.#loops.values()].map(({ loop }) => loop)])];
   }
 
-  /** What the process needs besides what its parts declare. */
+  /** What the process needs besides what its loops declare. */
   get #needs(): RbacOptions {
     const { metrics, metricsAccess, webhooks = {} } = this.#options;
     return {
@@ -437,16 +437,16 @@ export class Manager implements AsyncDisposable {
     }
   }
 
-  #collect(part: object, sources: readonly MetricSource[]): void {
+  #collect(loop: object, sources: readonly MetricSource[]): void {
     this.#sources.set(
-      part,
+      loop,
       sources.map((source) => this.metrics.collect(source, () => source.collect())),
     );
   }
 
-  #stopCollecting(part: object): void {
-    for (const source of this.#sources.get(part) ?? []) source[Symbol.dispose]();
-    this.#sources.delete(part);
+  #stopCollecting(loop: object): void {
+    for (const source of this.#sources.get(loop) ?? []) source[Symbol.dispose]();
+    this.#sources.delete(loop);
   }
 
   #clusterOf(client: Client): Cluster {
@@ -486,14 +486,14 @@ export class Manager implements AsyncDisposable {
   }
 
   #statuses(): readonly ReturnType<(ControllerRun | WatcherRun)["status"]>[] {
-    return [...this.#workloads.values()].map(({ run }) => run.status());
+    return [...this.#loops.values()].map(({ run }) => run.status());
   }
 
   *#controllerRuns(): Iterable<ControllerRun> {
-    for (const { run } of this.#workloads.values()) if (run instanceof ControllerRun) yield run;
+    for (const { run } of this.#loops.values()) if (run instanceof ControllerRun) yield run;
   }
 }
 
-function idOf({ type, name }: Workload): string {
+function idOf({ type, name }: Loop): string {
   return `${type} ${name}`;
 }

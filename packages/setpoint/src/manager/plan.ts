@@ -1,12 +1,14 @@
+import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
+import type { Loop } from "../controller/loop.js";
 import type { PlannedRun } from "../controller/planned-run.js";
 import { Informers } from "../informer/informers.js";
 import type { Logger } from "../loop/logger.js";
-import { type Part, workloadsOf } from "./part.js";
+import { loopsOf } from "./loops.js";
 
 export interface PlanOptions {
   readonly client: Client;
@@ -25,7 +27,7 @@ export interface PlanOptions {
  * for await (const run of plan([websites], { client })) for (const line of describePlan(run)) console.log(line);
  * ```
  */
-export async function* plan(parts: readonly Part[], options: PlanOptions): AsyncIterable<PlannedRun> {
+export async function* plan(loops: readonly (Loop | App)[], options: PlanOptions): AsyncIterable<PlannedRun> {
   const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
   // Loaded when first needed: most processes plan nothing.
   const { plannedRuns } = await import("../controller/planned-runs.js");
@@ -46,8 +48,8 @@ export async function* plan(parts: readonly Part[], options: PlanOptions): Async
     ...(log ? { log } : {}),
   };
   try {
-    for (const workload of workloadsOf(parts)) {
-      if (workload.type === "controller") yield* plannedRuns(workload, environment, signal);
+    for (const loop of loopsOf(loops)) {
+      if (loop.type === "controller") yield* plannedRuns(loop, environment, signal);
     }
   } finally {
     await Promise.all(opened.map((informers) => informers[Symbol.asyncDispose]()));

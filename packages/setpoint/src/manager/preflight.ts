@@ -1,12 +1,13 @@
+import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
+import type { Loop } from "../controller/loop.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
 import { SelfSubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
 import type { Kind } from "../kinds/kind.js";
 import { ownField } from "../kinds/own-field.js";
-import type { Part } from "./part.js";
 import { declaredKinds, type RbacOptions, rbacRules } from "./rbac.js";
 
-/** Something that parts need and do not have. `message` names it. */
+/** Something that loops need and do not have. `message` names it. */
 export type PreflightFinding =
   /** The server does not serve a kind that is declared: its definition is not installed, or in another version. */
   | { readonly type: "kind"; readonly message: string; readonly kind: Kind; readonly cluster?: string }
@@ -25,7 +26,7 @@ export interface PreflightOptions extends RbacOptions {
 const AT_ONCE = 8;
 
 /**
- * What stands against running these parts here: kinds that are not served, verbs that are not allowed. Empty where all
+ * What stands against running these loops here: kinds that are not served, verbs that are not allowed. Empty where all
  * is well. Never rejects for what a server says: servers answer these questions to everybody.
  *
  * ```ts
@@ -33,10 +34,10 @@ const AT_ONCE = 8;
  * ```
  */
 export async function preflight(
-  parts: readonly Part[],
+  loops: readonly (Loop | App)[],
   options: PreflightOptions,
 ): Promise<readonly PreflightFinding[]> {
-  const rules = rbacRules(parts, options);
+  const rules = rbacRules(loops, options);
   const names = new Set<string | undefined>([undefined, ...rules.map(({ cluster }) => cluster)]);
   const findings = await Promise.all(
     [...names].map(async (cluster) => {
@@ -44,7 +45,7 @@ export async function preflight(
       if (!client) return [];
       try {
         const own = rules.filter((rule) => rule.cluster === cluster);
-        const unserved = await unservedKinds(client, parts, cluster, options.signal);
+        const unserved = await unservedKinds(client, loops, cluster, options.signal);
         return [...unserved, ...(await deniedKinds(client, own, options.signal))];
       } catch (cause) {
         options.signal?.throwIfAborted();
@@ -57,7 +58,7 @@ export async function preflight(
 
 async function unservedKinds(
   client: Client,
-  parts: readonly Part[],
+  loops: readonly (Loop | App)[],
   cluster: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<readonly PreflightFinding[]> {
@@ -67,7 +68,7 @@ async function unservedKinds(
       versions.flatMap(({ version, resources }) => resources.map(({ plural }) => `${group}/${version}/${plural}`)),
     ),
   );
-  return declaredKinds(parts, cluster)
+  return declaredKinds(loops, cluster)
     .filter(({ group, version, plural }) => !served.has(`${group}/${version}/${plural}`))
     .map((kind) => {
       const message = `the server does not serve ${kind.plural} of ${kind.apiVersion}${inCluster(cluster)}: install its CustomResourceDefinition`;

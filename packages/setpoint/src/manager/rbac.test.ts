@@ -45,7 +45,7 @@ describe("the rules of workloads", () => {
     const bind = { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], resourceNames: ["edit"] };
     const plains = controller(Plain, { reconcile, permissions: [{ ...bind, verbs: ["bind"] }] });
     const evictions = { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] };
-    const web = app({ name: "web", kinds: [Plain], reconcilers: [plains], permissions: [evictions] });
+    const web = app({ name: "web", kinds: [Plain], loops: [plains], permissions: [evictions] });
     expect(short(rbacRules([web], { installs: false }))).toEqual([
       ...["plains: get list watch", "events: create patch", "clusterroles=edit: bind", "pods/eviction: create"],
     ]);

@@ -1,9 +1,10 @@
 import { type App, isServed } from "../app/app.js";
 import type { Controller, ScopedKind, WriteVerb } from "../controller/controller.js";
+import type { Loop } from "../controller/loop.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
-import { appsOf, type Part, type Workload, workloadsOf } from "./part.js";
+import { appsOf, loopsOf } from "./loops.js";
 
 export interface RbacOptions {
   /** Where the process elects a leader: the Lease's name and namespace. */
@@ -20,20 +21,20 @@ const READ = ["get", "list", "watch"];
 const VERB_ORDER = [...READ, "create", "update", "patch", "delete"];
 
 /**
- * The least that these parts need: reading the kinds that they declare, in the namespaces that they declare; writing what
+ * The least that these loops need: reading the kinds that they declare, in the namespaces that they declare; writing what
  * they own or say that they write; the status of kinds that have one; finalizers where they hold any; events; installing
- * the kinds and webhooks of apps; the Lease; and what they name themselves. Pure: the same parts always give the same
+ * the kinds and webhooks of apps; the Lease; and what they name themselves. Pure: the same loops always give the same
  * rules, in the same order.
  */
-export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): readonly RbacRule[] {
-  const apps = appsOf(parts);
+export function rbacRules(loops: readonly (Loop | App)[], options: RbacOptions = {}): readonly RbacRule[] {
+  const apps = appsOf(loops);
   const own = merged([
-    ...workloadsOf(parts).flatMap(workloadRules),
+    ...loopsOf(loops).flatMap(loopRules),
     ...apps.flatMap(({ givenUp }) => givenUp.flatMap(({ kind }) => inScope({ kind }, undefined, ["list", "patch"]))),
   ]);
-  own.push(...[...workloadsOf(parts), ...apps].flatMap(({ permissions }) => permissions));
+  own.push(...[...loopsOf(loops), ...apps].flatMap(({ permissions }) => permissions));
   // Children in another cluster name this one as their owner's, by the uid of this namespace.
-  if (workloadsOf(parts).some(ownsElsewhere)) {
+  if (loopsOf(loops).some(ownsElsewhere)) {
     own.push({ apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] });
   }
   if (options.leaderElection) own.push(...leaseRules(options.leaderElection));
@@ -46,24 +47,24 @@ export function rbacRules(parts: readonly Part[], options: RbacOptions = {}): re
   return own;
 }
 
-/** Every kind that these parts declare in a cluster (the own where left out), each once. */
-export function declaredKinds(parts: readonly Part[], cluster?: string): readonly Kind[] {
-  const uses = workloadsOf(parts).flatMap((workload): readonly ScopedKind[] =>
-    workload.type === "controller"
-      ? [{ kind: workload.kind }, ...workload.owns, ...workload.uses, ...workload.watches]
-      : [{ kind: workload.kind }],
+/** Every kind that these loops declare in a cluster (the own where left out), each once. */
+export function declaredKinds(loops: readonly (Loop | App)[], cluster?: string): readonly Kind[] {
+  const uses = loopsOf(loops).flatMap((loop): readonly ScopedKind[] =>
+    loop.type === "controller"
+      ? [{ kind: loop.kind }, ...loop.owns, ...loop.uses, ...loop.watches]
+      : [{ kind: loop.kind }],
   );
   const kinds = uses.filter((use) => use.cluster === cluster).map(({ kind }) => kind);
   return [...new Map(kinds.map((kind) => [kindId(kind), kind])).values()];
 }
 
-function ownsElsewhere(workload: Workload): boolean {
-  return workload.type === "controller" && workload.owns.some(({ cluster }) => cluster !== undefined);
+function ownsElsewhere(loop: Loop): boolean {
+  return loop.type === "controller" && loop.owns.some(({ cluster }) => cluster !== undefined);
 }
 
-function workloadRules(workload: Workload): RbacRule[] {
-  if (workload.type === "controller") return controllerRules(workload);
-  const { kind, options, finalizer } = workload;
+function loopRules(loop: Loop): RbacRule[] {
+  if (loop.type === "controller") return controllerRules(loop);
+  const { kind, options, finalizer } = loop;
   return inScope({ kind }, options.namespaces, finalizer ? [...READ, "patch"] : READ);
 }
 

@@ -1,7 +1,9 @@
+import type { App } from "../app/app.js";
 import { type AppProvider, provideApp } from "../app/provider.js";
 import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
+import type { Loop } from "../controller/loop.js";
 import { describePlan } from "../controller/planned-run.js";
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
@@ -9,18 +11,18 @@ import type { Logger } from "../loop/logger.js";
 import { type Configuration, type ConfigurationSources, readConfiguration } from "./configuration.js";
 import { requestMetrics } from "./controller-metrics.js";
 import { jsonLogger } from "./json-logger.js";
+import { checkLoop } from "./loops.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { MetricRegistry } from "./metric-registry.js";
-import { checkPart, type Part } from "./part.js";
 import { plan } from "./plan.js";
 import { SeenAccess } from "./seen-access.js";
 
 /** How long code may go on after `run` that was given up. */
 const EXIT_AFTER_MS = 1_000;
 
-/** What {@link run} takes: loops, apps, and providers that make apps of their configuration. */
+/** Loops, apps, and providers that make apps of their configuration. */
 // biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
-export type Runs = Part | AppProvider<any>;
+type Runs = Loop | App | AppProvider<any>;
 
 export interface RunOptions extends Omit<ManagerOptions, "client"> {
   /** Defaults to one for the cluster that {@link connect} finds. */
@@ -53,14 +55,14 @@ export interface RunOptions extends Omit<ManagerOptions, "client"> {
  * await run([shop, billing], { args: process.argv.slice(2), health: { host: "", port: 8081 } });
  * ```
  */
-export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}): Promise<void> {
+export async function run(loops: Runs | readonly Runs[], options: RunOptions = {}): Promise<void> {
   const env = options.env ?? process.env;
   const { args = [], config } = options;
   const configuration = await readConfiguration({ args, env, ...(config ? { file: config } : {}) });
   const log = options.log ?? jsonLogger({ clock: systemClock, level: configuration.logLevel ?? "info" });
   // The manager's, which is masked, once there is one: servers quote what they were sent.
   let shownLog = log;
-  const parts = await partsOf(runs, configuration.apps);
+  const given = await provided(loops, configuration.apps);
   const metricRegistry = new MetricRegistry();
   const countRequest = requestMetrics(metricRegistry);
   const seenAccess = new SeenAccess();
@@ -78,14 +80,14 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     }));
   if (options.plan ?? configuration.plan) {
     const { print = (line) => void process.stdout.write(`${line}\n`) } = options;
-    for await (const planned of plan(parts, { ...options, client, log }))
+    for await (const planned of plan(given, { ...options, client, log }))
       for (const line of describePlan(planned)) print(line);
     if (!options.client) await client[Symbol.asyncDispose]();
     return;
   }
   const { connectsAsPod } = await import("../client/in-cluster.js");
   const isPod = !options.client && connectsAsPod({ ...configuration.connect, ...options.connect }, env);
-  const given: ManagerOptions = {
+  const settings: ManagerOptions = {
     metricRegistry,
     metricsAccess: isPod ? "rbac" : "loopback",
     ...(options.client ? {} : { seenAccess }),
@@ -96,12 +98,12 @@ export async function run(runs: Runs | readonly Runs[], options: RunOptions = {}
     log,
     client,
   };
-  const manager = new Manager({ ...given, ...inThread(given, options, configuration.connect) });
+  const manager = new Manager({ ...settings, ...inThread(settings, options, configuration.connect) });
   shownLog = manager.log;
   using ending = new ProcessEnd(manager.log);
   const signals = [ending.signal, manager.ended, ...(options.signal ? [options.signal] : [])];
   try {
-    for (const part of parts) await manager.add(part);
+    for (const each of given) await manager.add(each);
     await untilAborted(manager, AbortSignal.any(signals));
   } finally {
     await manager.stop();
@@ -135,11 +137,11 @@ function inThread(
   return { leaderElection: { thread, ...leaderElection } };
 }
 
-async function partsOf(
-  runs: Runs | readonly Runs[],
+async function provided(
+  loops: Runs | readonly Runs[],
   configurations: Readonly<Record<string, unknown>>,
-): Promise<readonly Part[]> {
-  const all = (Array.isArray(runs) ? runs : [runs]) as readonly Runs[];
+): Promise<readonly (Loop | App)[]> {
+  const all = (Array.isArray(loops) ? loops : [loops]) as readonly Runs[];
   if (all.length === 0) throw new SetpointError("CONTROLLER_INVALID", "run: there is nothing to run in an empty list");
   const providers = all.filter(isProvider).map(({ name }) => name);
   const stranger = Object.keys(configurations).find((name) => !providers.includes(name));
@@ -147,12 +149,12 @@ async function partsOf(
     const known = providers.length > 0 ? `there are ${providers.join(", ")}` : "there are none";
     throw new SetpointError("CONFIGURATION_INVALID", `apps.${stranger}: no provider has that name; ${known}`);
   }
-  const partOf = (one: Runs): Part | Promise<Part> => {
+  const made = (one: Runs): Loop | App | Promise<Loop | App> => {
     if (isProvider(one)) return provideApp(one, ownField(configurations, one.name));
-    checkPart(one);
+    checkLoop(one);
     return one;
   };
-  return Promise.all(all.map(partOf));
+  return Promise.all(all.map(made));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next

@@ -1,4 +1,6 @@
+import type { App } from "../app/app.js";
 import type { ObservedRequest } from "../client/client.js";
+import type { Loop } from "../controller/loop.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
 import {
   MutatingWebhookConfiguration,
@@ -9,7 +11,6 @@ import { TokenReview } from "../kinds/builtin/authentication.k8s.io/v1.js";
 import { SubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
 import { Event } from "../kinds/builtin/v1.js";
 import type { Kind } from "../kinds/kind.js";
-import type { Part } from "./part.js";
 import { declaredKinds } from "./rbac.js";
 
 /** Kinds of which a manager itself makes requests. Not Leases: they may be held by another thread's client. */
@@ -30,7 +31,7 @@ export interface NarrowedRules {
 }
 
 /**
- * What requests a process made, to confirm or narrow the rules that its parts declare. Give `observe` to the client.
+ * What requests a process made, to confirm or narrow the rules that its loops declare. Give `observe` to the client.
  *
  * ```ts
  * const seen = new SeenAccess();
@@ -51,9 +52,9 @@ export class SeenAccess {
     if (verb === "apply" && status === 201) this.#seen.add(`${resource} create`);
   }
 
-  narrow(parts: readonly Part[], rules: readonly RbacRule[]): NarrowedRules {
+  narrow(loops: readonly (Loop | App)[], rules: readonly RbacRule[]): NarrowedRules {
     const split = rules.map((rule) => {
-      const kinds = kindsOf(parts, rule);
+      const kinds = kindsOf(loops, rule);
       const isSeen = (verb: string): boolean => kinds.length === 0 || kinds.some((kind) => this.#has(kind, rule, verb));
       return {
         seen: { ...rule, verbs: rule.verbs.filter(isSeen) },
@@ -78,9 +79,9 @@ export class SeenAccess {
 }
 
 /** The kinds that a rule is about; none for those that are not known here. */
-function kindsOf(parts: readonly Part[], { cluster, apiGroups, resources }: RbacRule): readonly Kind[] {
+function kindsOf(loops: readonly (Loop | App)[], { cluster, apiGroups, resources }: RbacRule): readonly Kind[] {
   const [plural] = resources[0]!.split("/");
-  return [...declaredKinds(parts, cluster), ...OWN_KINDS].filter(
+  return [...declaredKinds(loops, cluster), ...OWN_KINDS].filter(
     (kind) => kind.plural === plural && apiGroups.includes(kind.group),
   );
 }

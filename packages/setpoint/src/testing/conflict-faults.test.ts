@@ -49,7 +49,7 @@ describe("an operator that meets conflicts", () => {
 
   it("passes through the same states whichever of its writes meets a conflict", async () => {
     const play = async (conflictAt: number): Promise<{ readonly writes: number; readonly states: unknown }> => {
-      await using env = await create({ workloads: [allVerbs] });
+      await using env = await create({ loops: [allVerbs] });
       let writes = 0;
       using _fault = env.fault((request) => {
         if (!isWrite(request) || /\/events|reviews/.test(request.path)) return undefined;

@@ -78,7 +78,7 @@ describe("an operator under faults", () => {
         ask = enqueue;
       },
     };
-    await using env = await create({ workloads: [websites([onDemand])] });
+    await using env = await create({ loops: [websites([onDemand])] });
     await createSite(env, "a", "one");
     await env.idle();
     const lag = env.operator.delayWatches("5s");
@@ -114,7 +114,7 @@ describe("an operator under faults", () => {
         ctx.condition({ type: "Ready", status: "True", reason });
       },
     });
-    await using env = await create({ workloads: [declared] });
+    await using env = await create({ loops: [declared] });
     await createSite(env, "a");
     await env.idle();
     const conditions = async () => (await env.client.get(Website, "a", here)).status?.conditions ?? [];
@@ -140,7 +140,7 @@ describe("an operator under faults", () => {
       reconcile: (_, ctx) => void seen.push(ctx.action),
       finalize: () => {},
     });
-    await using env = await create({ workloads: [declared] });
+    await using env = await create({ loops: [declared] });
     using _lag = env.operator.delayWatches("5s");
     await createSite(env, "a");
     await env.advance("3s");
@@ -191,7 +191,7 @@ describe("an operator under faults", () => {
         await ctx.apply(Part, { metadata: { name }, spec: { image } });
       },
     });
-    await using env = await create({ kinds: [websiteDefinition(), definition], workloads: [declared] });
+    await using env = await create({ kinds: [websiteDefinition(), definition], loops: [declared] });
     await createSite(env, "a");
     await env.idle();
     expect((await env.client.get(Part, "a", here)).spec.image).toBe("nginx");
@@ -294,7 +294,7 @@ describe("an operator under faults", () => {
         });
       },
     });
-    await using env = await create({ workloads: [declared] });
+    await using env = await create({ loops: [declared] });
     await createSite(env, "a");
     await env.advance("5s");
     expect(errors.map((error) => (error as Error).message)).toEqual(["thrown after the signal"]);
@@ -317,7 +317,7 @@ describe("an operator under faults", () => {
         });
       },
     });
-    await using env = await create({ workloads: [declared] });
+    await using env = await create({ loops: [declared] });
     await createSite(env, "a");
     await env.advance("30s");
     expect([runs, errors]).toMatchObject([1, [{ code: "RECONCILE_HUNG" }]]);
@@ -339,7 +339,7 @@ describe("an operator under faults", () => {
       },
     });
     const manager = { name: "app", leaderElection: { namespace } };
-    await using env = await create({ workloads: [declared], manager });
+    await using env = await create({ loops: [declared], manager });
     using hanging = env.fault(({ method, path }) =>
       method === "PATCH" && path.includes("/configmaps/") ? "hang" : undefined,
     );
@@ -376,7 +376,7 @@ describe("an operator under faults", () => {
         ctx.status({ phase: image });
       },
     });
-    await using env = await create({ workloads: [declared], manager: { name: "app", leaderElection: { namespace } } });
+    await using env = await create({ loops: [declared], manager: { name: "app", leaderElection: { namespace } } });
     const first = env.operator;
     await createSite(env, "a");
     await env.advance("5s");
@@ -394,7 +394,7 @@ describe("an operator under faults", () => {
   it("whose watcher holds the lease no longer has its step and its request in flight aborted, and sends nothing more", async () => {
     const errors: unknown[] = [];
     const declared = watcher(Website, { finalizer: "example.com/audit", onError: (error) => errors.push(error) });
-    await using env = await create({ workloads: [declared], manager: { name: "app", leaderElection: { namespace } } });
+    await using env = await create({ loops: [declared], manager: { name: "app", leaderElection: { namespace } } });
     const hanging = env.fault(({ method, path }) =>
       method === "PATCH" && path.includes("/websites/") ? "hang" : undefined,
     );

@@ -23,7 +23,7 @@ export const websites = (triggers: readonly Trigger[] = []) =>
   });
 
 export const create = (options: TestEnvironmentOptions = {}): Promise<TestEnvironment> =>
-  TestEnvironment.create({ kinds: [websiteDefinition()], workloads: [websites()], ...options });
+  TestEnvironment.create({ kinds: [websiteDefinition()], loops: [websites()], ...options });
 
 export const createSite = (env: TestEnvironment, name: string, image = "nginx"): Promise<Website> =>
   env.client.create(Website, { metadata: { namespace, name }, spec: { image } });

@@ -22,7 +22,7 @@ describe("a process that has crashed", () => {
       owns: [ConfigMap],
       reconcile: async ({ metadata }, ctx) => void (await ctx.apply(ConfigMap, { metadata: { name: metadata.name } })),
     });
-    await using env = await TestEnvironment.create({ kinds: [Preview], workloads: [steps, copies] });
+    await using env = await TestEnvironment.create({ kinds: [Preview], loops: [steps, copies] });
     env.operator.crashAfterWrite(1);
     await env.client.create(Preview, preview("a"));
     await env.idle();
@@ -48,7 +48,7 @@ describe("a process that has crashed", () => {
         await ctx.apply(ConfigMap, { metadata: { name } });
       },
     });
-    await using env = await TestEnvironment.create({ kinds: [Preview], workloads: [previews] });
+    await using env = await TestEnvironment.create({ kinds: [Preview], loops: [previews] });
     const runs = (): number => [...env.operator.manager.timeline.runs()].length;
     env.operator.crashAfterWrite(1);
     await env.client.create(Preview, preview("slow"));
@@ -106,7 +106,7 @@ describe("the writes of a process", () => {
     await using env = await TestEnvironment.create({
       kinds: [Preview],
       namespaces: ["leases"],
-      workloads: [previews],
+      loops: [previews],
       manager: { leaderElection: {} },
     });
     await env.client.create(Preview, preview("a", "leases"));

@@ -7,9 +7,10 @@ import { type Duration, parseDuration } from "../clock/duration.js";
 import { seededRandom, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { VirtualClock } from "../clock/virtual-clock.js";
+import type { Loop } from "../controller/loop.js";
 import { ownField } from "../kinds/own-field.js";
+import { checkLoop } from "../manager/loops.js";
 import { Manager, type ManagerOptions } from "../manager/manager.js";
-import { checkPart, type Part } from "../manager/part.js";
 import { MortalClock } from "./mortal-clock.js";
 import { WatchLine } from "./watch-line.js";
 
@@ -58,7 +59,7 @@ export class OperatorProcess implements AsyncDisposable {
     clock: VirtualClock,
     seed: number,
     faults: Set<RequestFault>,
-    parts: readonly Part[],
+    loops: readonly (Loop | App)[],
     options: Partial<ManagerOptions>,
   ) {
     this.#transport = transport;
@@ -75,9 +76,9 @@ export class OperatorProcess implements AsyncDisposable {
     const webhooks = { clock: systemClock, random: systemRandom, ...options.webhooks };
     const random = seededRandom(seed + 1);
     this.manager = new Manager({ ...options, webhooks, client: this.client, clock: this.#ownClock, random });
-    parts.forEach(checkPart);
-    this.#apps = parts.filter((part) => part.type === "app");
-    for (const part of parts) if (part.type !== "app") void this.manager.add(part);
+    loops.forEach(checkLoop);
+    this.#apps = loops.filter((loop) => loop.type === "app");
+    for (const loop of loops) if (loop.type !== "app") void this.manager.add(loop);
   }
 
   /** Begins to work. Resolves when its apps are installed and served; rejects where they cannot be. */
@@ -202,7 +203,7 @@ function outOfReach(): Error {
   return transportError("TRANSPORT_REFUSED", "the server is out of reach: cut off by the test");
 }
 
-/** What a manager writes beside the work of its parts, by group: events, its lease, questions to the server. */
+/** What a manager writes beside the work of its loops, by group: events, its lease, questions to the server. */
 const BESIDE: Readonly<Record<string, RegExp>> = {
   "": /^events$/,
   "events.k8s.io": /^events$/,

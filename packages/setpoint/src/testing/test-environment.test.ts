@@ -18,10 +18,10 @@ describe("a test environment", () => {
   );
 
   it("refuses options that there are not", async () => {
-    await expect(TestEnvironment.create({ workload: [] } as never)).rejects.toMatchObject({
+    await expect(TestEnvironment.create({ loop: [] } as never)).rejects.toMatchObject({
       code: "CONTROLLER_INVALID",
       message:
-        "TestEnvironment: there is no option workload; there are workloads, kinds, namespaces, from, simulate, seed, manager",
+        "TestEnvironment: there is no option loop; there are loops, kinds, namespaces, from, simulate, seed, manager",
     });
   });
 
@@ -37,7 +37,7 @@ describe("a test environment", () => {
 
   it("ends although a reconcile hangs, however long the grace", async () => {
     const deaf = controller(ConfigMap, { namespaces: ["default"], reconcile: () => new Promise<void>(() => {}) });
-    const env = await TestEnvironment.create({ workloads: [deaf], manager: { grace: 600_000 } });
+    const env = await TestEnvironment.create({ loops: [deaf], manager: { grace: 600_000 } });
     await env.client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } });
     await env.idle();
     await env[Symbol.asyncDispose]();
@@ -54,7 +54,7 @@ describe("a test environment", () => {
           order.push(name);
         },
       });
-      await using env = await TestEnvironment.create({ seed, workloads: [flaky] });
+      await using env = await TestEnvironment.create({ seed, loops: [flaky] });
       for (let at = 0; at < 8; at++)
         await env.client.create(ConfigMap, { metadata: { namespace: "default", name: `map-${at}` } });
       await env.advance("10m");

@@ -1,9 +1,11 @@
+import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
 import type { Transport } from "../client/transport.js";
 import type { Clock } from "../clock/clock.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
 import { type Random, seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
+import type { Loop } from "../controller/loop.js";
 import { SetpointError } from "../errors/error.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Namespace } from "../kinds/builtin/v1.js";
@@ -12,7 +14,6 @@ import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
 import type { ManagerOptions } from "../manager/manager.js";
-import type { Part } from "../manager/part.js";
 import { OperatorProcess, type RequestFault } from "./operator-process.js";
 
 /** What this package knows of the embedded control plane, which is built on it and loaded when asked for. */
@@ -39,7 +40,7 @@ type StartControlPlane = (options: {
 
 export interface TestEnvironmentOptions {
   /** Controllers, watchers and apps that are started with the environment; more by `start`. */
-  readonly workloads?: readonly Part[];
+  readonly loops?: readonly (Loop | App)[];
   /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
   readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
   readonly namespaces?: readonly string[];
@@ -59,7 +60,7 @@ export interface TestEnvironmentOptions {
 }
 
 const OPTIONS = {
-  workloads: true,
+  loops: true,
   kinds: true,
   namespaces: true,
   from: true,
@@ -89,7 +90,7 @@ function definitionOf(kind: Definable, at: number): NewObject<CustomResourceDefi
  * seed. Nothing waits for real time, and a run always goes alike.
  *
  * ```ts
- * await using env = await TestEnvironment.create({ kinds: [Website], workloads: [websites] });
+ * await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
  * await env.client.create(Website, { metadata: { namespace: "default", name: "a" }, spec: { image: "nginx" } });
  * await env.idle();
  * expect(await env.client.find(Deployment, "a", { namespace: "default" })).toBeDefined();
@@ -132,26 +133,25 @@ export class TestEnvironment implements AsyncDisposable {
     for (const name of options.namespaces ?? []) await env.#ensure(Namespace, { metadata: { name } });
     for (const definition of definitions) await env.#ensure(CustomResourceDefinition, definition);
     await env.idle();
-    if (options.workloads) await env.start(options.workloads);
+    if (options.loops) await env.start(options.loops);
     return env;
   }
 
   /** The operator's process: the last one started. */
   get operator(): OperatorProcess {
     const process = this.#processes.at(-1);
-    if (!process)
-      throw new SetpointError("CONTROLLER_INVALID", "no operator was started: pass workloads, or call start");
+    if (!process) throw new SetpointError("CONTROLLER_INVALID", "no operator was started: pass loops, or call start");
     return process;
   }
 
   /**
-   * Starts another process; with no workloads given, one with those of the options: a restart. Apps are installed and
+   * Starts another process; with no loops given, one with those of the options: a restart. Apps are installed and
    * their webhooks served when it resolves, over real sockets: await what causes a request to them.
    */
-  async start(workloads: readonly Part[] = this.#options.workloads ?? []): Promise<OperatorProcess> {
+  async start(loops: readonly (Loop | App)[] = this.#options.loops ?? []): Promise<OperatorProcess> {
     const seed = (this.#options.seed ?? 1) * 1000 + this.#processes.length * 10;
     const manager = this.#options.manager ?? {};
-    const process = new OperatorProcess(this.#plane.transport, this.clock, seed, this.#faults, workloads, manager);
+    const process = new OperatorProcess(this.#plane.transport, this.clock, seed, this.#faults, loops, manager);
     this.#processes.push(process);
     await process.start();
     await this.idle();

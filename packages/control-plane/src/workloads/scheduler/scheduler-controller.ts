@@ -1,7 +1,6 @@
-import { controller, isConflict, isNotFound, watcher } from "setpoint";
+import { controller, isConflict, isNotFound, type Loop, watcher } from "setpoint";
 import { formatTime, keyOf } from "setpoint/kinds";
 import { Node, Pod, type PodCondition } from "setpoint/kinds/v1";
-import type { Workload } from "setpoint/manager";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { NodeLoads } from "./node-loads.js";
 import { placePod } from "./placement.js";
@@ -14,7 +13,7 @@ const PLACED_BY = ["schedulingGates", "nodeSelector", "affinity", "tolerations",
  * Binds pods to nodes that can take them: selectors, required affinity to nodes and pods, taints, requests, constraints of
  * topology; the emptiest node wins.
  */
-export function schedulerController({ clock }: WorkloadEnvironment): readonly Workload[] {
+export function schedulerController({ clock }: WorkloadEnvironment): readonly Loop[] {
   const loads = new NodeLoads();
   const counting = watcher(Pod, {
     name: "scheduler-loads",

@@ -1,7 +1,6 @@
-import { type Controller, controller, scoped } from "setpoint";
+import { type Controller, controller, type Loop, scoped } from "setpoint";
 import { EndpointSlice } from "setpoint/kinds/discovery.k8s.io/v1";
 import { Endpoints, Node, Pod, Service } from "setpoint/kinds/v1";
-import type { Workload } from "setpoint/manager";
 import { unlessGone } from "../gone-object.js";
 import { BY_CONTROLLER, CLAIM_INDEXES } from "../owner-claims.js";
 import { unlessTerminating } from "../terminating-namespace.js";
@@ -18,7 +17,7 @@ const SLICES = scoped(EndpointSlice, {
 });
 
 /** Keeps the slices of every service: of its pods, or of the Endpoints that somebody made for it. */
-export function endpointSliceControllers(): readonly Workload[] {
+export function endpointSliceControllers(): readonly Loop[] {
   return [slicesOfServices(), slicesOfEndpoints()];
 }
 
@@ -77,7 +76,7 @@ function slicesOfEndpoints(): Controller<Endpoints> {
 }
 
 /** Keeps the Endpoints of every service with a selector, for those who still read them. */
-export function endpointsControllers(): readonly Workload[] {
+export function endpointsControllers(): readonly Loop[] {
   return [endpointsOfServices(), endpointsWithoutService()];
 }
 

@@ -1,5 +1,4 @@
-import { type Client, type Controller, controller, type Kind, type KubeObject } from "setpoint";
-import type { Workload } from "setpoint/manager";
+import { type Client, type Controller, controller, type Kind, type KubeObject, type Loop } from "setpoint";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { Stage } from "./stage.js";
 import { NOWHERE, stageFunctions } from "./stage-functions.js";
@@ -14,7 +13,7 @@ const LOOK_AGAIN_MS = 10_000;
 export interface StageControllerOptions extends WorkloadEnvironment {
   readonly client: Client;
   /** Starts a controller beside those that run. */
-  readonly add: (workload: Workload) => void;
+  readonly add: (loop: Loop) => void;
 }
 
 /** Looks for kinds that stages are about, and starts a controller for each that plays them. */

@@ -175,7 +175,7 @@ export function appSuite(given: () => IntegrationWorld): void {
         name: "coupons",
         kinds: [Coupons],
         validate: [validating(Coupon, { create: () => {} })],
-        reconcilers: [controller(Coupon, { reconcile: ({ metadata: { name } }) => void seen.push(name) })],
+        loops: [controller(Coupon, { reconcile: ({ metadata: { name } }) => void seen.push(name) })],
       });
       const manager = await given().run([]);
       await manager.add(coupons);

@@ -3,17 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { parse } from "yaml";
+import type { App } from "../../app/app.js";
 import { isNotFound } from "../../client/api-error.js";
 import type { Client } from "../../client/client.js";
 import { type ConnectOptions, connect } from "../../client/connect.js";
 import { systemClock } from "../../clock/system-clock.js";
+import type { Loop } from "../../controller/loop.js";
 import { Website, websiteDefinition } from "../../controller/world.testing.js";
 import { CustomResourceDefinition } from "../../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { Deployment } from "../../kinds/builtin/apps/v1.js";
 import { ConfigMap, Namespace, ServiceAccount } from "../../kinds/builtin/v1.js";
 import type { Kind } from "../../kinds/kind.js";
 import { Manager, type ManagerOptions } from "../../manager/manager.js";
-import type { Part } from "../../manager/part.js";
 
 /** An API server to run against, in real time. */
 export interface Server extends AsyncDisposable {
@@ -50,11 +51,11 @@ export class IntegrationWorld implements AsyncDisposable {
   }
 
   /** Starts a manager with a connection of its own, as a process would have. */
-  async run(parts: readonly Part[], options: Partial<ManagerOptions> = {}): Promise<Manager> {
+  async run(loops: readonly (Loop | App)[], options: Partial<ManagerOptions> = {}): Promise<Manager> {
     const client = options.client ?? (await this.connect());
     const manager = new Manager({ grace: 1_000, ...options, client });
     this.#started.push({ manager, client });
-    for (const part of parts) void manager.add(part);
+    for (const loop of loops) void manager.add(loop);
     void manager.start().catch(() => {});
     return manager;
   }

@@ -1,0 +1,23 @@
+import type { App } from "../app/app.js";
+import type { Loop } from "../controller/loop.js";
+import { SetpointError } from "../errors/error.js";
+import { shown } from "../loop/outcome.js";
+
+const TYPES: readonly unknown[] = ["controller", "watcher", "app"] satisfies (Loop | App)["type"][];
+
+/** Throws `CONTROLLER_INVALID` for what nothing can run: a kind, a function, what imports in a circle left undefined. */
+export function checkLoop(loop: Loop | App | undefined): void {
+  if (TYPES.includes(loop?.type)) return;
+  const hint = loop === undefined ? "; modules that import each other in a circle leave it so" : "";
+  const message = `${shown(loop)} is no controller(…), watcher(…) or app(…)${hint}`;
+  throw new SetpointError("CONTROLLER_INVALID", message);
+}
+
+/** Controllers and watchers, those of apps included. */
+export function loopsOf(loops: readonly (Loop | App)[]): readonly Loop[] {
+  return loops.flatMap((each) => (each.type === "app" ? each.loops : [each]));
+}
+
+export function appsOf(loops: readonly (Loop | App)[]): readonly App[] {
+  return loops.filter((each) => each.type === "app");
+}
