@@ -1,5 +1,5 @@
 /** A slow external system: an effect starts the work, and the wait for it shows as a condition. Example 03 has the way back. */
-import { controller, k8s, resource, run } from "setpoint";
+import { controller, done, k8s, resource, run, waitFor } from "setpoint";
 import { z } from "zod";
 
 const condition = z.object({
@@ -32,10 +32,10 @@ export const databases = (provider: Provider) =>
       const id = status?.id ?? (await ctx.effect("create", create));
       ctx.status({ id });
       const url = await provider.urlOf(id, ctx.signal);
-      if (!url) return ctx.waitFor("DatabaseReady", { message: `${id} is being made`, recheck: "10s" });
+      if (!url) return waitFor("DatabaseReady", { message: `${id} is being made`, recheck: "10s" });
       if (url !== status?.url) ctx.event("Normal", "Ready", `database ${id} is ready`);
       ctx.status({ url });
-      return ctx.done();
+      return done();
     },
   });
 

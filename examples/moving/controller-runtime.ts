@@ -1,5 +1,5 @@
 /** A reconciler as kubebuilder's tutorial writes it, here: CreateOrUpdate, a mapped watch, RequeueAfter. */
-import { controller, mapped, resource, run } from "setpoint";
+import { controller, mapped, requeueAfter, resource, run } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Namespace } from "setpoint/kinds/v1";
 import { z } from "zod";
@@ -27,7 +27,7 @@ export const memcacheds = controller(Memcached, {
       },
     });
     ctx.status({ ready: deployment.status?.readyReplicas ?? 0 });
-    return ctx.requeueAfter("10m"); // ctrl.Result{RequeueAfter: 10 * time.Minute}
+    return requeueAfter("10m"); // ctrl.Result{RequeueAfter: 10 * time.Minute}
   },
 });
 

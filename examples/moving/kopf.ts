@@ -1,5 +1,5 @@
 /** Handlers of kopf, here: create and update are one reconcile, delete is finalize, a timer is requeueAfter. */
-import { controller, resource, run } from "setpoint";
+import { controller, requeueAfter, resource, run, terminal } from "setpoint";
 import { PersistentVolumeClaim } from "setpoint/kinds/v1";
 import { z } from "zod";
 
@@ -15,14 +15,14 @@ export const volumes = (measure: (name: string) => Promise<string>, log: (line: 
       // @kopf.on.create, @kopf.on.update, @kopf.on.resume: the same code for all of them
       if (!/^\d+(Mi|Gi)$/.test(size)) {
         ctx.status({ problem: `spec.size: ${size} is no size` });
-        return ctx.terminal(new Error("spec.size")); // raise kopf.PermanentError
+        return terminal(new Error("spec.size")); // raise kopf.PermanentError
       }
       await ctx.apply(PersistentVolumeClaim, {
         metadata: { name },
         spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: size } } },
       });
       ctx.status({ used: await measure(name), problem: null }); // patch.status["used"] = …
-      return ctx.requeueAfter("60s"); // @kopf.timer(interval=60)
+      return requeueAfter("60s"); // @kopf.timer(interval=60)
     },
     finalize: ({ metadata }) => log(`${metadata.name} is gone`), // @kopf.on.delete
   });

@@ -1,5 +1,5 @@
 /** Keeps databases in a cluster's servers: an external system, which a finalizer leaves clean. */
-import { controller, findCondition } from "setpoint";
+import { controller, done, findCondition, waitFor } from "setpoint";
 import { Secret } from "setpoint/kinds/v1";
 import { secretName } from "./children.js";
 import { PostgresCluster, PostgresDatabase } from "./kinds.js";
@@ -26,12 +26,12 @@ export const databases = (servers: Servers) =>
       const cluster = await ctx.get(PostgresCluster, spec.cluster);
       const secret = await ctx.get(Secret, secretName(spec.cluster));
       if (findCondition(cluster.status?.conditions, "Ready")?.status !== "True") {
-        return ctx.waitFor("ClusterReady", { message: `${spec.cluster} is not ready` });
+        return waitFor("ClusterReady", { message: `${spec.cluster} is not ready` });
       }
       const at = { host: `${spec.cluster}.${metadata.namespace}.svc`, password: passwordOf(secret) };
       await ctx.effect("database", (signal) => servers.ensureDatabase(at, metadata.name, spec.owner, signal));
       ctx.condition({ type: "Ready", status: "True", reason: "Created", message: `is in ${spec.cluster}` });
-      return ctx.done();
+      return done();
     },
     async finalize({ metadata, spec }, ctx) {
       const secret = await ctx.find(Secret, secretName(spec.cluster));

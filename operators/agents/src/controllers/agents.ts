@@ -2,11 +2,15 @@ import { createHash } from "node:crypto";
 import {
   type Controller,
   controller,
+  done,
   findCondition,
   isSetpointError,
   type Kind,
   type Outcome,
   type ReconcileContext,
+  retry,
+  terminal,
+  waitFor,
 } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Namespace, Secret, Service, ServiceAccount } from "setpoint/kinds/v1";
@@ -71,7 +75,7 @@ async function reconcileAgent(agent: Agent, ctx: Context, shared: Shared): Promi
   ctx.condition({ type: "Accepted", status: "True", reason: "Reconciled", message: "Agent configuration accepted" });
   setWorkload(ctx, await ctx.find(Deployment, agent.metadata.name, { tracked: false }));
   setUnsupported(agent, ctx);
-  return ctx.done();
+  return done();
 }
 
 /** Applies all that can be applied; throws the first error afterwards, so that nothing is pruned. */
@@ -217,17 +221,17 @@ function rejected(agent: Agent, ctx: Context, error: unknown): Outcome {
   const code = error instanceof AgentsError ? error.code : undefined;
   if (code === "AGENTS_INVALID_SPEC") {
     reject("InvalidSpec");
-    return ctx.terminal(error);
+    return terminal(error);
   }
   if (code === "AGENTS_REFERENCE_MISSING" || code === "AGENTS_REFERENCE_DENIED") {
     const reason = code === "AGENTS_REFERENCE_MISSING" ? "ReferenceMissing" : "ReferenceDenied";
     reject(reason);
-    return ctx.waitFor(reason, { message });
+    return waitFor(reason, { message });
   }
   if (isSetpointError(error, "CHILD_NOT_OWNED")) {
     reject("Conflict");
-    return ctx.waitFor("Conflict", { message });
+    return waitFor("Conflict", { message });
   }
   reject("ReconcileFailed");
-  return ctx.retry(error);
+  return retry(error);
 }

@@ -1,4 +1,4 @@
-import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, done, type ReconcileContext, scoped, terminal } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Service, ServiceAccount } from "setpoint/kinds/v1";
 import { invalidSpec } from "../errors.js";
@@ -36,7 +36,7 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
         set("Programmed", false, "InvalidConfig", "Configuration validation failed");
         set("Ready", false, "PodsNotReady", "Configuration validation failed");
         shared.tools.forget(probeIdOf(id));
-        return ctx.terminal(invalidSpec(message));
+        return terminal(invalidSpec(message));
       }
       set("Accepted", true, "Accepted", "MCPServer configuration is valid");
       set("ResolvedRefs", true, "ResolvedRefs", "All references resolved successfully");
@@ -97,12 +97,12 @@ export function toolServices(shared: Shared): Controller<Service> {
           reason: "InvalidSpec",
           message: (error as Error).message,
         });
-        return ctx.terminal(error);
+        return terminal(error);
       }
       const users = (await ctx.byIndex(Agent, "servers", probeIdOf(id))).length;
       const found = await discoverTools(server, service, trackedObjects(ctx), shared, ctx);
       setDiscovered(ctx, SERVICE_CONDITION, found, users);
-      return ctx.done();
+      return done();
     },
   });
 }

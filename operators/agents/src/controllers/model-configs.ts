@@ -1,4 +1,4 @@
-import { type Controller, controller, scoped } from "setpoint";
+import { type Controller, controller, done, requeueAfter, scoped, terminal, waitFor } from "setpoint";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
 import { invalidSpec } from "../errors.js";
 import { Agent } from "../kinds/agent.js";
@@ -48,15 +48,15 @@ export function modelConfigs(shared: Pick<Shared, "namespaces" | "usage">): Cont
         ctx.condition({ type: "Accepted", status: "False", reason, message });
       if (problems !== "") {
         reject("InvalidSpec", problems);
-        return ctx.terminal(invalidSpec(problems));
+        return terminal(invalidSpec(problems));
       }
       if (missing.length > 0) {
         reject("ModelConfigReconcileFailed", missing.join("; "));
-        return ctx.waitFor("ReferenceMissing", { message: missing.join("; ") });
+        return waitFor("ReferenceMissing", { message: missing.join("; ") });
       }
       const message = "Model configuration accepted";
       ctx.condition({ type: "Accepted", status: "True", reason: "ModelConfigReconciled", message });
-      return usage.againMs === undefined ? ctx.done() : ctx.requeueAfter(usage.againMs);
+      return usage.againMs === undefined ? done() : requeueAfter(usage.againMs);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Controller, controller, type Trigger } from "setpoint";
+import { type Controller, controller, done, type Trigger, waitFor } from "setpoint";
 import { formatTime } from "setpoint/kinds";
 import { Secret } from "setpoint/kinds/v1";
 import { modelListOf } from "../discovery/list-models.js";
@@ -34,7 +34,7 @@ export function modelProviders(shared: Shared): Controller<ModelProviderConfig> 
         set("SecretResolved", false, "SecretNotFound", message);
         set("ModelsDiscovered", false, "SecretNotFound", message);
         set("Ready", false, "SecretNotFound", message);
-        return ctx.waitFor("ReferenceMissing", { message });
+        return waitFor("ReferenceMissing", { message });
       }
       set(
         "SecretResolved",
@@ -48,7 +48,7 @@ export function modelProviders(shared: Shared): Controller<ModelProviderConfig> 
       if (!list) {
         set("ModelsDiscovered", false, "Unsupported", `models of ${spec.type} cannot be listed`);
         set("Ready", true, "Ready", "the provider can be used");
-        return ctx.done();
+        return done();
       }
       const question = JSON.stringify([list.url, list.headers]);
       const target: ModelTarget = {
@@ -78,7 +78,7 @@ export function modelProviders(shared: Shared): Controller<ModelProviderConfig> 
         set("ModelsDiscovered", undefined, "Connecting", "waiting for the provider's answer");
         set("Ready", undefined, "Connecting", "waiting for the provider's answer");
       }
-      return ctx.done();
+      return done();
     },
   });
 }

@@ -1,4 +1,4 @@
-import { type Controller, controller, scoped } from "setpoint";
+import { type Controller, controller, done, requeueAfter, scoped, terminal, waitFor } from "setpoint";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
 import { AgentsError, invalidSpec } from "../errors.js";
 import { Agent } from "../kinds/agent.js";
@@ -31,7 +31,7 @@ export function remoteMcpServers(shared: Shared): Controller<RemoteMCPServer> {
       if (problems.length > 0) {
         shared.tools.forget(id);
         accepted("False", "InvalidSpec", describeProblems(problems));
-        return ctx.terminal(invalidSpec(describeProblems(problems)));
+        return terminal(invalidSpec(describeProblems(problems)));
       }
       const objects = trackedObjects(ctx);
       try {
@@ -46,12 +46,12 @@ export function remoteMcpServers(shared: Shared): Controller<RemoteMCPServer> {
         else if (server.status?.observedGeneration !== server.metadata.generation) {
           accepted("Unknown", "Connecting", "waiting for the first answer of the server");
         }
-        return usage.againMs === undefined ? ctx.done() : ctx.requeueAfter(usage.againMs);
+        return usage.againMs === undefined ? done() : requeueAfter(usage.againMs);
       } catch (error) {
         if (!(error instanceof AgentsError) || error.code !== "AGENTS_REFERENCE_MISSING") throw error;
         shared.tools.forget(id);
         accepted("False", "ReferenceMissing", error.message);
-        return ctx.waitFor("ReferenceMissing", { message: error.message });
+        return waitFor("ReferenceMissing", { message: error.message });
       }
     },
   });

@@ -1,4 +1,12 @@
-import { type Controller, controller, findCondition, type JsonObject, type ReconcileContext } from "setpoint";
+import {
+  type Controller,
+  controller,
+  findCondition,
+  type JsonObject,
+  type ReconcileContext,
+  requeueAfter,
+  retry,
+} from "setpoint";
 import { Secret } from "setpoint/kinds/v1";
 import { isIgnored } from "../cluster/druids.js";
 import { validate } from "../cluster/validation.js";
@@ -81,7 +89,7 @@ export function dynamicConfigs({
             }
           : { type: "ConfigSynced", status: "True", reason: "Synced", message: "" },
       );
-      return ctx.requeueAfter(pollInterval);
+      return requeueAfter(pollInterval);
     },
   });
 }
@@ -89,5 +97,5 @@ export function dynamicConfigs({
 function failed(ctx: ReconcileContext<Druid>, reason: string, error: Error) {
   ctx.event("Warning", reason, error.message);
   ctx.condition({ type: "ConfigSynced", status: "False", reason, message: error.message });
-  return ctx.retry(error);
+  return retry(error);
 }

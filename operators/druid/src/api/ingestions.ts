@@ -1,4 +1,12 @@
-import { type Controller, controller, type JsonObject, type JsonValue, type ReconcileContext } from "setpoint";
+import {
+  type Controller,
+  controller,
+  type JsonObject,
+  type JsonValue,
+  type ReconcileContext,
+  requeueAfter,
+  retry,
+} from "setpoint";
 import type { Clock } from "setpoint/clock";
 import { formatTime } from "setpoint/kinds";
 import { Secret } from "setpoint/kinds/v1";
@@ -41,10 +49,10 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
         await talk.compact();
         await talk.rules();
         await talk.lookups();
-        return (await talk.follow()) ? undefined : ctx.requeueAfter(pollInterval);
+        return (await talk.follow()) ? undefined : requeueAfter(pollInterval);
       } catch (error) {
         talk.fail(error as Error);
-        return ctx.retry(error);
+        return retry(error);
       }
     },
     async finalize(object, ctx) {

@@ -1,4 +1,4 @@
-import { type Controller, controller, type KubeObject, scoped } from "setpoint";
+import { type Controller, controller, type KubeObject, requeueAfter, retry, scoped } from "setpoint";
 import { type Clock, parseDuration } from "setpoint/clock";
 import { StatefulSet } from "setpoint/kinds/apps/v1";
 import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
@@ -91,8 +91,8 @@ export function druids(options: DruidsOptions): Controller<Druid> {
       const findings: ClusterFindings = { states, live, names, wanted: childrenOf(cluster), faults };
       for (const condition of conditionsOf(druid, findings)) ctx.condition(condition);
       ctx.status(statusOf(druid, findings));
-      if (pass.failures[0]) return ctx.retry(pass.failures[0]);
-      return Number.isFinite(recheckMs) ? ctx.requeueAfter(recheckMs) : undefined;
+      if (pass.failures[0]) return retry(pass.failures[0]);
+      return Number.isFinite(recheckMs) ? requeueAfter(recheckMs) : undefined;
     },
     async deleting(druid, ctx) {
       if (isIgnored(druid) || options.isDenied(druid.metadata.namespace)) return;

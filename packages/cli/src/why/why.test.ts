@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { controller } from "setpoint";
+import { controller, waitFor } from "setpoint";
 import { systemClock } from "setpoint/clock";
 import type { RunRecord } from "setpoint/controller";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
@@ -20,7 +20,7 @@ beforeAll(async () => {
       owns: [Secret],
       namespaces: ["default"],
       async reconcile(map, ctx) {
-        if (map.metadata.name === "waiting") return ctx.waitFor("DatabaseReady");
+        if (map.metadata.name === "waiting") return waitFor("DatabaseReady");
         await ctx.apply(Secret, { metadata: { name: map.metadata.name }, stringData: { password: "hunter2" } });
         return undefined;
       },

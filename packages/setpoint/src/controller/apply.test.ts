@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { requeueAfter } from "../loop/outcome.js";
 import type { ApplyOptions, Desired } from "./context.js";
 import { controller, scoped } from "./controller.js";
 import { watcher } from "./watcher.js";
@@ -419,7 +420,7 @@ describe("apply", () => {
         uses: [ConfigMap],
         reconcile: async (_, ctx) => {
           await ctx.patch(ConfigMap, "beat", { type: "merge", body: { data: { beats: "yes" } } });
-          return ctx.requeueAfter("100ms");
+          return requeueAfter("100ms");
         },
       }),
     );

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { afterInput } from "../clock/system-clock.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { done, requeueAfter, retry, terminal, waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import { Website, World } from "./world.testing.js";
 
@@ -109,9 +110,9 @@ describe("a controller", () => {
     let isThere = false;
     await world.run(
       controller(Website, {
-        reconcile: (site, ctx) => {
-          if (isThere) return ctx.done();
-          return ctx.waitFor("Record", site.metadata.name === "a" ? {} : { recheck: "20s" });
+        reconcile: (site) => {
+          if (isThere) return done();
+          return waitFor("Record", site.metadata.name === "a" ? {} : { recheck: "20s" });
         },
       }),
     );
@@ -145,7 +146,7 @@ describe("a controller", () => {
       controller(Website, {
         reconcile: (_, ctx) => {
           attempts.push(ctx.attempt);
-          return attempts.length === 1 ? ctx.requeueAfter("10s") : ctx.done();
+          return attempts.length === 1 ? requeueAfter("10s") : done();
         },
       }),
     );
@@ -161,9 +162,9 @@ describe("a controller", () => {
     let [runs, heardAfter] = [0, 0];
     await world.run(
       controller(Website, {
-        reconcile: (_, ctx) => {
+        reconcile: () => {
           if (runs++ === 0) world.clock.timer(0, () => (heardAfter = runs));
-          return runs > 1_000 ? ctx.done() : ctx.requeueAfter(0);
+          return runs > 1_000 ? done() : requeueAfter(0);
         },
       }),
     );
@@ -205,7 +206,7 @@ describe("a controller", () => {
         reconcile: (_, ctx) => {
           attempts.push(ctx.attempt);
           if (attempts.length % 2 === 1) throw new Error("every other time");
-          return attempts.length < 4 ? ctx.requeueAfter("10s") : ctx.done();
+          return attempts.length < 4 ? requeueAfter("10s") : done();
         },
       }),
     );
@@ -267,7 +268,7 @@ describe("a controller", () => {
         retry: { initial: "60s", jitter: 0, attempts: 3 },
         reconcile: (_, ctx) => {
           tries.push(`${ctx.attempt} at ${world.clock.monotonic() - startMs}`);
-          return ctx.attempt < 3 ? ctx.retry(new Error("no"), { after: "1s" }) : ctx.done();
+          return ctx.attempt < 3 ? retry(new Error("no"), { after: "1s" }) : done();
         },
       }),
     );
@@ -316,9 +317,9 @@ describe("a controller", () => {
     let calls = 0;
     await world.run(
       controller(Website, {
-        reconcile: (_, ctx) => {
+        reconcile: () => {
           calls++;
-          return ctx.terminal(new Error("the image does not exist"));
+          return terminal(new Error("the image does not exist"));
         },
       }),
     );

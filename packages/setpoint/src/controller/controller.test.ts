@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap, Namespace, Secret } from "../kinds/builtin/v1.js";
 import type { KubeObject } from "../kinds/object.js";
+import { requeueAfter } from "../loop/outcome.js";
 import { controller, mapped, scoped } from "./controller.js";
 import { watcher } from "./watcher.js";
 import { Website } from "./world.testing.js";
@@ -125,7 +126,7 @@ describe("controller", () => {
         await ctx.apply(Website, { metadata: { name: "x" }, spec: { image: "nginx" } });
       },
       // What a function without a result returns fits beside an outcome.
-      finalize: async (site, ctx) => (site.spec.paused ? ctx.requeueAfter("1s") : ctx.delete(ConfigMap, "x")),
+      finalize: async (site, ctx) => (site.spec.paused ? requeueAfter("1s") : ctx.delete(ConfigMap, "x")),
     });
   });
 });

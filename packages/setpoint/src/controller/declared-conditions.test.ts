@@ -4,6 +4,7 @@ import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/
 import { findCondition } from "../kinds/condition.js";
 import { k8s } from "../kinds/k8s.js";
 import { resource } from "../kinds/resource.js";
+import { waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import { World } from "./world.testing.js";
 
@@ -104,7 +105,7 @@ describe("Reconciled, of a kind that declares conditions,", () => {
       controller(Strict, {
         reconcile: (_, ctx) => {
           ctx.status({ phase: "Open" });
-          return ctx.waitFor("Customers");
+          return waitFor("Customers");
         },
       }),
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Pod } from "../kinds/builtin/v1.js";
+import { requeueAfter } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import { Website, World } from "./world.testing.js";
 
@@ -19,7 +20,7 @@ describe("deleting", () => {
         seen.push(`deleting ${each.status?.message ?? ""}`);
         if (each.status?.message) return ctx.delete(Pod, each.metadata.name, { gracePeriodSeconds: 0 });
         ctx.status({ message: "last words" });
-        return ctx.requeueAfter("1s");
+        return requeueAfter("1s");
       },
     });
     await world.run(pods);
@@ -50,7 +51,7 @@ describe("deleting", () => {
             deleting: ({ metadata }, ctx) => {
               seen.push(`deleting ${metadata.finalizers}`);
               ctx.status({ ready: 0 });
-              return ctx.requeueAfter("1m");
+              return requeueAfter("1m");
             },
           }
         : {}),

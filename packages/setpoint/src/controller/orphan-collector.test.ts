@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SharedInformer } from "../informer/shared-informer.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { requeueAfter } from "../loop/outcome.js";
 import { controller, scoped } from "./controller.js";
 import { failure, Website, World } from "./world.testing.js";
 
@@ -69,7 +70,7 @@ describe("children of an object that is gone", () => {
           ctx.state.image ??= site.spec.image;
           const data = { image: String(ctx.state.image) };
           await ctx.apply(ConfigMap, { metadata: { name: site.metadata.name, namespace: "other" }, data });
-          return ctx.requeueAfter("1h");
+          return requeueAfter("1h");
         },
       }),
     );
@@ -119,7 +120,7 @@ describe("children of an object that is gone", () => {
           if (site.spec.image === "caddy") {
             runs.push(ctx.state.runs);
             ctx.state.runs = runs.length;
-            return ctx.requeueAfter("30s");
+            return requeueAfter("30s");
           }
           await ctx.apply(ConfigMap, { metadata: { name: "child", namespace: "other" }, data: { x: "1" } });
         },

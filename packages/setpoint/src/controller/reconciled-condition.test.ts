@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import type { KubeObject } from "../kinds/object.js";
-import { waitFor } from "../loop/outcome.js";
+import { done, waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import type { ControllerRun } from "./controller-run.js";
 import { ReconciledCondition } from "./reconciled-condition.js";
@@ -22,7 +22,7 @@ const run = (name: string): Promise<ControllerRun> =>
     controller(Website, {
       name,
       uses: [ConfigMap],
-      reconcile: async (_, ctx) => ((await ctx.find(ConfigMap, name)) ? ctx.done() : ctx.waitFor(name)),
+      reconcile: async (_, ctx) => ((await ctx.find(ConfigMap, name)) ? done() : waitFor(name)),
     }),
   );
 

@@ -4,7 +4,6 @@ import { conditionSupport } from "../kinds/condition-support.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import type { Logger } from "../loop/logger.js";
-import * as outcome from "../loop/outcome.js";
 import { type Action, actionOf, type Cause } from "./cause.js";
 import { ChildWriter, type ChildWriterOptions } from "./child-writer.js";
 import type { ObjectAccess, ReconcileContext } from "./context.js";
@@ -62,11 +61,6 @@ class RunContext {
   readonly condition: (condition: Omit<NewCondition, "observedGeneration">) => void;
   readonly event: ReconcileContext["event"];
   readonly effect: ReconcileContext["effect"];
-  readonly done = outcome.done;
-  readonly requeueAfter = outcome.requeueAfter;
-  readonly waitFor = outcome.waitFor;
-  readonly retry = outcome.retry;
-  readonly terminal = outcome.terminal;
   readonly #options: RunContextOptions;
   #log: Logger | undefined;
 

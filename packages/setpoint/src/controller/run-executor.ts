@@ -359,7 +359,7 @@ function maskedOutcome(outcome: Outcome, mask: SecretMask): Outcome {
 function asOutcome(returned: unknown): Outcome {
   if (returned === undefined || returned === null) return done();
   if (isOutcome(returned)) return soundOutcome(returned);
-  const message = `a reconciler returned ${shown(returned)}, which is no outcome; return nothing or ctx.requeueAfter(…)`;
+  const message = `a reconciler returned ${shown(returned)}, which is no outcome; return nothing or requeueAfter(…)`;
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 
@@ -367,7 +367,7 @@ function asOutcome(returned: unknown): Outcome {
 function soundOutcome(outcome: Outcome): Outcome {
   const problem = outcomeProblem(outcome);
   if (problem === undefined) return outcome;
-  const message = `a reconciler asked for ${problem}; ctx.requeueAfter("10s") gives a sound one`;
+  const message = `a reconciler asked for ${problem}; requeueAfter("10s") gives a sound one`;
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SetpointError } from "../errors/error.js";
 import { Secret } from "../kinds/builtin/v1.js";
 import type { LogFields, Logger } from "../loop/logger.js";
+import { waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import { SecretMask } from "./secret-mask.js";
 import { watcher } from "./watcher.js";
@@ -72,7 +73,7 @@ describe("values of Secrets", () => {
       owns: [Secret],
       async reconcile(_site, ctx) {
         await ctx.apply(Secret, { metadata: { name: "made" }, stringData: { token: VALUE } });
-        return ctx.waitFor("Login", { message: `with ${VALUE}` });
+        return waitFor("Login", { message: `with ${VALUE}` });
       },
     });
     await world.run(sites);
@@ -113,7 +114,7 @@ describe("values of Secrets", () => {
         const data = { theirs: Buffer.from(GIVEN + image).toString("base64") };
         await world.client.patch(Secret, image, { type: "merge", body: { data } }, { namespace: "team" });
         await ctx.patch(Secret, image, { type: "merge", body: { metadata: { labels: { seen: "yes" } } } });
-        return ctx.waitFor("Login", { message: `with ${value} and ${GIVEN}${image}` });
+        return waitFor("Login", { message: `with ${value} and ${GIVEN}${image}` });
       },
     });
     await world.run(sites);

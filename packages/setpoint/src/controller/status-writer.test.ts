@@ -4,6 +4,7 @@ import type { TransportResponse } from "../client/transport.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
+import { terminal, waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
 import { failure, Website, World } from "./world.testing.js";
 
@@ -150,7 +151,7 @@ describe("the status of a run", () => {
   it("shows a wait in spite of one 404 of something in between", async () => {
     let missed = 0;
     world.fault = ({ method }) => (method === "PATCH" && missed++ === 0 ? errorPage(404, "no page") : undefined);
-    await world.run(controller(Website, { reconcile: (_, ctx) => ctx.waitFor("Database") }));
+    await world.run(controller(Website, { reconcile: () => waitFor("Database") }));
     await world.createWebsite("a");
     await world.clock.advance(5_000);
     expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "Database" }]);
@@ -216,7 +217,7 @@ describe("the status of a run", () => {
       controller(Website, {
         retry: { initial: "1s", jitter: 0 },
         onError: (error) => errors.push(error),
-        reconcile: (_, ctx) => ctx.terminal(new Error("the image does not exist")),
+        reconcile: () => terminal(new Error("the image does not exist")),
       }),
     );
     await world.createWebsite("a");
@@ -263,7 +264,7 @@ describe("the status of a run", () => {
     const sites = controller(Website, {
       reconcile(_, ctx) {
         ctx.status({ ready: 1 });
-        return ctx.terminal("no");
+        return terminal("no");
       },
     });
     await world.run(sites, { log });

@@ -281,7 +281,7 @@ export const errorRegistry = defineErrors({
   },
   RECONCILE_TIMEOUT: {
     summary: "A reconcile, or a step of a watcher, took longer than `timeout` allows.",
-    cure: "Find out what it waits for, pass `ctx.signal` on, return `ctx.waitFor` instead of waiting, or raise `timeout`.",
+    cure: "Find out what it waits for, pass `ctx.signal` on, return `waitFor` instead of waiting, or raise `timeout`.",
   },
   RECONCILE_HUNG: {
     summary: "A reconcile, or a step of a watcher, goes on although its signal was aborted.",
@@ -293,7 +293,7 @@ export const errorRegistry = defineErrors({
   },
   OUTCOME_INVALID: {
     summary: "A reconciler returned something that is no outcome.",
-    cure: "Return nothing, or what `ctx.requeueAfter`, `ctx.waitFor`, `ctx.retry` or `ctx.terminal` give.",
+    cure: "Return nothing, or what `requeueAfter`, `waitFor`, `retry` or `terminal` give.",
   },
   FINALIZER_INVALID: {
     summary: "The name of a finalizer is empty, too long or not a qualified name.",
@@ -381,7 +381,7 @@ export const errorRegistry = defineErrors({
   },
   GRAPH_KIND_INVALID: {
     summary: "A kind of a graph was declared in a way that cannot run, or returned what is no outcome.",
-    cure: "Change the option that the message names; return what `ctx.done` and its like give.",
+    cure: "Change the option that the message names; return what `done()` and its siblings give.",
   },
   GRAPH_KIND_UNKNOWN: {
     summary: "A resource of a graph has a kind that is not declared.",

@@ -4,7 +4,7 @@ import type { GraphEditor } from "./graph-editor.js";
 import type { GraphResource, ResourceName } from "./resource.js";
 
 /**
- * What a reconciler of a graph works with in one run. `effect`, `signal`, `log`, `causes` and the outcomes are those of
+ * What a reconciler of a graph works with in one run. `effect`, `signal`, `log` and `causes` are those of
  * controllers. `signal` is aborted when somebody else updates or deletes the resource, when something above it has work to
  * do, on timeout, at the end, and when another process has taken this one's place.
  */

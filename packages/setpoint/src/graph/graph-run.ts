@@ -126,11 +126,6 @@ export class GraphRun {
       refs: () => node.meta.refs.flatMap((ref) => view(ref) ?? []),
       requireRefs: () => this.#requireRefs(),
       graph: editor,
-      done: outcomes.done,
-      requeueAfter: outcomes.requeueAfter,
-      waitFor: outcomes.waitFor,
-      retry: outcomes.retry,
-      terminal: outcomes.terminal,
     };
   }
 

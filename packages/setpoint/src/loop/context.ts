@@ -1,23 +1,12 @@
-import type { Duration } from "../clock/duration.js";
 import type { Logger } from "./logger.js";
-import type { Outcome } from "./outcome.js";
 
 /** What a plan takes for the result of an effect that it does not run. */
 export interface EffectInPlan<Result> {
   readonly planned: Result;
 }
 
-/** The functions that make outcomes, as every context has them. */
-export interface OutcomeWords {
-  done(): Outcome;
-  requeueAfter(after: Duration): Outcome;
-  waitFor(reason: string, options?: { readonly message?: string; readonly recheck?: Duration }): Outcome;
-  retry(error: unknown, options?: { readonly after?: Duration }): Outcome;
-  terminal(error: unknown): Outcome;
-}
-
 /** What a run has in every loop, whatever the loop keeps in order. */
-export interface LoopContext<Cause> extends OutcomeWords {
+export interface LoopContext<Cause> {
   /** Why this run happens: all causes since the last one. */
   readonly causes: readonly Cause[];
   /** 0 for a first try, counting up while runs fail. */

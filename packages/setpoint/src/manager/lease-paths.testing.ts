@@ -9,6 +9,7 @@ import { watcher } from "../controller/watcher.js";
 import { Website, type World } from "../controller/world.testing.js";
 import { ConfigMap, Event, ServiceAccount } from "../kinds/builtin/v1.js";
 import type { Kind } from "../kinds/kind.js";
+import { terminal } from "../loop/outcome.js";
 import type { LeaderProcess } from "./leader-process.testing.js";
 
 /** One way on which a process writes, or asks, for its controllers, watchers and apps. */
@@ -128,7 +129,7 @@ export const PATHS: Readonly<Record<string, Path>> = {
     ...{ when: create, after: "GET websites/a", request: "PATCH websites/a/status" },
   },
   "the status of a run that failed": {
-    loops: after((ctx) => Promise.reject(ctx.terminal(new Error("no disk")))),
+    loops: after(() => Promise.reject(terminal(new Error("no disk")))),
     ...{ when: create, after: ASKED, request: "PATCH websites/a/status" },
   },
   "an event": {

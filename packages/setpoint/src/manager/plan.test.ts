@@ -4,6 +4,7 @@ import { describePlan, type PlannedRun } from "../controller/planned-run.js";
 import { Website, World } from "../controller/world.testing.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
+import { waitFor } from "../loop/outcome.js";
 import { plan } from "./plan.js";
 import { run } from "./run.js";
 
@@ -99,7 +100,7 @@ describe("a plan", () => {
   it("tells what a run would wait for or fail with", async () => {
     await using world = await World.create();
     await world.createWebsite("a");
-    const waiting = controller(Website, { name: "w", reconcile: (_site, ctx) => ctx.waitFor("DatabaseReady") });
+    const waiting = controller(Website, { name: "w", reconcile: () => waitFor("DatabaseReady") });
     const failing = controller(Website, { name: "f", reconcile: () => Promise.reject(new Error("no")) });
     expect((await planned(world, waiting, failing)).flatMap(describePlan)).toEqual([
       "web.example.com/v1/Website team/a",

@@ -1,4 +1,4 @@
-import { type Controller, controller, type Kind, scoped } from "setpoint";
+import { type Controller, controller, type Kind, requeueAfter, scoped } from "setpoint";
 import { formatTime } from "setpoint/kinds";
 import { Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import {
@@ -97,7 +97,7 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
         const { lastScaleTime } = hpa.status ?? {};
         const next = { ...(lastScaleTime && { lastScaleTime }), ...status, conditions: conditions.all };
         ctx.status(wholeStatus(hpa.status, next, ["desiredReplicas", "currentReplicas"]) as never);
-        return ctx.requeueAfter(SYNC_MS);
+        return requeueAfter(SYNC_MS);
       }
     },
   });

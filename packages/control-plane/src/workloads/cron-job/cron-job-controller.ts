@@ -1,4 +1,12 @@
-import { type Controller, controller, isAlreadyExists, isNotFound, type NewObject, scoped } from "setpoint";
+import {
+  type Controller,
+  controller,
+  isAlreadyExists,
+  isNotFound,
+  type NewObject,
+  requeueAfter,
+  scoped,
+} from "setpoint";
 import { formatTime, parseTime } from "setpoint/kinds";
 import { CronJob, Job } from "setpoint/kinds/batch/v1";
 import type { ObjectReference } from "setpoint/kinds/v1";
@@ -60,7 +68,7 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
         ...(lastSuccessfulTime && { lastSuccessfulTime }),
       };
       ctx.status(wholeStatus(cronJob.status, status) as never);
-      return wait === undefined ? undefined : ctx.requeueAfter(wait);
+      return wait === undefined ? undefined : requeueAfter(wait);
 
       /** Makes the job that is due, if one is; gives the time until the next look. */
       async function start(): Promise<number | undefined> {

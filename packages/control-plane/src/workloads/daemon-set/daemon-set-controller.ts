@@ -1,4 +1,4 @@
-import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, type ReconcileContext, requeueAfter, scoped } from "setpoint";
 import { ControllerRevision, DaemonSet } from "setpoint/kinds/apps/v1";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { claimedObjects } from "../claimed-objects.js";
@@ -57,7 +57,7 @@ export function daemonSetController({ clock }: WorkloadEnvironment): Controller<
       await ctx.delete(ControllerRevision, metadata.name);
     }
     const nextMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, clock.now());
-    return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs);
+    return nextMs === undefined ? undefined : requeueAfter(nextMs);
   };
   return controller(DaemonSet, {
     name: "daemonsets",

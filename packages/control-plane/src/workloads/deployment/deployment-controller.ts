@@ -5,6 +5,7 @@ import {
   isApiError,
   type JsonObject,
   type ReconcileContext,
+  requeueAfter,
   scoped,
 } from "setpoint";
 import { Deployment, ReplicaSet } from "setpoint/kinds/apps/v1";
@@ -48,7 +49,7 @@ export function deploymentController({ clock }: WorkloadEnvironment): Controller
         await ctx.delete(ReplicaSet, metadata.name, { preconditions: { uid: metadata.uid } });
       ctx.status(wholeStatus(deployment.status, plan.status, ["terminatingReplicas", "collisionCount"]));
       const checkInMs = deadlineCheckInMs(deployment, plan.status, nowMs);
-      return checkInMs === undefined ? undefined : ctx.requeueAfter(checkInMs);
+      return checkInMs === undefined ? undefined : requeueAfter(checkInMs);
     },
     async deleting(deployment, ctx) {
       const sets = await claimedObjects(Deployment, deployment, ReplicaSet, ctx);

@@ -1,4 +1,4 @@
-import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, type ReconcileContext, requeueAfter, scoped } from "setpoint";
 import { formatLabelSelector } from "setpoint/kinds";
 import { Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
@@ -38,7 +38,7 @@ export function disruptionBudgetController({ clock }: WorkloadEnvironment): Cont
       const { status, nextMs } = budgetStatus(budget, pods, await expectedPods(budget, pods, ctx), nowMs);
       if (pods.length === 0) ctx.event("Normal", "NoPods", "No matching pods found");
       ctx.status(wholeStatus(budget.status, status, SHOWN));
-      return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs - nowMs);
+      return nextMs === undefined ? undefined : requeueAfter(nextMs - nowMs);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { type Controller, controller, isNotFound, scoped } from "setpoint";
+import { type Controller, controller, isNotFound, requeueAfter, scoped } from "setpoint";
 import { parseTime } from "setpoint/kinds";
 import { Job } from "setpoint/kinds/batch/v1";
 import { Pod } from "setpoint/kinds/v1";
@@ -25,7 +25,7 @@ export function jobController({ clock, podPace }: PodMakingEnvironment): Control
       if (isFinished(job)) {
         const expiry = expiresAtMs(job);
         if (expiry === undefined) return;
-        if (expiry > nowMs) return ctx.requeueAfter(expiry - nowMs);
+        if (expiry > nowMs) return requeueAfter(expiry - nowMs);
         await ctx.delete(Job, name, { preconditions: { uid }, propagation: "Foreground" });
         return;
       }
@@ -60,7 +60,7 @@ export function jobController({ clock, podPace }: PodMakingEnvironment): Control
       ctx.status({ ...status, uncountedTerminatedPods: uncounted } as never);
       for (const { type, reason, message } of plan.events) ctx.event(type, reason, message);
       const nextMs = waitMs ?? plan.nextMs;
-      return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs);
+      return nextMs === undefined ? undefined : requeueAfter(nextMs);
 
       async function untrack(pod: Pod): Promise<void> {
         if (isTracked(pod)) await ifThere(ctx.patch(Pod, pod.metadata.name, untracked(pod), { namespace }));

@@ -1,4 +1,4 @@
-import { type Client, type Controller, controller, isAlreadyExists, scoped } from "setpoint";
+import { type Client, type Controller, controller, isAlreadyExists, requeueAfter, scoped } from "setpoint";
 import { formatTime } from "setpoint/kinds";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
@@ -73,7 +73,7 @@ export function nodeController({ clock, random, hasStages }: WorkloadEnvironment
         if (atMs > nowMs) waitMs = Math.min(waitMs, atMs - nowMs);
         else await evict(pod, ctx, nowMs);
       }
-      return Number.isFinite(waitMs) ? ctx.requeueAfter(waitMs) : undefined;
+      return Number.isFinite(waitMs) ? requeueAfter(waitMs) : undefined;
     },
   });
 }

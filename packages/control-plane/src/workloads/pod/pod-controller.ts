@@ -1,4 +1,4 @@
-import { type Controller, controller, type ReconcileContext } from "setpoint";
+import { type Controller, controller, type ReconcileContext, requeueAfter } from "setpoint";
 import { parseTime } from "setpoint/kinds";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isSilent } from "../node/node-state.js";
@@ -37,7 +37,7 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
       const node = await ctx.find(Node, nodeName);
       if (!node || isSilent(node)) return;
       const stages = await stagesOf(pod, ctx);
-      if (stages.length > 0) return ctx.requeueAfter(await player.play(pod, stages, functionsOf(pod, node), ctx));
+      if (stages.length > 0) return requeueAfter(await player.play(pod, stages, functionsOf(pod, node), ctx));
       const nowMs = clock.now();
       const { status, nextMs } = podStep(pod, podScript(pod), placeOf(pod, node), nowMs);
       ctx.status(status);
@@ -52,7 +52,7 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
           ctx.event("Warning", "BackOff", `Back-off restarting failed container ${name}`);
         else if (reason.startsWith("Err")) ctx.event("Warning", "Failed", state?.waiting?.message ?? reason);
       }
-      return nextMs === undefined ? undefined : ctx.requeueAfter(Math.max(0, nextMs - nowMs));
+      return nextMs === undefined ? undefined : requeueAfter(Math.max(0, nextMs - nowMs));
     },
     /** Containers get their time to stop; then the pod goes. A silent node stops nothing. */
     async deleting(pod, ctx) {
@@ -60,13 +60,12 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
       const node = await ctx.find(Node, nodeName);
       if (node && isSilent(node)) return;
       const stages = node ? await stagesOf(pod, ctx) : [];
-      if (node && stages.length > 0)
-        return ctx.requeueAfter(await player.play(pod, stages, functionsOf(pod, node), ctx));
+      if (node && stages.length > 0) return requeueAfter(await player.play(pod, stages, functionsOf(pod, node), ctx));
       const { name, uid, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
       const graceMs = deletionGracePeriodSeconds * 1_000;
       const deletedMs = parseTime(deletionTimestamp!) - graceMs;
       const waitMs = deletedMs + Math.min(podScript(pod).stopAfterMs, graceMs) - clock.now();
-      if (waitMs > 0) return ctx.requeueAfter(waitMs);
+      if (waitMs > 0) return requeueAfter(waitMs);
       if (graceMs > 0) await ctx.delete(Pod, name, { gracePeriodSeconds: 0, preconditions: { uid } });
     },
   });

@@ -1,4 +1,4 @@
-import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, type ReconcileContext, requeueAfter, scoped } from "setpoint";
 import { ReplicaSet } from "setpoint/kinds/apps/v1";
 import { Pod } from "setpoint/kinds/v1";
 import { BY_CONTROLLER, CLAIM_INDEXES, controllerOf } from "../owner-claims.js";
@@ -16,7 +16,7 @@ export function replicaSetController({ clock, podPace }: PodMakingEnvironment): 
     const outcome = await syncReplicas({ ownerKind: ReplicaSet, set, relatedPods: related, clock, podPace }, ctx);
     ctx.status(wholeStatus(set.status, outcome.status, ["replicas", "terminatingReplicas"]));
     if (outcome.failure) throw outcome.failure;
-    return outcome.nextMs === undefined ? undefined : ctx.requeueAfter(outcome.nextMs);
+    return outcome.nextMs === undefined ? undefined : requeueAfter(outcome.nextMs);
   };
   return controller(ReplicaSet, {
     name: "replicasets",

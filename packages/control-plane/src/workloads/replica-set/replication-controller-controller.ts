@@ -1,4 +1,4 @@
-import { type Controller, controller, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, type ReconcileContext, requeueAfter, scoped } from "setpoint";
 import type { ReplicaSet } from "setpoint/kinds/apps/v1";
 import { Pod, ReplicationController } from "setpoint/kinds/v1";
 import { CLAIM_INDEXES } from "../owner-claims.js";
@@ -20,7 +20,7 @@ export function replicationControllerController({
     const { terminatingReplicas: _, ...status } = outcome.status;
     ctx.status(wholeStatus(owner.status, status, ["replicas"]));
     if (outcome.failure) throw outcome.failure;
-    return outcome.nextMs === undefined ? undefined : ctx.requeueAfter(outcome.nextMs);
+    return outcome.nextMs === undefined ? undefined : requeueAfter(outcome.nextMs);
   };
   return controller(ReplicationController, {
     name: "replicationcontrollers",

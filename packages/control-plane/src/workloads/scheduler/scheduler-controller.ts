@@ -1,4 +1,4 @@
-import { controller, isConflict, isNotFound, type Loop, watcher } from "setpoint";
+import { controller, isConflict, isNotFound, type Loop, requeueAfter, watcher } from "setpoint";
 import { formatTime, keyOf } from "setpoint/kinds";
 import { Node, Pod, type PodCondition } from "setpoint/kinds/v1";
 import type { WorkloadEnvironment } from "../workloads.js";
@@ -43,7 +43,7 @@ export function schedulerController({ clock }: WorkloadEnvironment): readonly Lo
         ctx.event("Warning", "FailedScheduling", placement.message);
         const reason = { reason: "Unschedulable", message: placement.message };
         ctx.status({ conditions: withUnscheduled(pod.status?.conditions ?? [], reason, clock.now()) });
-        return ctx.requeueAfter("10s");
+        return requeueAfter("10s");
       }
       loads.assume(pod, placement.name);
       try {

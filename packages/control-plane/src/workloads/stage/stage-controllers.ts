@@ -1,4 +1,12 @@
-import { type Client, type Controller, controller, type Kind, type KubeObject, type Loop } from "setpoint";
+import {
+  type Client,
+  type Controller,
+  controller,
+  type Kind,
+  type KubeObject,
+  type Loop,
+  requeueAfter,
+} from "setpoint";
 import type { WorkloadEnvironment } from "../workloads.js";
 import { Stage } from "./stage.js";
 import { NOWHERE, stageFunctions } from "./stage-functions.js";
@@ -23,12 +31,12 @@ export function stageController(options: StageControllerOptions): Controller<Sta
     name: "stages",
     retry: { attempts: Number.MAX_SAFE_INTEGER },
     when: { changed: ["spec.resourceRef"] },
-    async reconcile(stage, ctx) {
+    async reconcile(stage) {
       const { apiVersion, kind } = stagedKind(stage);
       const id = `${apiVersion}/${kind}`;
       if (played.has(id)) return;
       const found = await servedKind(options.client, apiVersion, kind);
-      if (found === undefined) return ctx.requeueAfter(LOOK_AGAIN_MS);
+      if (found === undefined) return requeueAfter(LOOK_AGAIN_MS);
       if (played.has(id)) return;
       played.add(id);
       options.add(stagedController(found, options));
@@ -42,7 +50,7 @@ function stagedController(kind: Kind, environment: WorkloadEnvironment): Control
     const stages = player.stagesOf(object, await ctx.list(Stage));
     if (stages.length === 0) return undefined;
     const functions = stageFunctions(environment.clock.now(), NOWHERE);
-    return ctx.requeueAfter(await player.play(object, stages, functions, ctx));
+    return requeueAfter(await player.play(object, stages, functions, ctx));
   };
   return controller(kind as Kind<KubeObject>, {
     name: `stages-${kind.plural}-${kind.apiVersion.replaceAll(/[^a-z0-9]/g, "-")}`,

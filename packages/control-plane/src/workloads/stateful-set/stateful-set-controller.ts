@@ -1,4 +1,4 @@
-import { type Controller, controller, isAlreadyExists, type ReconcileContext, scoped } from "setpoint";
+import { type Controller, controller, isAlreadyExists, type ReconcileContext, requeueAfter, scoped } from "setpoint";
 import { ControllerRevision, StatefulSet } from "setpoint/kinds/apps/v1";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { claimedObjects } from "../claimed-objects.js";
@@ -61,9 +61,9 @@ export function statefulSetController({ clock, podPace }: PodMakingEnvironment):
     const unused = outlived(revisions, ({ metadata }) => live.has(metadata.name), set.spec.revisionHistoryLimit ?? 10);
     for (const { metadata } of unused) await ctx.delete(ControllerRevision, metadata.name);
     // What was just done is part of the status, which nothing but another look shows.
-    if (plan.actions.length > 0) return ctx.requeueAfter(waitMs ?? 0);
+    if (plan.actions.length > 0) return requeueAfter(waitMs ?? 0);
     const nextMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, clock.now());
-    return nextMs === undefined ? undefined : ctx.requeueAfter(nextMs);
+    return nextMs === undefined ? undefined : requeueAfter(nextMs);
   };
   return controller(StatefulSet, {
     name: "statefulsets",

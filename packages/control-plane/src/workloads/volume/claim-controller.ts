@@ -1,4 +1,12 @@
-import { type Controller, controller, isAlreadyExists, isNotFound, type NewObject, scoped } from "setpoint";
+import {
+  type Controller,
+  controller,
+  isAlreadyExists,
+  isNotFound,
+  type NewObject,
+  requeueAfter,
+  scoped,
+} from "setpoint";
 import { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { compareQuantities } from "setpoint/quantity";
@@ -34,7 +42,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       const className = claim.spec?.storageClassName ?? (await defaultClass());
       if (claim.spec?.storageClassName === undefined && className !== undefined) {
         await ctx.patch(PersistentVolumeClaim, name, merge({ spec: { storageClassName: className } }));
-        return ctx.requeueAfter(0);
+        return requeueAfter(0);
       }
       const storageClass = className ? await ctx.find(StorageClass, className) : undefined;
       const volume = await bound(storageClass);
