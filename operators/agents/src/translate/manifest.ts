@@ -283,32 +283,30 @@ function servicePort({ spec }: Agent): JsonFields {
   return { name: "http", port: PORT, targetPort: PORT, appProtocol: isA2a ? "kgateway.dev/a2a" : undefined };
 }
 
-const QUANTITIES = ["limits", "requests"] as const;
-
-/** Quantities as Kubernetes writes them: `3000m` is `3`. */
+/** The resources of a container, or those that kagent gives to one without. */
 function resources(given: JsonFields | undefined): JsonFields {
-  if (given === undefined) return DEFAULT_RESOURCES;
-  const canonical = QUANTITIES.map((list) => {
-    const amounts = Object.entries((given[list] ?? {}) as Readonly<Record<string, string | number>>);
-    return [
-      list,
-      nonEmpty(Object.fromEntries(amounts.map(([key, value]) => [key, formatQuantity(parseQuantity(value))]))),
-    ];
-  });
-  return { ...(asGo(given) as JsonFields), ...Object.fromEntries(canonical) };
+  return given === undefined ? DEFAULT_RESOURCES : (asGo(given) as JsonFields);
 }
 
 const pod = (parts: unknown): readonly JsonFields[] =>
   ((parts ?? []) as readonly Json[]).map((part) => asGo(part) as JsonFields);
 
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 /** Fields of pods that Go leaves out where they are false or 0; elsewhere these are said on purpose. */
-const OMITTED_WHEN_ZERO = new Set(
-  "readOnly stdin stdinOnce tty hostPort initialDelaySeconds timeoutSeconds periodSeconds successThreshold failureThreshold hostIPC hostPID hostNetwork".split(
-    " ",
-  ),
+const OMITTED_WHEN_ZERO = words(
+  "readOnly stdin stdinOnce tty hostPort initialDelaySeconds timeoutSeconds periodSeconds successThreshold failureThreshold hostIPC hostPID hostNetwork",
 );
+/** Maps, which Go leaves out where they are empty; an empty block, as of `emptyDir`, stays. */
+const OMITTED_WHEN_EMPTY = words(
+  "labels annotations matchLabels nodeSelector limits requests volumeAttributes options",
+);
+const QUANTITIES = words("sizeLimit divisor");
+const canonical = (quantity: Json): Json => formatQuantity(parseQuantity(quantity as string | number));
 
-/** A part of a pod as Go writes it again: empty texts, lists and maps of strings are left out. */
+/**
+ * A part of a pod as Go writes it again: empty texts and lists are left out, and quantities are written as Kubernetes
+ * does (`3000m` is `3`).
+ */
 function asGo(value: Json): Json {
   if (Array.isArray(value)) return value.map(asGo);
   if (typeof value !== "object" || value === null) return value;
@@ -316,7 +314,14 @@ function asGo(value: Json): Json {
     if (field === undefined || field === null || field === "") return [];
     if ((field === false || field === 0) && OMITTED_WHEN_ZERO.has(key)) return [];
     if (Array.isArray(field) && field.length === 0) return [];
-    return [[key, asGo(field)]];
+    if (OMITTED_WHEN_EMPTY.has(key) && Object.keys(field).length === 0) return [];
+    if (QUANTITIES.has(key)) return [[key, canonical(field)]];
+    if (key === "limits" || key === "requests") {
+      const amounts = Object.entries(field as Readonly<Record<string, Json>>);
+      return [[key, Object.fromEntries(amounts.map(([name, amount]) => [name, canonical(amount)]))]];
+    }
+    // A quantity is no pointer in Go: where it is not given it is written as 0.
+    return [[key, key === "resourceFieldRef" ? { divisor: "0", ...(asGo(field) as JsonFields) } : asGo(field)]];
   });
   return Object.fromEntries(kept);
 }
