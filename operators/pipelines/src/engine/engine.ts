@@ -17,6 +17,8 @@ export interface TableMention {
 export type ParsedStatement =
   | {
       readonly type: "parsed";
+      /** False for a statement that returns no rows, such as `CREATE TABLE`. */
+      readonly isQuery: boolean;
       readonly tables: readonly TableMention[];
       /** Paths and globs that the statement reads: `FROM 'data/*.csv'`, `read_parquet('x')`. */
       readonly files: readonly string[];
