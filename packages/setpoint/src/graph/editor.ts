@@ -1,4 +1,12 @@
-import type { BatchEditor, EditOptions, GraphEditor, MetaChange, NewResource, Ticket } from "./graph-editor.js";
+import type {
+  BatchEditor,
+  EditOptions,
+  GraphEditor,
+  MetaChange,
+  NewResource,
+  ReconcileOptions,
+  Ticket,
+} from "./graph-editor.js";
 import { type ResourceName, sortedRefs } from "./resource.js";
 import type { Edit, Weights } from "./state.js";
 
@@ -44,8 +52,8 @@ export class Editor implements GraphEditor {
     return this.batch((edit) => edit.delete(name, options));
   }
 
-  reconcile(name: ResourceName): Ticket {
-    return this.batch((edit) => edit.reconcile(name));
+  reconcile(name: ResourceName, options?: ReconcileOptions): Ticket {
+    return this.batch((edit) => edit.reconcile(name, options));
   }
 
   cancel(name: ResourceName): Ticket {
@@ -74,7 +82,7 @@ export class Editor implements GraphEditor {
         moves.push({ from: plain(from), to: plain(to) });
       },
       delete: (name, options = {}) => edits.push({ type: "delete", name: plain(name), ...options }),
-      reconcile: (name) => edits.push({ type: "reconcile", name: plain(name) }),
+      reconcile: (name, options = {}) => edits.push({ type: "reconcile", name: plain(name), ...options }),
       cancel: (name) => edits.push({ type: "cancel", name: plain(name) }),
     });
     return this.#place.submit({ edits });

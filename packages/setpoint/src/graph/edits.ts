@@ -249,13 +249,15 @@ function placesOf({ meta, origins = [] }: Node): readonly ResourceName[] {
   return meta.renamedFrom ? sortedRefs([...origins, meta.renamedFrom]) : [meta.name];
 }
 
-function reconcile(draft: Draft, { name }: EditOf<"reconcile">, by: number | undefined): readonly Key[] | Refusal {
+function reconcile(draft: Draft, { name, why }: EditOf<"reconcile">, by: number | undefined): readonly Key[] | Refusal {
   const key = keyOf(name);
   const node = draft.node(key) ?? draft.node(draft.next.tombstones.get(key)?.at(-1) ?? "");
   if (!node) return notFound(name);
   const isSelf = by !== undefined && node.run === by;
   const asked = isSelf ? node : cancelRun(draft, node, "again", "another run was asked for");
-  addCauses(draft, draft.patch(asked, { requested: true }), [{ type: "requested" }]);
+  addCauses(draft, draft.patch(asked, { requested: true }), [
+    { type: "requested", ...(why === undefined ? {} : { why }) },
+  ]);
   draft.store(node.id);
   return [node.id];
 }

@@ -12,8 +12,8 @@ export type GraphCause =
   | { readonly type: "renamed"; readonly from: ResourceName }
   /** A ref has finished a run, or has gone. */
   | { readonly type: "ref"; readonly name: ResourceName; readonly change: "finished" | "deleted" }
-  /** Somebody asked for a run. */
-  | { readonly type: "requested" }
+  /** Somebody asked for a run, and may have said why. */
+  | { readonly type: "requested"; readonly why?: string }
   /** A run was cancelled before its end: what it was to do is still to be done. */
   | { readonly type: "interrupted" }
   /** The cycle that it was in is cut. */
@@ -43,6 +43,8 @@ export function describeGraphCause(cause: GraphCause): string {
       return `ref ${nameText(cause.name)} ${cause.change}`;
     case "renamed":
       return `renamed from ${nameText(cause.from)}`;
+    case "requested":
+      return cause.why === undefined ? "requested" : `requested: ${cause.why}`;
     case "retry":
     case "requeue":
     case "recheck":

@@ -24,6 +24,11 @@ export interface EditOptions {
   readonly ifVersion?: number;
 }
 
+export interface ReconcileOptions {
+  /** Shown as the cause: `the table was dropped`. */
+  readonly why?: string;
+}
+
 /** How a resource came to rest. */
 export interface Rest {
   /** Undefined where it is gone. */
@@ -48,7 +53,7 @@ export interface GraphEditor {
   updateName(from: ResourceName, to: ResourceName): Ticket;
   delete(name: ResourceName, options?: EditOptions): Ticket;
   /** Asks for a run; one that is under way is cancelled and repeated. */
-  reconcile(name: ResourceName): Ticket;
+  reconcile(name: ResourceName, options?: ReconcileOptions): Ticket;
   /** Cancels the run, or what would lead to one, and does not repeat it. */
   cancel(name: ResourceName): Ticket;
   /**

@@ -140,6 +140,15 @@ describe("when a resource runs", () => {
     expect(await ticket).toMatchObject([{ resource: { status: "idle" } }]);
   });
 
+  it("says why somebody asked for a run", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed" });
+    lab.create("a");
+    await lab.finishAll();
+    lab.graph.reconcile(named("a"), { why: "the table was dropped" });
+    await lab.finishAll();
+    expect(lab.graph.explain(named("a"))?.reason).toBe("it ran: requested: the table was dropped");
+  });
+
   it("runs again at its time; at once, and before its dependents, where that is past; an earlier run drops it [25]", async () => {
     await using lab = await Lab.create();
     lab.create("a");

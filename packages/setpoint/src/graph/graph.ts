@@ -10,7 +10,16 @@ import { contentHash, deepFreeze } from "./canonical.js";
 import { emptyState } from "./draft.js";
 import { Editor, type Submission } from "./editor.js";
 import { type Explanation, errorOf, explain } from "./explain.js";
-import type { BatchEditor, EditOptions, GraphEditor, MetaChange, NewResource, Rest, Ticket } from "./graph-editor.js";
+import type {
+  BatchEditor,
+  EditOptions,
+  GraphEditor,
+  MetaChange,
+  NewResource,
+  ReconcileOptions,
+  Rest,
+  Ticket,
+} from "./graph-editor.js";
 import { checked, type GraphKind } from "./graph-kind.js";
 import { GraphRun } from "./graph-run.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
@@ -167,8 +176,8 @@ export class Graph implements GraphEditor, AsyncDisposable {
     return this.#editor.delete(name, options);
   }
 
-  reconcile(name: ResourceName): Ticket {
-    return this.#editor.reconcile(name);
+  reconcile(name: ResourceName, options?: ReconcileOptions): Ticket {
+    return this.#editor.reconcile(name, options);
   }
 
   cancel(name: ResourceName): Ticket {

@@ -8,6 +8,7 @@ export type {
   GraphEditor,
   MetaChange,
   NewResource,
+  ReconcileOptions,
   Rest,
   Ticket,
 } from "./graph-editor.js";

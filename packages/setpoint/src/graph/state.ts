@@ -190,7 +190,7 @@ export type Edit =
   /** All at once: a name may be taken over from another resource that gives it up in the same edit. */
   | { readonly type: "rename"; readonly moves: readonly { readonly from: ResourceName; readonly to: ResourceName }[] }
   | { readonly type: "delete"; readonly name: ResourceName; readonly ifVersion?: number }
-  | { readonly type: "reconcile"; readonly name: ResourceName }
+  | { readonly type: "reconcile"; readonly name: ResourceName; readonly why?: string }
   | { readonly type: "cancel"; readonly name: ResourceName };
 
 /** What a run returned, with the times already computed. */
