@@ -1,4 +1,4 @@
-import { type App, app, type Duration, type Loop, RefusedError, validating } from "setpoint";
+import { type App, app, type Duration, type KubeObject, type Loop, RefusedError, validating } from "setpoint";
 import { type Clock, systemClock } from "setpoint/clock";
 import { DruidApi, type DruidCall, httpCall } from "./api/druid-api.js";
 import { dynamicConfigs } from "./api/dynamic-configs.js";
@@ -11,6 +11,9 @@ import { type ClusterSettings, DEFAULT_SETTINGS } from "./cluster/settings.js";
 import { type Problem, validate } from "./cluster/validation.js";
 import { Druid } from "./druid.js";
 import { DruidIngestion } from "./druid-ingestion.js";
+
+/** Says `true` on an object that is to be left alone. */
+export const IGNORED_ANNOTATION = "druid.apache.org/ignored";
 
 export interface DruidOperatorOptions extends Partial<ClusterSettings> {
   /** The namespaces that are watched; all where left out. */
@@ -37,10 +40,13 @@ export function druidControllers(options: DruidOperatorOptions = {}): readonly L
   const settings: ClusterSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(given) };
   const api = new DruidApi(options.call ?? httpCall(clock), clock);
   const urlOf = (druid: Druid): string | undefined => druidUrl ?? routerUrl(druid);
-  const isDenied = (namespace: string | undefined): boolean => denied.includes(namespace ?? "");
-  const loop = { api, urlOf, isDenied, namespaces, pollInterval: options.pollInterval ?? "1m" };
+  const ignores = ({ metadata, spec }: KubeObject & { readonly spec?: { readonly ignored?: boolean } }): boolean =>
+    denied.includes(metadata.namespace ?? "") ||
+    metadata.annotations?.[IGNORED_ANNOTATION] === "true" ||
+    spec?.ignored === true;
+  const loop = { api, urlOf, ignores, namespaces, pollInterval: options.pollInterval ?? "1m" };
   return [
-    druids({ settings, clock, urlOf, isDenied, namespaces, concurrency, questions: new DruidQuestions(api, clock) }),
+    druids({ settings, clock, urlOf, ignores, namespaces, concurrency, questions: new DruidQuestions(api, clock) }),
     dynamicConfigs(loop),
     ...(options.isWithoutIngestion ? [] : [ingestions({ ...loop, clock })]),
   ];

@@ -1,4 +1,4 @@
-import type { Duration } from "setpoint";
+import type { Duration, KubeObject } from "setpoint";
 import type { Druid } from "../druid.js";
 import type { DruidApi } from "./druid-api.js";
 
@@ -6,7 +6,7 @@ import type { DruidApi } from "./druid-api.js";
 export interface DruidLoopOptions {
   readonly api: DruidApi;
   readonly urlOf: (druid: Druid) => string | undefined;
-  readonly isDenied: (namespace: string | undefined) => boolean;
+  readonly ignores: (object: KubeObject) => boolean;
   readonly namespaces?: readonly string[] | undefined;
   /** How often Druid is asked again. */
   readonly pollInterval: Duration;

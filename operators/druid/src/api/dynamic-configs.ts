@@ -8,7 +8,6 @@ import {
   retry,
 } from "setpoint";
 import { Secret } from "setpoint/kinds/v1";
-import { isIgnored } from "../cluster/druids.js";
 import { validate } from "../cluster/validation.js";
 import { Druid } from "../druid.js";
 import { DRUID_CONCURRENCY, type DruidLoopOptions } from "./druid-loop.js";
@@ -31,23 +30,17 @@ export function wantedConfigs({ spec }: Druid): ReadonlyMap<string, JsonObject> 
 }
 
 /** Keeps the dynamic configurations of Druid as the objects say; apart from the children, which never wait for it. */
-export function dynamicConfigs({
-  api,
-  urlOf,
-  isDenied,
-  namespaces,
-  pollInterval,
-}: DruidLoopOptions): Controller<Druid> {
+export function dynamicConfigs({ api, urlOf, ignores, namespaces, pollInterval }: DruidLoopOptions): Controller<Druid> {
   return controller(Druid, {
     name: "druid-dynamic-config",
     uses: [Secret],
     namespaces,
+    ignores,
     concurrency: DRUID_CONCURRENCY,
     when: { changed: ["spec", "metadata.annotations"] },
     async reconcile(druid, ctx) {
       const wanted = wantedConfigs(druid);
-      if (wanted.size === 0 || isIgnored(druid) || isDenied(druid.metadata.namespace) || validate(druid).length > 0)
-        return;
+      if (wanted.size === 0 || validate(druid).length > 0) return;
       const url = urlOf(druid);
       if (url === undefined)
         return failed(

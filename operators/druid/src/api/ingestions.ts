@@ -24,15 +24,15 @@ const LOOKUPS = "/druid/coordinator/v1/lookups/config";
 
 /** Keeps tasks and supervisors of Druid, with compaction, rules and lookups, as each `DruidIngestion` says. */
 export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }): Controller<DruidIngestion> {
-  const { api, urlOf, isDenied, namespaces, pollInterval, clock } = options;
+  const { api, urlOf, ignores, namespaces, pollInterval, clock } = options;
   return controller(DruidIngestion, {
     name: "druid-ingestion",
     finalizer: "druidingestion.datainfra.io/finalizer",
     uses: [Druid, Secret],
     namespaces,
+    ignores,
     concurrency: DRUID_CONCURRENCY,
     async reconcile(object, ctx) {
-      if (isDenied(object.metadata.namespace)) return;
       const task = readTask(object);
       if (!("kind" in task))
         return refuse(object, task.map(({ path, message }) => `${path}: ${message}`).join("; "), ctx);

@@ -1,10 +1,11 @@
 import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import { ConfigMap, PersistentVolumeClaim, Pod, Service } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { IGNORED_ANNOTATION } from "../druid-operator.js";
 import { DruidWorld } from "../druid-world.testing.js";
 import { hasFixtures, storedFixture, WITHOUT } from "../fixtures.testing.js";
 import { sampleDruid, sevenGroups } from "../sample.testing.js";
-import { FINALIZER, IGNORED_ANNOTATION } from "./druids.js";
+import { FINALIZER } from "./druids.js";
 
 const here = { namespace: "default" };
 const two = sampleDruid({ brokers: { nodeType: "broker", replicas: 2 }, routers: { nodeType: "router" } });
@@ -164,14 +165,18 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     const ignored = (value: string | null) => ({ metadata: { annotations: { [IGNORED_ANNOTATION]: value } } });
     await world.create({ ...two, metadata: { ...two.metadata, ...ignored("true").metadata } } as typeof two);
     await world.env.advance("10m");
-    expect(childWrites(world)).toEqual([]);
+    expect(world.env.operator.writes).toEqual([]);
     await world.patch("tiny", ignored(null));
     await world.env.idle();
     const replicas = async () => (await world.env.client.get(StatefulSet, "druid-tiny-brokers", here)).spec?.replicas;
     expect(await replicas()).toBe(2);
     await world.patch("tiny", { ...ignored("true"), spec: { nodes: { brokers: { replicas: 3 } } } });
+    const before = world.env.operator.writes.length;
     await world.env.advance("10m");
     expect(await replicas()).toBe(2);
+    await world.env.client.delete(StatefulSet, "druid-tiny-routers", here);
+    await world.env.advance("10m");
+    expect(world.env.operator.writes.slice(before)).toEqual([]);
     await world.patch("tiny", ignored(null));
     await world.env.idle();
     expect(await replicas()).toBe(3);
@@ -181,7 +186,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     await using world = await DruidWorld.create({ denied: ["default"] });
     await world.create(two);
     await world.env.advance("10m");
-    expect(childWrites(world)).toEqual([]);
+    expect(world.env.operator.writes).toEqual([]);
   });
 });
 

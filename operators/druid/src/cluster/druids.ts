@@ -25,14 +25,13 @@ import { notices, type Problem, validate } from "./validation.js";
 import { DELETE_LABEL, DELETED_AT_LABEL, orphanActions } from "./volumes.js";
 
 export const FINALIZER = "deletepvc.finalizers.druid.apache.org";
-export const IGNORED_ANNOTATION = "druid.apache.org/ignored";
 
 export interface DruidsOptions {
   readonly settings: ClusterSettings;
   readonly clock: Clock;
   readonly questions: DruidQuestions;
   readonly urlOf: (druid: Druid) => string | undefined;
-  readonly isDenied: (namespace: string | undefined) => boolean;
+  readonly ignores: (object: KubeObject) => boolean;
   readonly namespaces?: readonly string[] | undefined;
   readonly concurrency?: number | undefined;
 }
@@ -42,10 +41,6 @@ const byCluster = ({ metadata }: KubeObject): readonly string[] => {
   return cluster ? [`${metadata.namespace}/${cluster}`] : [];
 };
 const indexes = { [CLUSTER_INDEX]: byCluster };
-
-export function isIgnored({ metadata, spec }: Druid): boolean {
-  return metadata.annotations?.[IGNORED_ANNOTATION] === "true" || spec.ignored === true;
-}
 
 /** Keeps the children of each `Druid` object as it says. */
 export function druids(options: DruidsOptions): Controller<Druid> {
@@ -65,8 +60,8 @@ export function druids(options: DruidsOptions): Controller<Druid> {
     triggers: [questions.trigger],
     namespaces: options.namespaces,
     concurrency: options.concurrency ?? 4,
+    ignores: options.ignores,
     async reconcile(druid, ctx) {
-      if (isIgnored(druid) || options.isDenied(druid.metadata.namespace)) return;
       const problems = validate(druid);
       if (problems.length > 0) return refuse(druid, problems, ctx);
       for (const { path, message } of isNew(druid, ctx) ? notices(druid) : []) {
@@ -95,7 +90,6 @@ export function druids(options: DruidsOptions): Controller<Druid> {
       return Number.isFinite(recheckMs) ? requeueAfter(recheckMs) : undefined;
     },
     async deleting(druid, ctx) {
-      if (isIgnored(druid) || options.isDenied(druid.metadata.namespace)) return;
       questions.forget(`${druid.metadata.namespace}/${druid.metadata.name}`);
       if (!druid.metadata.finalizers?.includes(FINALIZER)) return;
       if (!druid.spec.disablePVCDeletionFinalizer) {

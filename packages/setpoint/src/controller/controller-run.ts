@@ -295,7 +295,9 @@ export class ControllerRun implements AsyncDisposable {
       this.#queue.done(item);
       return;
     }
-    if (!object || (isPaused(object) && !this.#memory.takeStep(key, object))) {
+    const isIdle =
+      object && (this.controller.ignores?.(object) || (isPaused(object) && !this.#memory.takeStep(key, object)));
+    if (!object || isIdle) {
       if (object)
         this.#reporter.ended(item, object, this.#sources.primary.id, clock.monotonic(), { outcome: "paused" });
       this.#queue.done(item);

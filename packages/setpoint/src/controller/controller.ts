@@ -165,6 +165,11 @@ export interface ControllerOptions<
   readonly namespaces?: readonly string[];
   readonly labelSelector?: string;
   readonly when?: Predicate<T>;
+  /**
+   * Objects for which this holds are left alone until they change: no run, no finalizer, no status, nothing when they are
+   * deleted.
+   */
+  readonly ignores?: (object: T) => boolean;
   /** Brings the world to what the object says. Called again and again: must be idempotent. */
   reconcile(
     object: T,
@@ -224,6 +229,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly namespaces: readonly string[] | undefined;
   readonly labelSelector: string | undefined;
   readonly when: Predicate<T>;
+  readonly ignores: ((object: T) => boolean) | undefined;
   reconcile(object: T, ctx: ReconcileContext<T>): unknown;
   readonly finalize: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
   readonly deleting: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
@@ -286,6 +292,7 @@ export function controller<
     namespaces: options.namespaces,
     labelSelector: options.labelSelector,
     when: options.when ?? {},
+    ignores: options.ignores,
     reconcile: options.reconcile as Controller<T>["reconcile"],
     finalize: options.finalize as Controller<T>["finalize"],
     deleting: options.deleting as Controller<T>["deleting"],
@@ -313,6 +320,7 @@ const CONTROLLER_OPTIONS = {
   namespaces: true,
   labelSelector: true,
   when: true,
+  ignores: true,
   reconcile: true,
   finalize: true,
   deleting: true,
@@ -330,7 +338,7 @@ const CONTROLLER_OPTIONS = {
 
 const CONTROLLER_FUNCTIONS = {
   reconcile: "needed",
-  ...optionalFunctions("finalize", "deleting", "gone", "onError"),
+  ...optionalFunctions("finalize", "deleting", "gone", "onError", "ignores"),
 } as const;
 
 function asScoped(use: KindUse): ScopedKind {

@@ -72,6 +72,26 @@ describe("annotations", () => {
   });
 });
 
+describe("an object that its controller ignores", () => {
+  it("gets no run, no finalizer and no status, until it changes", async () => {
+    const websitesOfOthers = controller(Website, {
+      ignores: ({ spec }) => spec.image === "theirs",
+      reconcile: (site, ctx) => {
+        images.push(site.spec.image);
+        ctx.status({ ready: 1 });
+      },
+      finalize: () => {},
+    });
+    await world.run(websitesOfOthers);
+    const made = await world.createWebsite("a", { image: "theirs" });
+    await world.clock.settle();
+    expect((await world.website("a"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
+    await change("ours");
+    expect(images).toEqual(["ours"]);
+    expect((await world.website("a"))?.status).toMatchObject({ ready: 1 });
+  });
+});
+
 describe("isPaused", () => {
   it.each([
     ["true", true],

@@ -62,7 +62,8 @@ async function plannedRun(
   object: KubeObject,
 ): Promise<PlannedRun> {
   const common = { controller: controller.name, kind: sources.primary.id, key };
-  if (isPaused(object)) return { ...common, writes: [], effects: [], outcome: "paused" };
+  if (controller.ignores?.(object) || isPaused(object))
+    return { ...common, writes: [], effects: [], outcome: "paused" };
   const request = { id, key, object, causes: FIRST, attempt: 0, isLastAttempt: false, state: {}, origins: [] };
   const { run, outcome } = await executor.execute({ ...request, changedPaths: () => [] });
   const writes = run.writes.map(({ verb, kind, key, paths }) => ({ verb, kind, key, paths }));

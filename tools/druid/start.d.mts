@@ -1,0 +1,14 @@
+/** See start.mjs. */
+export interface DruidServers extends AsyncDisposable {
+  /** The router's. */
+  readonly url: string;
+  /** The bootstrap server of Kafka. */
+  readonly kafka: string;
+  readonly dir: string;
+  readonly pids: readonly number[];
+  /** Writes lines of text to a topic, which is made by it. */
+  produce(topic: string, lines: readonly string[]): void;
+  stop(): Promise<void>;
+}
+
+export function startDruid(options?: { readonly kafka?: boolean; readonly dir?: string }): Promise<DruidServers>;
