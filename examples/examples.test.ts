@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
 import { findCondition } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
+import { Job } from "setpoint/kinds/batch/v1";
 import { ConfigMap, Event, Service } from "setpoint/kinds/v1";
 import type { Manager } from "setpoint/manager";
 import { TestEnvironment } from "setpoint/testing";
@@ -17,6 +18,7 @@ import { VolumeV1, VolumeV1beta1, volumes } from "./08-conversion.js";
 import { Invoice, invoices } from "./09-custom-route.js";
 import { Desk, people, rooms, Team } from "./10-several-apps.js";
 import { options as electing, Greeting as LedGreeting, greetings as ledGreetings } from "./11-leader-election.js";
+import { Step, steps } from "./13-references.js";
 
 const namespace = "default";
 const metadata = { namespace, name: "a" };
@@ -201,10 +203,51 @@ describe("the examples", () => {
     expect(second.writes).toHaveLength(1);
   });
 
-  it("are twelve, each under 60 lines", () => {
+  it("13: a migration runs before a deployment, and that before a smoke test", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Step], loops: [steps], simulate: true });
+    const create = (name: string, spec: { image: string; after?: string[]; replicas?: number }) =>
+      env.client.create(Step, { metadata: { namespace, name }, spec });
+    await create("smoke-test", { image: "test", after: ["deploy"] });
+    await create("deploy", { image: "app:1", replicas: 2, after: ["migrate"] });
+    await create("migrate", { image: "migrate:1" });
+    await env.advance("10m");
+    const made = async () => [
+      ...(await env.client.list(Job, here)).items,
+      ...(await env.client.list(Deployment, here)).items,
+    ];
+    const [migration, deployment, test] = ["migrate-1", "deploy", "smoke-test-1"];
+    const times = Object.fromEntries((await made()).map(({ metadata }) => [metadata.name, metadata.creationTimestamp]));
+    expect(Object.keys(times).sort()).toEqual([deployment, migration, test]);
+    expect(times[migration]! < times[deployment]! && times[deployment]! < times[test]!).toBe(true);
+    const finished = (await env.client.list(Step, here)).items.map(({ status }) => status?.finished);
+    expect(finished).toEqual(["app:1", "migrate:1", "test"]);
+  });
+
+  it("13: nothing is deployed after a migration that failed, and all goes on once it succeeds", async () => {
+    await using env = await TestEnvironment.create({ kinds: [Step], loops: [steps] });
+    await env.client.create(Step, {
+      metadata: { namespace, name: "deploy" },
+      spec: { image: "app:1", replicas: 1, after: ["migrate"] },
+    });
+    await env.client.create(Step, { metadata: { namespace, name: "migrate" }, spec: { image: "migrate:1" } });
+    await env.idle();
+    const end = (status: object) => (name: string) =>
+      env.client.patch(Job, name, { type: "merge", body: { status } as never }, { ...here, subresource: "status" });
+    await end({ failed: 1 })("migrate-1");
+    await env.idle();
+    expect(await env.client.find(Deployment, "deploy", here)).toBeUndefined();
+    await env.client.patch(Step, "migrate", { type: "merge", body: { spec: { image: "migrate:2" } } }, here);
+    await env.idle();
+    await end({ succeeded: 1 })("migrate-2");
+    await env.idle();
+    expect(await env.client.find(Deployment, "deploy", here)).toBeDefined();
+    expect((await env.client.list(Job, here)).items.map(({ metadata }) => metadata.name)).toEqual(["migrate-2"]);
+  });
+
+  it("are thirteen, each under 60 lines", () => {
     const files = readdirSync(import.meta.dirname).filter((name) => /^\d\d-.*\.ts$/.test(name));
     const long = files.filter((name) => readFileSync(`${import.meta.dirname}/${name}`, "utf8").split("\n").length > 60);
-    expect([files.length, long]).toEqual([12, []]);
+    expect([files.length, long]).toEqual([13, []]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Kind, KubeObject, NewObject } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
+import { Job } from "setpoint/kinds/batch/v1";
 import { ConfigMap, Service } from "setpoint/kinds/v1";
 import type { TestEnvironment, TestEnvironmentOptions } from "setpoint/testing";
 import { Greeting, greetings } from "./01-minimal.js";
@@ -10,6 +11,7 @@ import { Database, databases } from "./05-external-system.js";
 import { audit, Order } from "./06-watcher.js";
 import { Desk, people, rooms, Team } from "./10-several-apps.js";
 import { Greeting as LedGreeting, options as led, greetings as ledGreetings } from "./11-leader-election.js";
+import { Step, steps } from "./13-references.js";
 
 export type Story = (env: TestEnvironment) => Promise<unknown>;
 
@@ -114,6 +116,22 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
     options: { kinds: [LedGreeting], loops: [ledGreetings], manager: led },
     story: [made(LedGreeting, { spec: { name: "Ann" } }), changed(LedGreeting, { spec: { name: "Bob" } })],
     writes: 2,
+  }),
+  "13-references": () => ({
+    options: { kinds: [Step], loops: [steps] },
+    story: [
+      (env) =>
+        env.client.create(Step, {
+          metadata: { ...metadata, name: "deploy" },
+          spec: { image: "app", replicas: 1, after: ["a"] },
+        }),
+      made(Step, { spec: { image: "migrate" } }),
+      (env) => {
+        const patch = { type: "merge", body: { status: { succeeded: 1 } } } as const;
+        return env.client.patch(Job, "a-1", patch, { ...here, subresource: "status" });
+      },
+    ],
+    writes: 3,
   }),
 };
 

@@ -38,6 +38,9 @@ const order = resource("shop.example.com/v1/Order", {
   scope: "Cluster",
   spec: zod.object({ item: zod.string(), count: zod.int().default(1) }),
 });
+const step = resource("release.example.com/v1/Step", {
+  spec: zod.object({ after: zod.array(zod.string()).optional() }),
+});
 const controllerOfWebsites = controller(website, { reconcile: () => {} });
 const controllerOfOrders = controller(order, { reconcile: () => {} });
 const port = zod.object({ name: zod.string(), port: zod.int() });
@@ -46,6 +49,7 @@ declare global {
   // Kinds, and what looks after them.
   const Website: typeof website;
   const Order: typeof order;
+  const Step: typeof step;
   const websites: typeof controllerOfWebsites;
   const orders: typeof controllerOfOrders;
   function ordersIn(region: string): typeof controllerOfOrders;
@@ -77,6 +81,7 @@ declare global {
   // What a program does.
   function handle(...what: readonly unknown[]): Promise<void>;
   function probe(signal: AbortSignal): Promise<void>;
+  function isReady(object: KubeObject): Promise<boolean>;
   function isFatal(error: unknown): boolean;
   function followPrices(signal: AbortSignal): Promise<void>;
   function checkStock(order: KubeObject): void;

@@ -43,6 +43,8 @@ function nowSentence({ outcome, reason, reads, parked }: RunRecord): string {
       return `gave up${because}; tried again when ${changes}`;
     case "paused":
       return "paused by its annotation";
+    case "held":
+      return `held back by its refs${because}`;
     case "gone":
       return "the object is gone";
     case "aborted":

@@ -203,3 +203,9 @@ export function isTooLargeResourceVersion(error: unknown): error is ApiError {
 export function fieldErrors(error: ApiError): readonly string[] {
   return error.causes.filter((cause) => cause.field).map((cause) => `${cause.field}: ${cause.message}`);
 }
+
+/** When the server wants to be asked again, where the error is its answer and says so. */
+export function retryAfterOf(error: unknown): number {
+  const retryAfterMs = (error as { retryAfterMs?: unknown } | undefined)?.retryAfterMs;
+  return typeof retryAfterMs === "number" ? retryAfterMs : 0;
+}

@@ -67,6 +67,16 @@ export function actionOf(
   return causes.length > 0 && causes.every(({ type }) => type === "resync") ? "resynced" : "updated";
 }
 
+/** What a key that is held back runs for at once. */
+export function isUrgent({ type }: Cause): boolean {
+  return type === "requested" || type === "deleted";
+}
+
+/** An object of a deleted one's name: nothing that was known of the key is true of it. */
+export function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
+  return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
+}
+
 /** `dependency v1/ConfigMap team/settings updated`: for logs. */
 export function describeCause(cause: Cause): string {
   switch (cause.type) {

@@ -139,6 +139,11 @@ export interface ReconcileContext<
   readonly action: Action;
   /** The fields of the object that changed since the last run, as far as that is known. */
   changedPaths(): readonly string[];
+  /**
+   * Ends the run as a wait where an object that the controller's `refs` name is not there, or its last run failed. The run
+   * repeats when that has run.
+   */
+  requireRefs(): void;
   /** Kept in memory from run to run until one is done: for what a retry should not do again. */
   readonly state: Record<string, unknown>;
 

@@ -1,14 +1,15 @@
+import { retryAfterOf } from "../client/api-error.js";
 import { untilAborted } from "../client/transport-error.js";
 import { timeoutSignal } from "../clock/timeout-signal.js";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
 import { openFence } from "../loop/fence.js";
-import { messageOf, type Outcome } from "../loop/outcome.js";
+import { done, messageOf, type Outcome } from "../loop/outcome.js";
 import type { WorkItem } from "../queue/key-queue.js";
 import type { Priority } from "../queue/ready-lines.js";
 import { WorkQueue } from "../queue/work-queue.js";
 import { AppliedMemory } from "./applied-memory.js";
-import { type Action, actionOf, type Cause, describeCause, mergeCauses } from "./cause.js";
+import { type Action, actionOf, type Cause, describeCause, isSuccessor, isUrgent, mergeCauses } from "./cause.js";
 import { type Controller, keyProblem } from "./controller.js";
 import { ControllerSources, type SourceStatus } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
@@ -21,8 +22,9 @@ import { KeyMemory } from "./key-memory.js";
 import { collectOrphans } from "./orphan-collector.js";
 import { OrphanRetries } from "./orphan-retries.js";
 import { OwnWrites } from "./own-writes.js";
+import type { Admission, RefSchedule } from "./ref-schedule.js";
 import { RunExecutor, type RunResult } from "./run-executor.js";
-import { RunReporter } from "./run-reporter.js";
+import { RunReporter, reasonOf } from "./run-reporter.js";
 import { MAX_READS } from "./timeline.js";
 import { Turn } from "./turn.js";
 import { findWriter } from "./writer-search.js";
@@ -57,6 +59,8 @@ export class ControllerRun implements AsyncDisposable {
   readonly #hotLoops = new HotLoopDetector();
   readonly #memory = new KeyMemory();
   readonly #orphans: OrphanRetries;
+  /** Of controllers that declare refs. */
+  #refs: RefSchedule | undefined;
   readonly #turn: Turn;
   readonly #running = new Set<string>();
   readonly #stuck = new Set<string>();
@@ -90,7 +94,12 @@ export class ControllerRun implements AsyncDisposable {
       clock,
       random,
       backoff: controller.backoff,
-      collect: (ownerKey) => this.#collectOrphans(ownerKey),
+      log: this.#reporter.log,
+      collect: (ownerKey) => {
+        const { owned, primary } = this.#sources;
+        return collectOrphans(primary, owned, fence ?? openFence, this.#aborting.signal, ownerKey);
+      },
+      signal: this.#aborting.signal,
     });
     // One listener for all workers: each would need one whenever it waits.
     this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
@@ -140,15 +149,24 @@ export class ControllerRun implements AsyncDisposable {
     const { signal } = this.#taking;
     this.#sources.start();
     await this.#sources.synced(signal);
+    if (this.controller.refs) await this.#openRefs();
     if (signal.aborted) return;
     this.#phase = "running";
-    await this.#collectOrphans(undefined);
+    await this.#orphans.collect(undefined);
     for (const trigger of this.controller.triggers) {
       const enqueue = (key: string): void => this.trigger(key, trigger.name);
       trigger.start(enqueue, () => this.keys(), signal, this.#environment.clock);
     }
     for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker(this.#work());
     this.#addWorker(this.#orphans.work(signal));
+  }
+
+  async #openRefs(): Promise<void> {
+    const { openRefSchedule } = await import("./ref-schedule.js");
+    const parts = { controller: this.controller, clock: this.#environment.clock };
+    const objectOf = (key: string) => this.#sources.object(key);
+    const enqueue = (key: string, causes: readonly Cause[]) => this.#queue.add(key, causes);
+    this.#refs = openRefSchedule({ ...parts, objectOf, enqueue }, this.#queue.pending);
   }
 
   /** The keys of all objects that this controller looks after. */
@@ -232,7 +250,8 @@ export class ControllerRun implements AsyncDisposable {
       return;
     }
     const dampedMs = isUrgent(cause) ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
-    this.#queue.add(key, [cause], dampedMs > 0 ? { priority: "low", afterMs: dampedMs } : { priority });
+    if (dampedMs > 0) this.#queue.add(key, [cause], { priority: "low", afterMs: dampedMs });
+    else this.#queue.add(key, [cause, ...(this.#refs?.note(key) ?? [])], { priority });
   }
 
   #onChange(key: string, old: KubeObject, object: KubeObject): void {
@@ -271,8 +290,9 @@ export class ControllerRun implements AsyncDisposable {
     if (!this.#taking.signal.aborted) this.#queue.retry(key, cause);
   }
 
-  #giveBack(item: Item): void {
+  #giveBack(item: Item, outcome?: Outcome): void {
     this.#running.delete(item.key);
+    this.#refs?.returned(item.key, item.cause, outcome);
     this.#queue.done(item);
   }
 
@@ -289,20 +309,42 @@ export class ControllerRun implements AsyncDisposable {
       // Whatever has taken the name since is an event of its own, with a cause of its own, unless a filter hides it.
       object = item.cause.every(({ type }) => type === "deleted") ? undefined : this.#sources.object(key);
     }
-    const dampedMs = object && !item.cause.some(isUrgent) ? this.#memory.dampedMs(key, clock) : 0;
+    if (!object) {
+      this.#queue.done(item);
+      return;
+    }
+    const admission = this.#refs?.admit(key, object, item.cause);
+    if (admission?.type === "hold") {
+      this.#pass(item, object, "held", admission.reason);
+      return;
+    }
+    const dampedMs = item.cause.some(isUrgent) ? 0 : this.#memory.dampedMs(key, clock);
     if (dampedMs > 0) {
       this.#queue.add(key, item.cause, { priority: "low", afterMs: dampedMs });
-      this.#queue.done(item);
+      this.#giveBack(item, done());
       return;
     }
-    const isIdle =
-      object && (this.controller.ignores?.(object) || (isPaused(object) && !this.#memory.takeStep(key, object)));
-    if (!object || isIdle) {
-      if (object)
-        this.#reporter.ended(item, object, this.#sources.primary.id, clock.monotonic(), { outcome: "paused" });
-      this.#queue.done(item);
+    if (this.controller.ignores?.(object) || (isPaused(object) && !this.#memory.takeStep(key, object))) {
+      this.#pass(item, object, "paused");
       return;
     }
+    await this.#run(item, object, admission);
+  }
+
+  /** Lets a key go without a run. */
+  #pass(item: Item, object: KubeObject, outcome: "held" | "paused", reason?: string): void {
+    const record = reason === undefined ? { outcome } : { outcome, reason };
+    this.#reporter.ended(item, object, this.#sources.primary.id, this.#environment.clock.monotonic(), record);
+    this.#giveBack(item, done());
+  }
+
+  async #run(
+    item: Item,
+    object: KubeObject,
+    admission: Extract<Admission, { type: "run" }> | undefined,
+  ): Promise<void> {
+    const { key } = item;
+    const { clock } = this.#environment;
     this.#running.add(key);
     const startedMs = clock.monotonic();
     this.#reporter.started(item, object);
@@ -318,6 +360,7 @@ export class ControllerRun implements AsyncDisposable {
       state: this.#memory.state(key),
       origins: this.#memory.takeOrigins(key),
       changedPaths: () => (before ? changedPaths(before, object) : []),
+      ...(admission && { ...admission, requireRefs: () => this.#refs?.requireRefs(key) }),
     });
     this.#settle(item, object, result, attempt, startedMs);
   }
@@ -332,13 +375,13 @@ export class ControllerRun implements AsyncDisposable {
       this.#onUnfiled(item, error);
     }
     if (!hung) {
-      this.#giveBack(item);
+      this.#giveBack(item, result.outcome);
       return;
     }
     this.#stuck.add(key);
     void hung.finally(() => {
       this.#stuck.delete(key);
-      this.#giveBack(item);
+      this.#giveBack(item, result.outcome);
     });
   }
 
@@ -444,55 +487,13 @@ export class ControllerRun implements AsyncDisposable {
 
   /** The object is gone: nothing of it is kept, and what it owned elsewhere goes too. */
   async #forget(key: string): Promise<void> {
+    this.#refs?.forget(key);
     this.#dependencies.forget(key);
     this.#queue.forget(key);
     this.#queue.cancel(key);
     this.#hotLoops.forget(key);
     this.#memory.forget(key);
     this.#executor.forget(key);
-    await this.#collectOrphans(key);
+    await this.#orphans.collect(key);
   }
-
-  /** Deletes what objects that are gone owned elsewhere. False where something is left, which is tried again. */
-  async #collectOrphans(ownerKey: string | undefined): Promise<boolean> {
-    const { owned, primary } = this.#sources;
-    const fence = this.#environment.fence ?? openFence;
-    const { signal } = this.#aborting;
-    const { log } = this.#reporter;
-    try {
-      const failed = await collectOrphans(primary, owned, fence, signal, ownerKey);
-      for (const [key, error] of failed) {
-        const { attempt, delayMs } = this.#orphans.add(key);
-        const message = `children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`;
-        log.error(message, { object: key, attempt, delayMs, error });
-      }
-      return failed.size === 0;
-    } catch (error) {
-      if (signal.aborted) return false;
-      log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
-      if (ownerKey !== undefined) this.#orphans.add(ownerKey);
-      return false;
-    }
-  }
-}
-
-/** What a key that is held back runs for at once. */
-function isUrgent({ type }: Cause): boolean {
-  return type === "requested" || type === "deleted";
-}
-
-/** An object of a deleted one's name: nothing that was known of the key is true of it. */
-function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
-  return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
-}
-
-function reasonOf(outcome: Outcome): string | undefined {
-  if (outcome.type === "waitFor") return outcome.message ? `${outcome.reason}: ${outcome.message}` : outcome.reason;
-  return outcome.type === "retry" || outcome.type === "terminal" ? messageOf(outcome.error) : undefined;
-}
-
-/** When the server wants to be asked again, where the error is its answer and says so. */
-function retryAfterOf(error: unknown): number {
-  const retryAfterMs = (error as { retryAfterMs?: unknown } | undefined)?.retryAfterMs;
-  return typeof retryAfterMs === "number" ? retryAfterMs : 0;
 }

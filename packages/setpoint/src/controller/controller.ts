@@ -170,6 +170,11 @@ export interface ControllerOptions<
    * deleted.
    */
   readonly ignores?: (object: T) => boolean;
+  /**
+   * The objects of this kind that an object refers to, by name, or as `namespace/name`: they run first, never beside it, and it
+   * runs again when they have. Work on one of them cancels its run. Must be pure; see `ctx.requireRefs`.
+   */
+  refs?(object: T): readonly string[];
   /** Brings the world to what the object says. Called again and again: must be idempotent. */
   reconcile(
     object: T,
@@ -230,6 +235,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly labelSelector: string | undefined;
   readonly when: Predicate<T>;
   readonly ignores: ((object: T) => boolean) | undefined;
+  readonly refs: ((object: T) => readonly string[]) | undefined;
   reconcile(object: T, ctx: ReconcileContext<T>): unknown;
   readonly finalize: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
   readonly deleting: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
@@ -293,6 +299,7 @@ export function controller<
     labelSelector: options.labelSelector,
     when: options.when ?? {},
     ignores: options.ignores,
+    refs: options.refs && ((object) => options.refs?.(object) ?? []),
     reconcile: options.reconcile as Controller<T>["reconcile"],
     finalize: options.finalize as Controller<T>["finalize"],
     deleting: options.deleting as Controller<T>["deleting"],
@@ -321,6 +328,7 @@ const CONTROLLER_OPTIONS = {
   labelSelector: true,
   when: true,
   ignores: true,
+  refs: true,
   reconcile: true,
   finalize: true,
   deleting: true,
@@ -338,7 +346,7 @@ const CONTROLLER_OPTIONS = {
 
 const CONTROLLER_FUNCTIONS = {
   reconcile: "needed",
-  ...optionalFunctions("finalize", "deleting", "gone", "onError", "ignores"),
+  ...optionalFunctions("refs", "finalize", "deleting", "gone", "onError", "ignores"),
 } as const;
 
 function asScoped(use: KindUse): ScopedKind {

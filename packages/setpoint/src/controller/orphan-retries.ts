@@ -1,14 +1,19 @@
 import type { Clock } from "../clock/clock.js";
 import type { Random } from "../clock/random.js";
 import type { BackoffOptions } from "../loop/backoff.js";
+import type { Logger } from "../loop/logger.js";
+import { messageOf } from "../loop/outcome.js";
 import { WorkQueue } from "../queue/work-queue.js";
 
 export interface OrphanRetryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly backoff: BackoffOptions;
-  /** Tries again for one owner; says whether nothing is left to be tried. Never rejects. */
-  readonly collect: (ownerKey: string) => Promise<boolean>;
+  readonly log: Logger;
+  /** Deletes what one owner that is gone, or all of them, left behind. Gives the owners where that failed, and why. */
+  readonly collect: (ownerKey: string | undefined) => Promise<ReadonlyMap<string, unknown>>;
+  /** Ends the tries that are under way. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -18,11 +23,12 @@ export interface OrphanRetryOptions {
  */
 export class OrphanRetries {
   readonly #queue: WorkQueue<true>;
-  readonly #collect: OrphanRetryOptions["collect"];
+  readonly #options: OrphanRetryOptions;
 
-  constructor({ clock, random, backoff, collect }: OrphanRetryOptions) {
+  constructor(options: OrphanRetryOptions) {
+    const { clock, random, backoff } = options;
     this.#queue = new WorkQueue({ clock, random, merge: () => true, backoff });
-    this.#collect = collect;
+    this.#options = options;
   }
 
   /** How many owners wait for their next try. */
@@ -30,10 +36,24 @@ export class OrphanRetries {
     return this.#queue.delayed + this.#queue.depth;
   }
 
-  /** Counts a failure. Gives how many there were before, and the delay after it. */
-  add(ownerKey: string): { readonly attempt: number; readonly delayMs: number } {
-    const attempt = this.#queue.retries(ownerKey);
-    return { attempt, delayMs: this.#queue.retry(ownerKey, true) };
+  /** Deletes what objects that are gone owned elsewhere. False where something is left, which is tried again. */
+  async collect(ownerKey: string | undefined): Promise<boolean> {
+    const { collect, log, signal } = this.#options;
+    try {
+      const failed = await collect(ownerKey);
+      for (const [key, error] of failed) {
+        const attempt = this.#queue.retries(key);
+        const delayMs = this.#queue.retry(key, true);
+        const message = `children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`;
+        log.error(message, { object: key, attempt, delayMs, error });
+      }
+      return failed.size === 0;
+    } catch (error) {
+      if (signal.aborted) return false;
+      log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
+      if (ownerKey !== undefined) this.#queue.retry(ownerKey, true);
+      return false;
+    }
   }
 
   /** Works until the signal is aborted. */
@@ -41,7 +61,7 @@ export class OrphanRetries {
     signal.addEventListener("abort", () => this.#queue.shutDown(), { once: true });
     if (signal.aborted) this.#queue.shutDown();
     for (let item = await this.#queue.get(); item; item = await this.#queue.get()) {
-      if (!signal.aborted && (await this.#collect(item.key))) this.#queue.forget(item.key);
+      if (!signal.aborted && (await this.collect(item.key))) this.#queue.forget(item.key);
       this.#queue.done(item);
     }
   }

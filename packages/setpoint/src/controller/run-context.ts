@@ -24,6 +24,7 @@ export interface RunContextOptions extends ChildWriterOptions {
   readonly log: () => Logger;
   readonly recorder: EventRecorder | undefined;
   readonly changedPaths: () => readonly string[];
+  readonly requireRefs: () => void;
   readonly isPlan: boolean;
   /** Of the manager's own cluster where no name is given. */
   readonly sourcesOf: (cluster: string | undefined) => Sources;
@@ -55,6 +56,7 @@ class RunContext {
   readonly causes: readonly Cause[];
   readonly action: Action;
   readonly changedPaths: () => readonly string[];
+  readonly requireRefs: () => void;
   readonly attempt: number;
   readonly state: Record<string, unknown>;
   readonly status: (status: unknown) => void;
@@ -83,6 +85,7 @@ class RunContext {
     this.causes = options.causes;
     this.action = actionOf(options.causes, object, options.finalizer);
     this.changedPaths = options.changedPaths;
+    this.requireRefs = options.requireRefs;
     this.attempt = options.attempt;
     this.state = options.state;
     this.status = (status) => {

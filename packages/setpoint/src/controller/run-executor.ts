@@ -83,6 +83,11 @@ export interface RunRequest {
   /** The states of objects that woke this run. */
   readonly origins: readonly SpanOrigin[];
   readonly changedPaths: () => readonly string[];
+  /** Of controllers with refs: aborted when an object that this one refers to has work to do. */
+  readonly cancelled?: AbortSignal | undefined;
+  /** How the run ends without a call of the controller's code. */
+  readonly ends?: Outcome | undefined;
+  readonly requireRefs?: (() => void) | undefined;
 }
 
 /** How a run ended. */
@@ -132,6 +137,8 @@ export class RunExecutor {
     };
     const aborting = this.#spareSignals.pop() ?? runSignal();
     this.#deadlines.begin(aborting, timedOut);
+    const { cancelled } = request;
+    cancelled?.addEventListener("abort", () => aborting.abort(cancelled.reason), { once: true });
     try {
       const result = await this.#execute(request, aborting.signal);
       if (result.run.isSignalFree && !aborting.signal.aborted) this.#spareSignals.push(aborting);
@@ -174,6 +181,9 @@ export class RunExecutor {
     const ended = await work;
     const isLeft = ended === LEFT;
     let outcome = isLeft ? done() : maskedOutcome(ended, mask);
+    if (request.cancelled?.aborted && outcome.type === "retry") {
+      outcome = waitFor("RefsReady", { message: messageOf(request.cancelled.reason) });
+    }
     run.end(outcome.type !== "retry");
     if (!isLeft && run.endedByEffect === undefined) outcome = await this.#writeStatus(run, request, draft, outcome);
     span?.end(outcome.type, "error" in outcome ? messageOf(outcome.error) : undefined);
@@ -184,7 +194,8 @@ export class RunExecutor {
   async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller } = this.#parts;
     try {
-      const { object } = request;
+      const { object, ends } = request;
+      if (ends) return ends;
       if (object.metadata.deletionTimestamp) return await this.#finalize(run, request, draft);
       const held = controller.finalize ? await this.#hold(run, object) : object;
       if (!held) return done();
@@ -338,6 +349,7 @@ export class RunExecutor {
       log: () => this.#logOf(run),
       recorder: environment.recorder,
       changedPaths: request.changedPaths,
+      requireRefs: request.requireRefs ?? (() => {}),
       isPlan: environment.isPlan ?? false,
       fieldManager: controller.fieldManager,
       applied,

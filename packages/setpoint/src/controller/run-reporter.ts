@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kinds/object.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
-import { messageOf } from "../loop/outcome.js";
+import { messageOf, type Outcome } from "../loop/outcome.js";
 import type { WorkItem } from "../queue/key-queue.js";
 import { actionOf, type Cause } from "./cause.js";
 import type { Controller, FailedRun } from "./controller.js";
@@ -126,4 +126,10 @@ export class RunReporter {
   #action(causes: readonly Cause[], object: KubeObject): RunRecord["action"] {
     return actionOf(causes, object, this.#controller.finalize && this.#controller.finalizer);
   }
+}
+
+/** Why an outcome is not done, in words. */
+export function reasonOf(outcome: Outcome): string | undefined {
+  if (outcome.type === "waitFor") return outcome.message ? `${outcome.reason}: ${outcome.message}` : outcome.reason;
+  return outcome.type === "retry" || outcome.type === "terminal" ? messageOf(outcome.error) : undefined;
 }

@@ -36,8 +36,8 @@ export interface RunRecord {
   readonly reads: readonly string[];
   readonly writes: readonly WriteRecord[];
   readonly effects: readonly string[];
-  readonly outcome: Outcome["type"] | "paused" | "gone" | "aborted";
-  /** Why it waits or failed. */
+  readonly outcome: Outcome["type"] | "paused" | "held" | "gone" | "aborted";
+  /** Why it waits, is held back by its refs, or failed. */
   readonly reason?: string;
   /** Set when the retries are used up and the key only runs at the longest interval. */
   readonly parked?: boolean;

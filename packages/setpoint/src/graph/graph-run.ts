@@ -35,6 +35,7 @@ export class GraphRun {
   readonly returned: Promise<RunResult>;
   readonly #options: GraphRunOptions;
   readonly #abort = new AbortController();
+  readonly #effects: string[] = [];
   #isOver = false;
 
   constructor(options: GraphRunOptions) {
@@ -66,7 +67,7 @@ export class GraphRun {
       this.#isOver = true;
     }
     if (hasTimedOut) result = outcomes.retry(this.#abort.signal.reason);
-    return this.#resultOf(result ?? outcomes.done());
+    return { ...this.#resultOf(result ?? outcomes.done()), effects: this.#effects };
   }
 
   async #call(): Promise<GraphResult> {
@@ -110,10 +111,11 @@ export class GraphRun {
         return currentSignal(signal, fence);
       },
       log: log.with({ resource: text, run: run.id, causes: run.causes.map(describeGraphCause) }),
-      effect: async (_name, effect) => {
+      effect: async (name, effect) => {
         assertOpen();
         signal.throwIfAborted();
         fence.check();
+        this.#effects.push(name);
         return effect(signal);
       },
       updateState: (given) => {

@@ -774,6 +774,23 @@ describe("the graph", () => {
     expect(lab.graph.get(named("new"))).toBeUndefined();
   });
 
+  it("records the effects of a run, also of one that failed in them, and refuses them after a cancellation", async () => {
+    await using lab = await Lab.create();
+    lab.create("a");
+    await lab.settle();
+    const { ctx } = lab.call("a");
+    expect(await ctx.effect("build", () => 3)).toBe(3);
+    await expect(ctx.effect("swap", () => Promise.reject(new Error("locked")))).rejects.toThrow("locked");
+    lab.graph.updateSpec(named("a"), { value: 2 });
+    await lab.settle();
+    const late = ctx.effect("late", () => expect.unreachable());
+    await expect(late).rejects.toMatchObject({ code: "GRAPH_RUN_CANCELLED" });
+    await lab.call("a").return();
+    expect(lab.graph.explain(named("a"))?.lastRun).toMatchObject({ outcome: "cancelled", effects: ["build", "swap"] });
+    await lab.finishAll();
+    expect(lab.graph.explain(named("a"))?.lastRun).toMatchObject({ outcome: "done", effects: [] });
+  });
+
   it("cancels without a repetition, and says so", async () => {
     await using lab = await Lab.create();
     lab.create("a");

@@ -126,7 +126,9 @@ function finish(draft: Draft, id: number, result: RunResult): void {
   const { run: _, ...rest } = found;
   const { causes, startedOn } = run;
   const outcome = run.cancelled ? "cancelled" : result.outcome;
-  const node: Node = { ...rest, lastRun: { id, phase: run.phase, causes, startedOn, finishedOn: draft.now, outcome } };
+  const { effects = [] } = result;
+  const lastRun = { id, phase: run.phase, causes, startedOn, finishedOn: draft.now, outcome, effects } as const;
+  const node: Node = { ...rest, lastRun };
   draft.set(node);
   if (node.status !== "cyclic") {
     if (run.cancelled) endCancelled(draft, node);

@@ -112,6 +112,8 @@ export interface FinishedRun {
   readonly startedOn: number;
   readonly finishedOn: number;
   readonly outcome: "done" | "waitFor" | "retry" | "terminal" | "cancelled";
+  /** What it did outside with `ctx.effect`, by name, in order. */
+  readonly effects: readonly string[];
 }
 
 /** A first-in-first-out line, shared between states. */
@@ -200,6 +202,8 @@ export interface RunResult {
   readonly warnings?: readonly string[];
   readonly outputVersion?: string;
   readonly due?: Due;
+  /** The names of its effects, in order. */
+  readonly effects?: readonly string[];
 }
 
 export type Event =

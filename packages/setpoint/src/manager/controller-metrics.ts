@@ -92,7 +92,7 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
       };
     },
     runEnded: ({ controller, outcome, durationMs }) => {
-      if (outcome === "paused" || outcome === "gone") return;
+      if (outcome === "paused" || outcome === "held" || outcome === "gone") return;
       reconciles.add(withResult(controller, RESULTS[outcome] ?? outcome));
       duration.observe(of(controller), durationMs / 1000);
       if (outcome === "terminal") terminal.add(of(controller));

@@ -4,7 +4,6 @@ import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Loop } from "../controller/loop.js";
-import { describePlan } from "../controller/planned-run.js";
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
 import type { Logger } from "../loop/logger.js";
@@ -14,7 +13,6 @@ import { jsonLogger } from "./json-logger.js";
 import { checkLoop } from "./loops.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { MetricRegistry } from "./metric-registry.js";
-import { plan } from "./plan.js";
 import { SeenAccess } from "./seen-access.js";
 
 /** How long code may go on after `run` that was given up. */
@@ -79,6 +77,10 @@ export async function run(loops: Runs | readonly Runs[], options: RunOptions = {
       ...options.connect,
     }));
   if (options.plan ?? configuration.plan) {
+    const [{ plan }, { describePlan }] = await Promise.all([
+      import("./plan.js"),
+      import("../controller/planned-run.js"),
+    ]);
     const { print = (line) => void process.stdout.write(`${line}\n`) } = options;
     for await (const planned of plan(given, { ...options, client, log }))
       for (const line of describePlan(planned)) print(line);

@@ -86,7 +86,7 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
   return {
     runStarted: ({ controller, action }) => ongoing.add(stage(OF_ACTION[action], kindId(controller.kind)), 1),
     runEnded: (run) => {
-      if (run.outcome === "paused" || run.outcome === "gone") return;
+      if (["paused", "held", "gone"].includes(run.outcome)) return;
       const { kind, durationMs, waitedMs } = run;
       const action = OF_ACTION[run.action];
       const labels = stage(action, kind);

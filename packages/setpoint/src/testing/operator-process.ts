@@ -83,6 +83,8 @@ export class OperatorProcess implements AsyncDisposable {
 
   /** Begins to work. Resolves when its apps are installed and served; rejects where they cannot be. */
   async start(): Promise<void> {
+    // On virtual time nobody waits for a file: what a controller loads when it starts is loaded beforehand.
+    await import("../controller/ref-schedule.js");
     void this.manager.start().catch(() => {});
     await this.#clock.advance(0);
     for (const app of this.#apps) await this.manager.add(app);
