@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "create",
     "a taken name is refused with AlreadyExists",
-    "registry/status-error.ts",
+    "api/status-error.ts",
     '" already exists`, detailsOf(of, name));',
     '" is there already`, detailsOf(of, name));',
   ),
@@ -176,7 +176,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "custom resource schemas",
     "an enum's error names the values",
-    "registry/field-error.ts",
+    "api/field-error.ts",
     "sentence(`Unsupported value: ",
     "sentence(`Invalid value: ",
   ),
@@ -219,7 +219,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "list",
     "too large versions say so",
-    "registry/status-error.ts",
+    "api/status-error.ts",
     '"ResourceVersionTooLarge", message: "Too large',
     '"ResourceVersionTooBig", message: "Too large',
   ),
@@ -233,14 +233,14 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "inherited names",
     "a field named __proto__ is a field",
-    "schema/json.ts",
+    "api/json.ts",
     'if (key === "__proto__") {',
     'if (key === "__prototype__") {',
   ),
   mutant(
     "websocket",
     "a close is answered with 1000",
-    "http/websocket/websocket.ts",
+    "websocket/websocket.ts",
     "return this.close();",
     "return this.close(1001);",
   ),
@@ -317,14 +317,14 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "built-in kinds",
     "requests stay within limits",
-    "registry/kinds/validation/resource-rules.ts",
+    "builtin/validation/resource-rules.ts",
     'asked > most ? "less than or equal to" : undefined',
     'asked > 9n * most ? "less than or equal to" : undefined',
   ),
   mutant(
     "built-in kinds",
     "a selector cannot change",
-    "registry/kinds/validation/workload-rules.ts",
+    "builtin/validation/workload-rules.ts",
     'return [invalidValue("spec.selector", internal("*meta.LabelSelector", now), IMMUTABLE)];',
     "return [];",
   ),
@@ -359,7 +359,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "table forms",
     "an eviction has no table",
-    "registry/table/table-form.ts",
+    "builtin/table/table-form.ts",
     '"/pods/eviction",',
     '"/pods/evictions",',
   ),
@@ -380,7 +380,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "drift",
     "a quota is counted again",
-    "registry/loops/quota-status.ts",
+    "admission/loops/quota-status.ts",
     "else this.#loop.addAfter(key, RESYNC_MS);",
     "",
   ),

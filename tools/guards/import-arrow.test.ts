@@ -1,27 +1,8 @@
+import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { importsOf, isTestSupport, type Package, packages } from "./sources.js";
-
-/** docs/architecture.md, section 4: what each folder of `setpoint` stands on, besides itself. */
-const BASE = ["clock", "errors"];
-const READING = [...BASE, "loop", "kinds", "client", "informer"];
-const LOOPS = [...BASE, "loop", "queue"];
-const CONTROLLER = [...READING, ...LOOPS, "graph", "controller"];
-const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
-  clock: ["errors"],
-  loop: BASE,
-  queue: [...BASE, "loop"],
-  kinds: BASE,
-  client: [...BASE, "loop", "kinds"],
-  informer: [...BASE, "loop", "kinds", "client"],
-  graph: LOOPS,
-  controller: [...READING, ...LOOPS, "graph"],
-  app: CONTROLLER,
-  manager: [...CONTROLLER, "app"],
-  command: [...CONTROLLER, "app", "manager"],
-  testing: [...CONTROLLER, "app", "manager"],
-};
+import { layersOf, layerTable } from "./layers.js";
+import { importsOf, isTestSupport, type Package, packages, root } from "./sources.js";
 
 /** What each package may use of the others, by name. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -41,24 +22,47 @@ const sourcesOf = ({ sources }: Package) => sources.filter(({ path }) => !isTest
 const packageOf = (specifier: string) => all.find(({ name }) => specifier === name || specifier.startsWith(`${name}/`));
 const ruleOf = ({ name, folder }: Package) => (folder.startsWith("operators/") ? "operators/*" : name);
 
+/** The imports of files in folders, each with the folder that it comes from and the one that it leads to. */
+function folderImports(one: Package) {
+  const base = `${one.folder}/src`;
+  return sourcesOf(one).flatMap(({ path, text }) => {
+    const [folder, ...rest] = relative(base, path).split("/") as [string, ...string[]];
+    if (rest.length === 0) return [];
+    return importsOf(text)
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => ({
+        path,
+        folder,
+        specifier,
+        target: relative(base, join(dirname(path), specifier)).split("/")[0]!,
+      }));
+  });
+}
+
 describe("the arrow of imports", () => {
-  it("holds between the folders of setpoint", () => {
-    const against: string[] = [];
-    const setpoint = all.find(({ name }) => name === "setpoint")!;
-    for (const { path, text } of sourcesOf(setpoint)) {
-      const [folder, ...rest] = relative(`${setpoint.folder}/src`, path).split("/") as [string, ...string[]];
-      if (rest.length === 0) continue;
-      const allowed = FOLDERS[folder];
-      if (!allowed) {
-        against.push(`${path}: the folder ${folder} has no place in the arrow`);
-        continue;
-      }
-      for (const specifier of importsOf(text).filter((name) => name.startsWith("."))) {
-        const target = relative(`${setpoint.folder}/src`, join(dirname(path), specifier)).split("/")[0]!;
-        if (target !== folder && !allowed.includes(target)) against.push(`${path} imports ${specifier}`);
-      }
-    }
+  it.each(Object.entries(layersOf))("holds between the folders of %s", (name, layers) => {
+    const one = all.find((candidate) => candidate.name === name)!;
+    const against = folderImports(one).flatMap(({ path, folder, specifier, target }) => {
+      const allowed = layers[folder];
+      if (!allowed) return [`${path}: the folder ${folder} has no place in the arrow`];
+      return target === folder || allowed.includes(target) ? [] : [`${path} imports ${specifier}`];
+    });
     expect(against).toEqual([]);
+  });
+
+  it("is a table without cycles: what stands above a folder is not below it", () => {
+    for (const layers of Object.values(layersOf)) {
+      const folders = Object.keys(layers);
+      const upward = Object.entries(layers).flatMap(([folder, below]) =>
+        below.filter((one) => folders.indexOf(one) >= folders.indexOf(folder)).map((one) => `${folder} → ${one}`),
+      );
+      expect(upward).toEqual([]);
+    }
+  });
+
+  it("stands in docs/architecture.md as it is checked", () => {
+    const page = readFileSync(join(root, "docs/architecture.md"), "utf8").replace(/ +/g, " ").replace(/-{3,}/g, "---");
+    for (const layers of Object.values(layersOf)) expect(page).toContain(layerTable(layers));
   });
 
   it("holds between packages, which use each other by name and as far as they export", () => {

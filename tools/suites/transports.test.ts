@@ -1,7 +1,7 @@
 // The embedded control plane keeps the contract of transports too: its in-process one, and its server behind the client's
 // own over HTTP/1.1 and HTTP/2.
 import { systemClock } from "setpoint/clock";
-import type { ApiHandler } from "../../packages/control-plane/src/http/api-request.js";
+import type { ApiHandler } from "../../packages/control-plane/src/api/api-request.js";
 import { ApiServer } from "../../packages/control-plane/src/http/api-server.js";
 import { inProcessTransport } from "../../packages/control-plane/src/http/in-process-transport.js";
 import { http1Transport } from "../../packages/setpoint/src/client/http1-transport.js";

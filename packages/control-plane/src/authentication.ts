@@ -1,12 +1,12 @@
-import { accessDenied, pathAccess, resourceAccess } from "./auth/access-request.js";
+import { accessDenied, pathAccess, resourceAccess } from "./api/access-request.js";
+import type { RequestHead } from "./api/api-request.js";
+import { parseRequestInfo, verbOf } from "./api/request-info.js";
+import type { AccessAttributes, Authorizer, UserInfo } from "./api/user.js";
 import type { RequestAuthenticator } from "./auth/authenticator.js";
 import { parseServiceAccountUser } from "./auth/groups.js";
 import { impersonate, impersonatedUser } from "./auth/impersonation.js";
 import { SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
-import type { AccessAttributes, Authorizer, UserInfo } from "./auth/user.js";
-import type { RequestHead } from "./http/request-gate.js";
 import { isWatchQuery } from "./registry/query/list-options.js";
-import { parseRequestInfo, verbOf } from "./registry/request-info.js";
 
 /** Who a request is made as: who proved to make it, or whom that one may impersonate. Throws 401 and 403. */
 export function requestUser(

@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
 import { keyOf, type UntypedObject } from "setpoint/kinds";
+import { timestamp } from "./apply/object-layout.js";
 import type { Facts } from "./facts/facts.js";
-import type { ResourceCatalog } from "./registry/catalog.js";
+import type { ResourceCatalog } from "./kinds/catalog.js";
 import { newUid } from "./registry/write/identity.js";
-import { timestamp } from "./registry/write/object-layout.js";
 import type { Storage } from "./storage/storage.js";
 
 export interface BootstrapEnvironment {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
-import type { Json, JsonObject } from "./schema/json.js";
+import type { Json, JsonObject } from "./api/json.js";
 
 export interface RealAnswer {
   readonly status: number;

@@ -4,8 +4,9 @@ import { onTestFinished } from "vitest";
 import { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.js";
 import { RoleIndex } from "../auth/rbac/role-index.js";
 import { loadFacts } from "../facts/facts.js";
+import type { TestAnswer } from "../registry/plane.testing.js";
 import { Registry } from "../registry/registry.js";
-import type { TestAnswer } from "../registry/test-plane.js";
+import { upperLayers } from "../write-parts.js";
 // Loaded with the file, not within the time of its first test.
 import "../registry/write-side.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
@@ -42,7 +43,7 @@ export async function admittedPlane(services?: ServiceResolver): Promise<Admitte
     clock,
     random,
     facts: await loadFacts(),
-    writeParts: () => ({ admission: admission.plugins }),
+    writeParts: () => ({ ...upperLayers, admission: admission.plugins }),
     authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
     authorizer: rbac,
   });

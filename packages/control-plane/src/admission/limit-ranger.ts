@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
-import { list, nanosOf, object, quantityText } from "../registry/kinds/validation/rule.js";
-import { forbidden } from "../registry/status-error.js";
-import type { Json, JsonObject } from "../schema/json.js";
+import type { Json, JsonObject } from "../api/json.js";
+import { forbidden } from "../api/status-error.js";
+import { list, nanosOf, object, quantityText } from "../builtin/validation/rule.js";
+import type { AdmissionPlugin } from "../registry/write/admission.js";
 import type { Storage } from "../storage/storage.js";
-import type { AdmissionPlugin } from "./admission.js";
 import { amountText, podAmounts } from "./pod-amounts.js";
 
 const ANNOTATION = "kubernetes.io/limit-ranger";

@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
 import { systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
-import type { StatusError } from "../registry/status-error.js";
+import type { StatusError } from "../api/status-error.js";
+import type { AdmissionAttributes } from "../registry/write/admission.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
-import type { AdmissionAttributes } from "./admission.js";
 import { namespaceLifecycle } from "./namespace-lifecycle.js";
 
 async function refusal(attributes: { operation: string; plural: string; namespace?: string; name?: string }) {

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
-import { forbidden, notFound } from "../registry/status-error.js";
+import { forbidden, notFound } from "../api/status-error.js";
+import type { AdmissionPlugin } from "../registry/write/admission.js";
 import type { Storage } from "../storage/storage.js";
-import type { AdmissionPlugin } from "./admission.js";
 
 /** Without these nothing works. */
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);

@@ -1,5 +1,5 @@
-import { list, nanosOf, object } from "../registry/kinds/validation/rule.js";
-import type { Json, JsonObject } from "../schema/json.js";
+import type { Json, JsonObject } from "../api/json.js";
+import { list, nanosOf, object } from "../builtin/validation/rule.js";
 import { canonicalQuantity } from "../schema/quantity.js";
 
 /** So much of something, in the notation of what it was first counted from. */

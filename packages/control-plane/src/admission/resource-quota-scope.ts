@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { list, object } from "../registry/kinds/validation/rule.js";
-import { isArray, type Json, type JsonObject } from "../schema/json.js";
+import { isArray, type Json, type JsonObject } from "../api/json.js";
+import { list, object } from "../builtin/validation/rule.js";
 
 /** Whether a quota's scopes, all of them, hold for an object; only pods and claims are in any. */
 export function isInScope(quota: JsonObject, resource: string, stored: KubeObject): boolean {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { list, object } from "../registry/kinds/validation/rule.js";
-import type { JsonObject } from "../schema/json.js";
+import type { JsonObject } from "../api/json.js";
+import { list, object } from "../builtin/validation/rule.js";
 import { type Amounts, amountOf, ONE, podAmounts } from "./pod-amounts.js";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];

@@ -1,10 +1,10 @@
 import type { KubeObject } from "setpoint";
-import { nanosOf, object, quantityText } from "../registry/kinds/validation/rule.js";
-import { forbidden } from "../registry/status-error.js";
-import type { Json, JsonObject } from "../schema/json.js";
+import type { Json, JsonObject } from "../api/json.js";
+import { forbidden } from "../api/status-error.js";
+import { nanosOf, object, quantityText } from "../builtin/validation/rule.js";
+import type { AdmissionPlugin } from "../registry/write/admission.js";
 import type { Storage, StoredObject } from "../storage/storage.js";
 import { StorageConflict } from "../storage/storage-error.js";
-import type { AdmissionPlugin } from "./admission.js";
 import { type Amounts, amountOf, amountText, minus, NOTHING, plus } from "./pod-amounts.js";
 import { isInScope } from "./resource-quota-scope.js";
 import { usageOf } from "./resource-quota-usage.js";

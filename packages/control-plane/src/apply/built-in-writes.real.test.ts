@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { isObject, type JsonObject } from "../api/json.js";
 import { loadFacts } from "../facts/facts.js";
+import type { Schema } from "../facts/schema.js";
 import { RealServer, SEED } from "../real-server.testing.js";
 import { decodeStruct } from "../schema/go-decoding.js";
-import { isObject, type JsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
 import { setOf } from "./field-set.js";
 import { isReset } from "./managed-fields.js";
 import { expectAgreement, type Subject } from "./random-run.testing.js";

@@ -1,4 +1,4 @@
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
+import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import { EMPTY_SET, type FieldSet, FieldSetWalk, isEmptySet, recursiveDifference } from "./field-set.js";
 import { itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";

@@ -1,5 +1,5 @@
-import { StatusError } from "../registry/status-error.js";
-import { goQuote } from "../schema/go-format.js";
+import { goQuote } from "../api/go-format.js";
+import { StatusError } from "../api/status-error.js";
 import { pathText } from "./field-set.js";
 import { type Manager, managerId } from "./managed-fields.js";
 import type { PathElement } from "./path-element.js";

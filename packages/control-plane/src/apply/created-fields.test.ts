@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isObject, type JsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
+import { isObject, type JsonObject } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 import { CreatedFields, type Outline } from "./created-fields.js";
 import { trackUpdate, type WriteContext } from "./field-manager.js";
 import { mergeType } from "./merge-type.js";

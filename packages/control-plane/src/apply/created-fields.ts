@@ -1,5 +1,5 @@
+import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import type { Message } from "../facts/message.js";
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
 import type { FieldSet } from "./field-set.js";
 import { ItemError, itemElement } from "./list-item.js";
 import type { ManagedFieldsEntry } from "./managed-fields.js";

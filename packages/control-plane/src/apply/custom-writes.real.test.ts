@@ -1,11 +1,11 @@
 import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import type { Json } from "../api/json.js";
 import { loadFacts } from "../facts/facts.js";
+import type { Schema } from "../facts/schema.js";
 import { RealServer, SEED } from "../real-server.testing.js";
 import { coerceCustomResource, completeSchema } from "../schema/custom-resource.js";
 import { applyDefaults, pruneNulls } from "../schema/defaulting.js";
-import type { Json } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
 import { setOf } from "./field-set.js";
 import { expectAgreement } from "./random-run.testing.js";
 

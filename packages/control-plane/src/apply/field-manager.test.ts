@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { StatusError } from "../registry/status-error.js";
-import type { Json, JsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
+import type { Json, JsonObject } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { applyServerSide, trackUpdate, type WriteContext } from "./field-manager.js";
 import { setOf } from "./field-set.js";
 import type { ManagedFieldsEntry } from "./managed-fields.js";

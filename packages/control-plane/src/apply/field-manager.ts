@@ -1,9 +1,8 @@
+import { isArray, isObject, type Json, type JsonObject, withField, withoutField } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
 import type { Message } from "../facts/message.js";
-import { StatusError } from "../registry/status-error.js";
-import { timestamp } from "../registry/write/object-layout.js";
+import type { Schema } from "../facts/schema.js";
 import { zeroStruct } from "../schema/go-struct.js";
-import { isArray, isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
 import { ConflictsError } from "./conflict.js";
 import { createdFields } from "./created-fields.js";
 import { difference, equalSets, type FieldSet, isEmptySet, setOf, union } from "./field-set.js";
@@ -20,6 +19,7 @@ import {
   managerId,
 } from "./managed-fields.js";
 import { type MergeType, mergeType } from "./merge-type.js";
+import { timestamp } from "./object-layout.js";
 import { checkTyped, checkTypedUpdate } from "./typed-validation.js";
 import { apply, update, type Versions } from "./updater.js";
 

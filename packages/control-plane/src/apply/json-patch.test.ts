@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { StatusError } from "../registry/status-error.js";
-import type { Json, JsonObject } from "../schema/json.js";
+import type { Json, JsonObject } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
 import { jsonPatch, jsonPatchStrictErrors } from "./json-patch.js";
 
 const document: JsonObject = { a: { b: 1, "c/d": [1, 2, 3] }, list: ["x", "y"], nothing: null };

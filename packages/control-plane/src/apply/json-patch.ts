@@ -1,5 +1,3 @@
-import { StatusError } from "../registry/status-error.js";
-import { checkDepth } from "../schema/depth.js";
 import {
   deepEqual,
   field,
@@ -9,7 +7,9 @@ import {
   type JsonObject,
   type MutableJsonObject,
   setField,
-} from "../schema/json.js";
+} from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
+import { checkDepth } from "../schema/depth.js";
 
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 * 2 ** 20;

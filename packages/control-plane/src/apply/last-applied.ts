@@ -1,5 +1,5 @@
-import { goJson } from "../schema/go-format.js";
-import { isObject, type JsonObject, withField, withoutField } from "../schema/json.js";
+import { goJson } from "../api/go-format.js";
+import { isObject, type JsonObject, withField, withoutField } from "../api/json.js";
 import { compare } from "./comparison.js";
 import type { Conflict } from "./conflict.js";
 import type { WriteContext } from "./field-manager.js";

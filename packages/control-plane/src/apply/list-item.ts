@@ -1,4 +1,4 @@
-import { field, isArray, isObject, type Json } from "../schema/json.js";
+import { field, isArray, isObject, type Json } from "../api/json.js";
 import type { ListType } from "./merge-type.js";
 import { keyElement, type PathElement, valueElement } from "./path-element.js";
 

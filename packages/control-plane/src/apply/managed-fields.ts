@@ -1,4 +1,4 @@
-import { isObject } from "../schema/json.js";
+import { isObject } from "../api/json.js";
 import { EMPTY_SET, equalSets, type FieldSet, parseFieldSet } from "./field-set.js";
 import type { MergeType } from "./merge-type.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json, JsonObject } from "../schema/json.js";
+import type { Json, JsonObject } from "../api/json.js";
 import { mergePatch } from "./merge-patch.js";
 
 describe("merge patch", () => {

@@ -1,6 +1,6 @@
-import { StatusError } from "../registry/status-error.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
 import { checkDepth } from "../schema/depth.js";
-import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../schema/json.js";
 
 /** The object with an RFC 7386 patch merged in. Throws a 400 where the patch is no object. */
 export function mergePatch(object: JsonObject, patch: Json): JsonObject {

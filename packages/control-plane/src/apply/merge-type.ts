@@ -1,5 +1,5 @@
-import type { Json } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
+import type { Json } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 import { fieldElement, type PathElement } from "./path-element.js";
 
 /**

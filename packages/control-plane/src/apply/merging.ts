@@ -1,4 +1,4 @@
-import { field, type Json, type JsonObject, type MutableJsonObject, setField } from "../schema/json.js";
+import { field, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
 import { nonEmptyArray, nonEmptyObject } from "./comparison.js";
 import { itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";

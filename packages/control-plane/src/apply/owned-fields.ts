@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../schema/json.js";
+import { isArray, isObject, type Json } from "../api/json.js";
 import { type FieldSet, FieldSetBuilder, FieldSetWalk, isEmptySet, recursiveDifference, union } from "./field-set.js";
 import { itemElement } from "./list-item.js";
 import type { MapType, MergeType } from "./merge-type.js";

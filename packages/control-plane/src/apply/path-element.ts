@@ -1,5 +1,5 @@
-import { goJson } from "../schema/go-format.js";
-import { field, isObject, type Json, type JsonObject } from "../schema/json.js";
+import { goJson } from "../api/go-format.js";
+import { field, isObject, type Json, type JsonObject } from "../api/json.js";
 
 /**
  * One step of a field path in its wire form, as `fieldsV1` spells it: `f:name` a field, `k:{"name":"a"}` the item of a

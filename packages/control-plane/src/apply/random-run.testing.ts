@@ -1,8 +1,8 @@
 import { expect } from "vitest";
+import { isObject, type Json, type JsonObject, withField, withoutField } from "../api/json.js";
+import type { StatusError } from "../api/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { type RealAnswer, type RealServer, SEED } from "../real-server.testing.js";
-import type { StatusError } from "../registry/status-error.js";
-import { isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
 import { applyServerSide, trackUpdate, type WriteContext } from "./field-manager.js";
 import type { setOf } from "./field-set.js";
 import { jsonPatch } from "./json-patch.js";

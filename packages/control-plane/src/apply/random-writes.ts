@@ -1,5 +1,5 @@
-import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 
 /** One write to one object, as a client would send it. */
 export interface RandomWrite {

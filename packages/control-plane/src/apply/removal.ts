@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, type MutableJsonObject, setField } from "../schema/json.js";
+import { isArray, isObject, type Json, type MutableJsonObject, setField } from "../api/json.js";
 import { type FieldSet, isEmptySet } from "./field-set.js";
 import { itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";

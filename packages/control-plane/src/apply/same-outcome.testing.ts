@@ -1,9 +1,9 @@
 import { expect } from "vitest";
+import { isObject, type Json, type JsonObject, withField, withoutField } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
 import type { RealAnswer } from "../real-server.testing.js";
-import { StatusError } from "../registry/status-error.js";
 import { validateCustomResource, validateStatus } from "../schema/custom-resource.js";
 import { DecodingError } from "../schema/go-decoding.js";
-import { isObject, type Json, type JsonObject, withField, withoutField } from "../schema/json.js";
 import type { ManagedFieldsEntry } from "./managed-fields.js";
 import type { Prediction, Subject } from "./random-run.testing.js";
 import type { RandomWrite } from "./random-writes.js";

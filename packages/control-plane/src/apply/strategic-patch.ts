@@ -1,16 +1,8 @@
-import { StatusError } from "../registry/status-error.js";
+import { goTypeName, goValue } from "../api/go-format.js";
+import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { checkDepth } from "../schema/depth.js";
-import { goTypeName, goValue } from "../schema/go-format.js";
-import {
-  field,
-  isArray,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-  setField,
-} from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
 
 const PATCH = "$patch";
 const RETAIN_KEYS = "$retainKeys";

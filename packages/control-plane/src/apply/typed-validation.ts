@@ -1,5 +1,5 @@
-import { goSyntax, goTypeName, goValue } from "../schema/go-format.js";
-import { isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
+import { goSyntax, goTypeName, goValue } from "../api/go-format.js";
+import { isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import { ItemError, itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { elementText, fieldElement, type PathElement } from "./path-element.js";

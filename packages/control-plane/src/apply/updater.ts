@@ -1,4 +1,4 @@
-import { deepEqual, type JsonObject } from "../schema/json.js";
+import { deepEqual, type JsonObject } from "../api/json.js";
 import { type Comparison, compare, excludeFields, isSame } from "./comparison.js";
 import { type Conflict, ConflictsError } from "./conflict.js";
 import {

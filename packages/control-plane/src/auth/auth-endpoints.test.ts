@@ -1,10 +1,11 @@
 import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
+import type { ApiRequest } from "../api/api-request.js";
 import { loadFacts } from "../facts/facts.js";
-import type { ApiRequest } from "../http/api-request.js";
 import { Registry } from "../registry/registry.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
+import { upperLayers } from "../write-parts.js";
 import { authEndpoints } from "./auth-endpoints.js";
 import { authPaths } from "./auth-paths.js";
 import { RequestAuthenticator } from "./authenticator.js";
@@ -38,7 +39,7 @@ async function start() {
     clock,
     random,
     facts: await loadFacts(),
-    writeParts: () => ({ admission: [], endpoints: authEndpoints(options) }),
+    writeParts: () => ({ ...upperLayers, admission: [], endpoints: authEndpoints(options) }),
     authenticate: async (request) => authenticator.authenticate(request),
     authorizer: rbac,
     paths: authPaths(options),

@@ -1,5 +1,5 @@
-import type { ApiRequest, ApiResponse } from "../http/api-request.js";
-import { methodNotAllowed, unknownResource } from "../registry/status-error.js";
+import type { ApiRequest, ApiResponse } from "../api/api-request.js";
+import { methodNotAllowed, unknownResource } from "../api/status-error.js";
 import { jsonWebKeySet, type SigningKey } from "./jwt.js";
 
 export interface AuthPathOptions {

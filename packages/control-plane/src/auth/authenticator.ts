@@ -1,10 +1,10 @@
-import type { RequestHead } from "../http/request-gate.js";
-import { protocolToken } from "../http/websocket/handshake.js";
-import { unauthorized } from "../registry/status-error.js";
+import type { RequestHead } from "../api/api-request.js";
+import { unauthorized } from "../api/status-error.js";
+import type { UserInfo } from "../api/user.js";
+import { protocolToken } from "../websocket/handshake.js";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "./groups.js";
 import { SYSTEM_MASTERS } from "./rbac/rbac-authorizer.js";
 import type { TokenAuthenticator } from "./token-authenticator.js";
-import type { UserInfo } from "./user.js";
 
 /** The caller of the in-process transport, and of the kubeconfig that the server writes. */
 export const ADMIN: UserInfo = { name: "admin", groups: [SYSTEM_MASTERS, AUTHENTICATED] };

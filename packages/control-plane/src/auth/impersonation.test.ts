@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { resourceAccess } from "../api/access-request.js";
+import type { StatusError } from "../api/status-error.js";
+import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
 import { requestUser } from "../authentication.js";
-import type { StatusError } from "../registry/status-error.js";
-import { resourceAccess } from "./access-request.js";
 import type { RequestAuthenticator } from "./authenticator.js";
 import { impersonate, impersonatedUser } from "./impersonation.js";
-import type { AccessAttributes, Authorizer, UserInfo } from "./user.js";
 
 const carl: UserInfo = { name: "carl", groups: ["system:authenticated"] };
 const listPods = resourceAccess(carl, "list", {

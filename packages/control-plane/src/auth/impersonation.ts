@@ -1,7 +1,8 @@
-import type { ApiRequest } from "../http/api-request.js";
-import { badRequest, type StatusError } from "../registry/status-error.js";
-import { goQuote } from "../schema/go-format.js";
-import { accessDenied } from "./access-request.js";
+import { accessDenied } from "../api/access-request.js";
+import type { ApiRequest } from "../api/api-request.js";
+import { goQuote } from "../api/go-format.js";
+import { badRequest, type StatusError } from "../api/status-error.js";
+import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
 import {
   ANONYMOUS,
   AUTHENTICATED,
@@ -12,7 +13,6 @@ import {
   UNAUTHENTICATED,
 } from "./groups.js";
 import { SYSTEM_MASTERS } from "./rbac/rbac-authorizer.js";
-import type { AccessAttributes, Authorizer, UserInfo } from "./user.js";
 
 const EXTRA_PREFIX = "impersonate-extra-";
 const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";

@@ -1,10 +1,10 @@
 import type { KubeObject } from "setpoint";
 import { systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
-import type { StatusError } from "../registry/status-error.js";
+import type { StatusError } from "../api/status-error.js";
+import type { AccessAttributes } from "../api/user.js";
 import type { RbacAuthorizer } from "./rbac/rbac-authorizer.js";
 import { answerReview, isReview } from "./review.js";
-import type { AccessAttributes } from "./user.js";
 
 const asked: AccessAttributes[] = [];
 const rbac = {

@@ -1,13 +1,13 @@
 import type { KubeObject } from "setpoint";
 import type { Clock } from "setpoint/clock";
 import type { UntypedObject } from "setpoint/kinds";
-import { badRequest, type FieldError, invalid } from "../registry/status-error.js";
-import { timestamp } from "../registry/write/object-layout.js";
-import { goQuote } from "../schema/go-format.js";
+import { goQuote } from "../api/go-format.js";
+import { badRequest, type FieldError, invalid } from "../api/status-error.js";
+import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
+import { timestamp } from "../apply/object-layout.js";
 import { authenticated } from "./authenticator.js";
 import type { RbacAuthorizer } from "./rbac/rbac-authorizer.js";
 import type { TokenAuthenticator } from "./token-authenticator.js";
-import type { AccessAttributes, Authorizer, UserInfo } from "./user.js";
 
 export interface ReviewEnvironment {
   readonly authorizer: Authorizer;

@@ -1,12 +1,12 @@
 import type { KubeObject } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
+import type { UserInfo } from "../api/user.js";
 import { newUid } from "../registry/write/identity.js";
 import type { Storage } from "../storage/storage.js";
 import { serviceAccountGroups, serviceAccountUser } from "./groups.js";
 import { type SigningKey, signToken, verifiedClaims } from "./jwt.js";
 import { quotedList } from "./rbac/policy-rule.js";
 import type { TokenAnswer, TokenAuthenticator } from "./token-authenticator.js";
-import type { UserInfo } from "./user.js";
 
 /** What a token says of itself, as the real server writes it. */
 interface Claims {

@@ -1,4 +1,4 @@
-import type { UserInfo } from "./user.js";
+import type { UserInfo } from "../api/user.js";
 
 /** What somebody makes of a bearer token. */
 export type TokenAnswer =

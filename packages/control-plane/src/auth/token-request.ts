@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
-import { badRequest, conflict, type FieldError, invalid, notFound } from "../registry/status-error.js";
-import { timestamp } from "../registry/write/object-layout.js";
-import { goQuote } from "../schema/go-format.js";
+import { goQuote } from "../api/go-format.js";
+import { badRequest, conflict, type FieldError, invalid, notFound } from "../api/status-error.js";
+import { timestamp } from "../apply/object-layout.js";
 import type { Storage } from "../storage/storage.js";
 import type { BoundClaims, ServiceAccountTokens } from "./service-account-tokens.js";
 

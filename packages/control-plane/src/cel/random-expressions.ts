@@ -1,6 +1,6 @@
+import type { JsonObject } from "../api/json.js";
 import type { Dice } from "../apply/random-writes.js";
-import type { JsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
+import type { Schema } from "../facts/schema.js";
 
 /** A schema with a field for every kind of type, bounded so that most rules on it are cheap enough. */
 export const RANDOM_SCHEMA: Schema = {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
+import type { Json } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 import { compile } from "./compilation.js";
 import { estimateCost } from "./costs/estimate.js";
 import { Range } from "./costs/range.js";

@@ -1,10 +1,10 @@
 import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isObject, type Json, type JsonObject } from "../api/json.js";
+import type { FieldError } from "../api/status-error.js";
 import { Dice } from "../apply/random-writes.js";
+import type { Schema } from "../facts/schema.js";
 import { type RealAnswer, RealServer, SEED } from "../real-server.testing.js";
-import type { FieldError } from "../registry/status-error.js";
-import { isObject, type Json, type JsonObject } from "../schema/json.js";
-import type { Schema } from "../schema/schema.js";
 import { RANDOM_SCHEMA, RandomExpressions, randomSelf } from "./random-expressions.js";
 import { ruleIssues } from "./schema/rule-issues.js";
 import { ruleTree } from "./schema/rule-tree.js";

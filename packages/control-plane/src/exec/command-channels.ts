@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "setpoint/clock";
-import type { WebSocketOffer } from "../http/websocket/handshake.js";
-import { WebSocketConnection, type WebSocketData } from "../http/websocket/websocket.js";
+import type { WebSocketOffer } from "../websocket/handshake.js";
+import { WebSocketConnection, type WebSocketData } from "../websocket/websocket.js";
 import { ByteQueue } from "./byte-queue.js";
 
 /** What a command reads and writes. */

@@ -3,8 +3,8 @@ import { ClusterRole, ClusterRoleBinding } from "setpoint/kinds/rbac.authorizati
 import { ConfigMap, Pod, Secret, ServiceAccount } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../control-plane.js";
-import type { WebSocketConnection } from "../http/websocket/websocket.js";
-import { openWebSocket } from "../http/websocket/websocket-client.testing.js";
+import type { WebSocketConnection } from "../websocket/websocket.js";
+import { openWebSocket } from "../websocket/websocket-client.testing.js";
 
 const random = seededRandom(1);
 const ADMIN = { authorization: "Bearer admin" };

@@ -1,12 +1,12 @@
 import type { KubeObject } from "setpoint";
 import type { Container, Pod } from "setpoint/kinds/v1";
-import { accessDenied, resourceAccess } from "../auth/access-request.js";
-import type { Authorizer } from "../auth/user.js";
-import type { ApiResponse } from "../http/api-request.js";
-import { answerWebSocket, isWebSocketRequest } from "../http/websocket/handshake.js";
+import { accessDenied, resourceAccess } from "../api/access-request.js";
+import type { ApiResponse } from "../api/api-request.js";
+import { badRequest, notFound } from "../api/status-error.js";
+import type { Authorizer } from "../api/user.js";
 import type { Endpoint, ResourceCall } from "../registry/endpoint.js";
-import { badRequest, notFound } from "../registry/status-error.js";
 import { storageKey } from "../registry/write/write-request.js";
+import { answerWebSocket, isWebSocketRequest } from "../websocket/handshake.js";
 import { type CommandStreams, commandOffer } from "./command-channels.js";
 import type { AskedContainer } from "./container-run.js";
 import type { ExecHandler } from "./scripted-answer.js";

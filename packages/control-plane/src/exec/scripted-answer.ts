@@ -1,6 +1,6 @@
 import type { Pod } from "setpoint/kinds/v1";
+import { yaml } from "../api/yaml.js";
 import { SCRIPT_PREFIX } from "../workloads/pod/pod-script.js";
-import { yaml } from "../yaml.js";
 
 /** How a command in a simulated container ends, and what it has said by then. */
 export interface ExecResult {

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "setpoint/clock";
-import type { ApiRequest, ApiResponse } from "../http/api-request.js";
+import type { ApiRequest, ApiResponse } from "../api/api-request.js";
 import { ByteQueue } from "./byte-queue.js";
 import type { CommandStreams, WantedStreams } from "./command-channels.js";
 import { SpdySession, type SpdyStream } from "./spdy/session.js";

@@ -1,7 +1,7 @@
 import type { UntypedObject } from "setpoint/kinds";
-import type { Column } from "../registry/resource-definition.js";
-import type { Schema } from "../schema/schema.js";
+import type { Column } from "./column.js";
 import type { Message } from "./message.js";
+import type { Schema } from "./schema.js";
 import type { OpenApiSchema } from "./schema-graph.js";
 
 /**

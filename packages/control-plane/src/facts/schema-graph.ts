@@ -1,4 +1,4 @@
-import type { Schema } from "../schema/schema.js";
+import type { Schema } from "./schema.js";
 
 /** A published schema as it stands in the OpenAPI document, with references. */
 export interface OpenApiSchema extends Omit<Schema, "properties" | "items" | "additionalProperties" | "allOf"> {

@@ -11,9 +11,9 @@ import {
 import { type Clock, systemClock, systemRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it, vi } from "vitest";
+import type { ApiHandler, ApiRequest } from "../api/api-request.js";
+import { StatusError } from "../api/status-error.js";
 import { CertificateAuthority } from "../auth/certificates/certificate-authority.js";
-import { StatusError } from "../registry/status-error.js";
-import type { ApiHandler, ApiRequest } from "./api-request.js";
 import { ApiServer } from "./api-server.js";
 import { BODY_LIMIT_BYTES } from "./request-body.js";
 import { safeHandler } from "./safe-handler.js";

@@ -10,9 +10,10 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "setpoint/clock";
+import type { ApiHandler, ApiResponse, RequestHead } from "../api/api-request.js";
+import { StatusError } from "../api/status-error.js";
 import { answerError } from "../registry/negotiation/answer.js";
-import { StatusError } from "../registry/status-error.js";
-import type { ApiHandler, ApiResponse } from "./api-request.js";
+import { type NodeResponse, writeResponse } from "../websocket/response-writer.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
 import { isWatch } from "./compression.js";
@@ -21,10 +22,9 @@ import { CLIENT_GONE, hasBody, isHttp2, type NodeRequest, readBody } from "./inc
 import { PlainConnection } from "./plain-connection.js";
 import type { PlainRequest } from "./plain-request.js";
 import { decodedBody } from "./request-body.js";
-import type { Permit, RequestGate, RequestHead } from "./request-gate.js";
+import type { Permit, RequestGate } from "./request-gate.js";
 import { headersOf } from "./request-headers.js";
 import { parseTarget } from "./request-target.js";
-import { type NodeResponse, writeResponse } from "./response-writer.js";
 import type { ErrorLog } from "./safe-handler.js";
 import { Turn } from "./turn.js";
 import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
-import type { NodeResponse } from "./response-writer.js";
+import type { NodeResponse } from "../websocket/response-writer.js";
 
 /** A request over HTTP/1.1, whoever reads it: all that matters is its connection. */
 export interface Call {

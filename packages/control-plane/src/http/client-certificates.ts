@@ -1,7 +1,7 @@
 import type { Http2ServerRequest } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import { unauthorized } from "../registry/status-error.js";
-import type { ApiRequest } from "./api-request.js";
+import type { ApiRequest } from "../api/api-request.js";
+import { unauthorized } from "../api/status-error.js";
 import type { Call } from "./caller-signals.js";
 
 type Peer =

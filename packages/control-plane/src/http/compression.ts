@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
-import type { ApiHandler, ApiRequest, ApiResponse } from "./api-request.js";
+import type { ApiHandler, ApiRequest, ApiResponse } from "../api/api-request.js";
 
 /** Smaller answers are not packed, as on the real server. */
 const THRESHOLD_BYTES = 128 * 1024;

@@ -1,4 +1,4 @@
-import { tooManyRequests } from "../registry/status-error.js";
+import { tooManyRequests } from "../api/status-error.js";
 
 /** What callers may have under way at once. */
 export interface FlowLimitOptions {

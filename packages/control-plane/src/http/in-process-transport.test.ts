@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { Transport, TransportRequest, TransportResponse } from "setpoint/client";
 import { describe, expect, it } from "vitest";
-import { StatusError } from "../registry/status-error.js";
-import type { ApiHandler, ApiRequest } from "./api-request.js";
+import type { ApiHandler, ApiRequest } from "../api/api-request.js";
+import { StatusError } from "../api/status-error.js";
 import { compressing } from "./compression.js";
 import { inProcessTransport } from "./in-process-transport.js";
 import { BODY_LIMIT_BYTES } from "./request-body.js";

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { SetpointError } from "setpoint";
 import { type Transport, type TransportRequest, type TransportResponse, wholeBody } from "setpoint/client";
+import type { ApiHandler, ApiResponse } from "../api/api-request.js";
+import { StatusError } from "../api/status-error.js";
 import { answerError } from "../registry/negotiation/answer.js";
-import { StatusError } from "../registry/status-error.js";
-import type { ApiHandler, ApiResponse } from "./api-request.js";
 import { decodedBody } from "./request-body.js";
 import { parseTarget } from "./request-target.js";
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Clock } from "setpoint/clock";
-import { StatusError } from "../registry/status-error.js";
-import type { ApiRequest } from "./api-request.js";
+import type { ApiRequest } from "../api/api-request.js";
+import { StatusError } from "../api/status-error.js";
 import { BODY_LIMIT_BYTES, bodyTooLarge } from "./request-body.js";
 
 /** Either protocol's request. */

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "setpoint/clock";
-import type { ApiResponse } from "./api-request.js";
+import type { ApiResponse } from "../api/api-request.js";
+import { drained, taken } from "../websocket/response-writer.js";
 import { type PlainRequest, PlainRequests } from "./plain-request.js";
-import { drained, taken } from "./response-writer.js";
 import type { Turn } from "./turn.js";
 
 export interface PlainConnectionOptions {

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "./api-request.js";
+import type { ApiRequest } from "../api/api-request.js";
 import { addHeader, type MutableHeaders } from "./request-headers.js";
 
 /** A request of HTTP/1.1 as nearly all are: its head and body arrive together, and its head holds nothing unusual. */

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { StatusError } from "../registry/status-error.js";
+import { StatusError } from "../api/status-error.js";
 
 /** The real server's limit for a request's body, also once it is unpacked. */
 export const BODY_LIMIT_BYTES = 3 * 2 ** 20;

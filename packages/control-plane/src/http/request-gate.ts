@@ -1,10 +1,7 @@
-import type { UserInfo } from "../auth/user.js";
-import type { StatusError } from "../registry/status-error.js";
-import type { ApiRequest, ApiResponse } from "./api-request.js";
+import type { ApiResponse, RequestHead } from "../api/api-request.js";
+import type { StatusError } from "../api/status-error.js";
+import type { UserInfo } from "../api/user.js";
 import { type Flow, FlowLimits } from "./flow-limits.js";
-
-/** What is known of a request before its body is read. */
-export type RequestHead = Omit<ApiRequest, "body">;
 
 export interface RequestGateOptions {
   /** Who makes a request. Throws 401 and 403. */

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "./api-request.js";
+import type { ApiRequest } from "../api/api-request.js";
 
 export type MutableHeaders = Record<string, string | string[]>;
 

@@ -1,4 +1,4 @@
-import { StatusError } from "../registry/status-error.js";
+import { StatusError } from "../api/status-error.js";
 
 /** `/api/v1/pods?limit=5`, taken apart. */
 export interface RequestTarget {

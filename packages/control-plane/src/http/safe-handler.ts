@@ -1,7 +1,7 @@
 import { SetpointError } from "setpoint";
+import type { ApiHandler } from "../api/api-request.js";
+import { StatusError } from "../api/status-error.js";
 import { answerError } from "../registry/negotiation/answer.js";
-import { StatusError } from "../registry/status-error.js";
-import type { ApiHandler } from "./api-request.js";
 
 /** Receives what no client is told in full: one line for each unexpected failure. */
 export type ErrorLog = (message: string, error: unknown) => void;

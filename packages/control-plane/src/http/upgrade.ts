@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ApiResponse } from "./api-request.js";
+import type { ApiResponse } from "../api/api-request.js";
 
 /** The protocol that a request would have its connection switched to; undefined for one whose body must be read first. */
 export function upgradeOf({ headers }: IncomingMessage): string | undefined {

@@ -1,5 +1,5 @@
+import { type Json, type MutableJsonObject, setField } from "../api/json.js";
 import type { FieldType, Message, MessageField, Scalar } from "../facts/message.js";
-import { type Json, type MutableJsonObject, setField } from "../schema/json.js";
 import { decodeSpecial, isZeroTime } from "./special-types.js";
 import { ProtobufError, WireReader, type WireType } from "./wire-reader.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { StatusError } from "../api/status-error.js";
 import { loadFacts } from "../facts/facts.js";
-import { StatusError } from "../registry/status-error.js";
 import { decodeProtobufBody } from "./request-body.js";
 
 const facts = await loadFacts();

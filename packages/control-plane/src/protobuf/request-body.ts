@@ -1,7 +1,7 @@
+import { goQuote } from "../api/go-format.js";
+import type { JsonObject } from "../api/json.js";
+import { badRequest, type StatusError } from "../api/status-error.js";
 import type { Facts } from "../facts/facts.js";
-import { badRequest, type StatusError } from "../registry/status-error.js";
-import { goQuote } from "../schema/go-format.js";
-import type { JsonObject } from "../schema/json.js";
 import { decodeMessage } from "./message-decoder.js";
 import { ProtobufError, WireReader } from "./wire-reader.js";
 

@@ -1,6 +1,6 @@
+import type { Json } from "../api/json.js";
 import type { Special } from "../facts/message.js";
 import { checkDepth } from "../schema/depth.js";
-import type { Json } from "../schema/json.js";
 import { ProtobufError, WireReader } from "./wire-reader.js";
 
 const SECONDS_OF_YEAR_1 = -62_135_596_800;

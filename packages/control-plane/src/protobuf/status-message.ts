@@ -1,4 +1,4 @@
-import type { Status, StatusDetails } from "../registry/status-error.js";
+import type { Status, StatusDetails } from "../api/status-error.js";
 
 const encoder = new TextEncoder();
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];

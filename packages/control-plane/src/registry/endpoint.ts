@@ -1,12 +1,12 @@
 import type { Clock, Random } from "setpoint/clock";
-import type { UserInfo } from "../auth/user.js";
+import type { ApiRequest, ApiResponse } from "../api/api-request.js";
+import type { UserInfo } from "../api/user.js";
 import type { Facts } from "../facts/facts.js";
-import type { ApiRequest, ApiResponse } from "../http/api-request.js";
+import type { ResourceCatalog } from "../kinds/catalog.js";
+import type { ResourceDefinition, Subresource } from "../kinds/resource-definition.js";
 import type { Storage } from "../storage/storage.js";
 import type { YamlRequest } from "./body/request-document.js";
-import type { ResourceCatalog } from "./catalog.js";
 import type { Representation } from "./negotiation/accept.js";
-import type { ResourceDefinition, Subresource } from "./resource-definition.js";
 import type { WriteEnvironment } from "./write/write-request.js";
 
 /** What a read may use of the control plane. */

@@ -1,4 +1,4 @@
-import type { ApiRequest, ApiResponse } from "../http/api-request.js";
+import type { ApiRequest, ApiResponse } from "../api/api-request.js";
 import { COMMON_HEADERS, text } from "./negotiation/answer.js";
 
 /** What the real server calls the checks that mean something here: all of them are met once it answers. */

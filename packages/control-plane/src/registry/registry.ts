@@ -1,12 +1,12 @@
 import type { Clock, Random } from "setpoint/clock";
+import type { ApiHandler } from "../api/api-request.js";
+import { builtInDefinitions } from "../builtin/built-in-definitions.js";
 import type { Facts } from "../facts/facts.js";
-import type { ApiHandler } from "../http/api-request.js";
+import { ResourceCatalog } from "../kinds/catalog.js";
 import type { Storage } from "../storage/storage.js";
 import { type ApiHandlerOptions, apiHandler } from "./api-handler.js";
-import { ResourceCatalog } from "./catalog.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
 import type { ReadEnvironment } from "./endpoint.js";
-import { builtInDefinitions } from "./kinds/built-in-definitions.js";
 import type { LoopLog } from "./loops/work-loop.js";
 import type { WriteParts, WriteSide } from "./write-side.js";
 

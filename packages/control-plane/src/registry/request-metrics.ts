@@ -1,4 +1,4 @@
-import type { ApiResponse } from "../http/api-request.js";
+import type { ApiResponse } from "../api/api-request.js";
 import type { Storage } from "../storage/storage.js";
 import { text } from "./negotiation/answer.js";
 

@@ -1,9 +1,9 @@
+import { isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
 import type { Facts } from "../facts/facts.js";
 import { checkDepth } from "../schema/depth.js";
 import { DecodingError, decodeStruct } from "../schema/go-decoding.js";
-import { isArray, isObject, type Json, type JsonObject } from "../schema/json.js";
 import type { StoredObject } from "../storage/storage.js";
-import { StatusError } from "./status-error.js";
 
 const TEXTS = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"];
 const MAPS = ["labels", "annotations"];

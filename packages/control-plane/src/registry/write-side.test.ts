@@ -3,8 +3,8 @@ import { VirtualClock } from "setpoint/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadFacts } from "../facts/facts.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
+import { requestOf } from "./plane.testing.js";
 import { Registry } from "./registry.js";
-import { requestOf } from "./test-plane.js";
 
 let clock: VirtualClock;
 let storage: MemoryStorage;

@@ -1,4 +1,6 @@
-import type { AdmissionPlugin } from "../admission/admission.js";
+import type { Verb } from "../api/request-info.js";
+import type { StrategyExtras } from "../builtin/built-in-strategies.js";
+import { BuiltInWriting } from "../builtin/built-in-writing.js";
 import type { Change } from "../storage/storage.js";
 import { API_SERVICE_STORAGE } from "./api-services/api-service.js";
 import { ApiServiceRegistration } from "./api-services/api-service-registration.js";
@@ -8,20 +10,17 @@ import { type ConversionMaker, CrdInstaller } from "./crd/crd-installer.js";
 import { crdStrategy } from "./crd/crd-strategy.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
 import type { Endpoint, ReadEnvironment, RegistryEnvironment } from "./endpoint.js";
-import { BuiltInWriting } from "./kinds/built-in-writing.js";
 import { ChangeFeed } from "./loops/change-feed.js";
 import { CrdCleanup } from "./loops/crd-cleanup.js";
 import { CrdNaming } from "./loops/crd-naming.js";
 import { GarbageCollector } from "./loops/garbage-collector.js";
 import { NamespaceDeletion } from "./loops/namespace-deletion.js";
-import { PolicyTypeChecking } from "./loops/policy-type-checking.js";
-import { QuotaStatus } from "./loops/quota-status.js";
 import { StorageProtection } from "./loops/storage-protection.js";
-import type { LoopLog } from "./loops/work-loop.js";
+import type { LoopEnvironment, LoopLog, RegistryLoop } from "./loops/work-loop.js";
 import { getObject, listObjects } from "./read/read-endpoints.js";
 import { watchObjects } from "./read/watch-endpoint.js";
-import type { Verb } from "./request-info.js";
 import { SUBRESOURCE_ENDPOINTS } from "./subresources/endpoints.js";
+import type { AdmissionPlugin } from "./write/admission.js";
 import { patchObject } from "./write/patch-endpoint.js";
 import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
 
@@ -36,6 +35,10 @@ export interface WriteParts extends Partial<Disposable> {
   readonly conversion?: ConversionMaker;
   /** Endpoints beyond the generic ones: `group/plural` for whole resources, `group/plural/subresource` for the rest. */
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
+  /** Strategies of built-in kinds that other layers own, by `group/plural`. */
+  readonly strategies?: StrategyExtras;
+  /** Loops of other layers, made with those of the registry. */
+  readonly loops?: (environment: LoopEnvironment) => readonly RegistryLoop[];
 }
 
 export interface WriteSideOptions {
@@ -74,7 +77,7 @@ export class WriteSide implements AsyncDisposable {
 
   constructor({ environment, parts, log, controllers }: WriteSideOptions) {
     const { storage, catalog, facts } = environment;
-    const { admission, conversion, endpoints } = parts;
+    const { admission, conversion, endpoints, strategies = {} } = parts;
     this.#parts = parts;
     this.yaml = new YamlThread();
     this.environment = { ...environment, admission };
@@ -82,7 +85,7 @@ export class WriteSide implements AsyncDisposable {
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion ?? (() => undefined));
     const inLoop = { ...this.environment, log };
     const naming = new CrdNaming(inLoop);
-    this.builtIn = new BuiltInWriting(facts, {
+    this.builtIn = new BuiltInWriting(facts, strategies, {
       [CRD_STORAGE]: crdStrategy(() => naming.settled()),
       [API_SERVICE_STORAGE]: apiServiceStrategy,
     });
@@ -91,8 +94,7 @@ export class WriteSide implements AsyncDisposable {
           new GarbageCollector(inLoop),
           new NamespaceDeletion(inLoop),
           new StorageProtection(inLoop),
-          new QuotaStatus(inLoop),
-          new PolicyTypeChecking(inLoop),
+          ...(parts.loops?.(inLoop) ?? []),
         ]
       : [];
     const loops = [naming, new CrdCleanup(inLoop), new ApiServiceRegistration(inLoop), ...ofControllers];

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "./json.js";
+import { isArray, isObject, type Json } from "../api/json.js";
 
 /** A text that two values share if and only if they are equal. */
 export function canonicalText(value: Json): string {

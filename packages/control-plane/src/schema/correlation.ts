@@ -1,6 +1,6 @@
+import { field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
-import { field, isArray, isObject, type Json, type JsonObject } from "./json.js";
-import type { Schema } from "./schema.js";
 
 /** The old value of what is visited, with the schema that says how to pair list items. */
 export interface Correlated {

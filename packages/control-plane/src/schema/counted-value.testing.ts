@@ -1,4 +1,4 @@
-import type { Json } from "./json.js";
+import type { Json } from "../api/json.js";
 
 export interface CountedValue<Value> {
   readonly value: Value;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../api/json.js";
 import { loadFacts } from "../facts/facts.js";
+import type { Schema } from "../facts/schema.js";
 import { coerceCustomResource, completeSchema, validateCustomResource, validateStatus } from "./custom-resource.js";
 import { applyDefaults } from "./defaulting.js";
-import type { Json, JsonObject } from "./json.js";
-import type { Schema } from "./schema.js";
 import { validateStructural } from "./structural.js";
 
 const facts = await loadFacts();

@@ -1,16 +1,24 @@
 import type { ObjectMeta } from "setpoint";
+import { addErrors, BoundedTexts, fieldErrors } from "../api/error-budget.js";
+import { invalidValue, placed, required } from "../api/field-error.js";
+import {
+  isArray,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJsonObject,
+  setField,
+  withField,
+} from "../api/json.js";
+import { pathSegmentName } from "../api/metadata/name-rules.js";
+import { validateObjectMeta } from "../api/metadata/object-meta-validation.js";
+import type { FieldError } from "../api/status-error.js";
 import type { Message } from "../facts/message.js";
-import { addErrors, BoundedTexts, fieldErrors } from "../registry/error-budget.js";
-import { invalidValue, placed, required } from "../registry/field-error.js";
-import { pathSegmentName } from "../registry/metadata/name-rules.js";
-import { validateObjectMeta } from "../registry/metadata/object-meta-validation.js";
-import type { FieldError } from "../registry/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { pruneNulls } from "./defaulting.js";
 import { DecodingError, decodePart } from "./go-decoding.js";
-import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField, withField } from "./json.js";
 import { validateListTypes } from "./list-type.js";
 import { type Pruned, prune } from "./pruning.js";
-import type { Schema } from "./schema.js";
 import { validate } from "./validation.js";
 
 /**

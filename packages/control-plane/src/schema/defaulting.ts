@@ -1,5 +1,5 @@
-import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
-import type { Schema } from "./schema.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 
 /** A custom resource with the defaults of its schema filled in; also where null stands but may not. */
 export function applyDefaults<Value extends Json>(schema: Schema | undefined, value: Value): Value {

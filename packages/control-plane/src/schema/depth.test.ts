@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../api/json.js";
 import { applyServerSide, trackUpdate, type WriteContext } from "../apply/field-manager.js";
 import { mergePatch } from "../apply/merge-patch.js";
 import { strategicPatch } from "../apply/strategic-patch.js";
 import { loadFacts } from "../facts/facts.js";
+import type { Schema } from "../facts/schema.js";
 import { coerceCustomResource, validateCustomResource } from "./custom-resource.js";
 import { applyDefaults } from "./defaulting.js";
 import { checkDepth, MAX_DEPTH } from "./depth.js";
-import type { Json, JsonObject } from "./json.js";
-import type { Schema } from "./schema.js";
 
 const schema: Schema = {
   type: "object",

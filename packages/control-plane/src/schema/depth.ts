@@ -1,5 +1,5 @@
-import { StatusError } from "../registry/status-error.js";
-import type { Json } from "./json.js";
+import type { Json } from "../api/json.js";
+import { StatusError } from "../api/status-error.js";
 
 /**
  * How deep a value may nest. Everything here that recurses over a value stays well within the stack at this depth; so

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../api/json.js";
 import { Dice } from "../apply/random-writes.js";
 import { loadFacts } from "../facts/facts.js";
 import type { FieldType, Message } from "../facts/message.js";
 import { RealServer, SEED } from "../real-server.testing.js";
 import { DecodingError, decodeStruct } from "./go-decoding.js";
-import type { Json, JsonObject } from "./json.js";
 
 /**
  * Random bodies for every built-in kind, with values that do not fit and fields that are not there, sent to a real server

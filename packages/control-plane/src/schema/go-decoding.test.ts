@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../api/json.js";
 import { mergePatch } from "../apply/merge-patch.js";
 import { loadFacts } from "../facts/facts.js";
 import { decodeStruct } from "./go-decoding.js";
 import { canonicalDuration, canonicalTime } from "./go-time.js";
-import type { JsonObject } from "./json.js";
 import { duplicateKeys } from "./json-text.js";
 import { canonicalQuantity } from "./quantity.js";
 

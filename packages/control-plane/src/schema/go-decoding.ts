@@ -1,8 +1,16 @@
+import { BoundedTexts } from "../api/error-budget.js";
+import {
+  deepEqual,
+  isArray,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJsonObject,
+  setField,
+} from "../api/json.js";
 import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
-import { BoundedTexts } from "../registry/error-budget.js";
 import { zeroStruct, zeroValue } from "./go-struct.js";
 import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
 import { canonicalQuantity, QuantityError } from "./quantity.js";
 
 export interface Decoded {

@@ -1,5 +1,5 @@
+import type { Json, JsonObject, MutableJsonObject } from "../api/json.js";
 import type { FieldType, Message, MessageField } from "../facts/message.js";
-import type { Json, JsonObject, MutableJsonObject } from "./json.js";
 
 const zeroStructs = new WeakMap<Message, JsonObject>();
 

@@ -1,6 +1,6 @@
-import { BoundedTexts } from "../registry/error-budget.js";
+import { BoundedTexts } from "../api/error-budget.js";
+import { isArray, type Json } from "../api/json.js";
 import { MAX_DEPTH } from "./depth.js";
-import { isArray, type Json } from "./json.js";
 
 /**
  * Keys that stand twice in one object, as paths: `spec.replicas`, `spec.list[0].name`. Each path once, in text order,

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../api/json.js";
+import { subdomainName } from "../api/metadata/name-rules.js";
+import { validateObjectMeta } from "../api/metadata/object-meta-validation.js";
 import { jsonPatch } from "../apply/json-patch.js";
 import { mergePatch } from "../apply/merge-patch.js";
 import { strategicPatch } from "../apply/strategic-patch.js";
+import { podUpdate } from "../builtin/validation/pod-rules.js";
 import { loadFacts } from "../facts/facts.js";
+import type { Schema } from "../facts/schema.js";
 import { inDocumentOrder, unknownField } from "../registry/body/field-findings.js";
-import { podUpdate } from "../registry/kinds/validation/pod-rules.js";
-import { subdomainName } from "../registry/metadata/name-rules.js";
-import { validateObjectMeta } from "../registry/metadata/object-meta-validation.js";
 import { countedValue } from "./counted-value.testing.js";
 import { decodeStruct } from "./go-decoding.js";
-import type { Json, JsonObject } from "./json.js";
 import { prune } from "./pruning.js";
-import type { Schema } from "./schema.js";
 import { validate } from "./validation.js";
 
 const facts = await loadFacts();

@@ -1,9 +1,9 @@
-import { fieldErrors } from "../registry/error-budget.js";
-import { duplicate, invalidValue } from "../registry/field-error.js";
-import type { FieldError } from "../registry/status-error.js";
+import { fieldErrors } from "../api/error-budget.js";
+import { duplicate, invalidValue } from "../api/field-error.js";
+import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import type { FieldError } from "../api/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
-import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
-import type { Schema } from "./schema.js";
 
 /** Checks that sets hold each value and list maps each key once, at every depth. */
 export function validateListTypes(schema: Schema, value: Json, path = ""): FieldError[] {

@@ -1,6 +1,6 @@
-import { BoundedTexts } from "../registry/error-budget.js";
-import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "./json.js";
-import type { Schema } from "./schema.js";
+import { BoundedTexts } from "../api/error-budget.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import type { Schema } from "../facts/schema.js";
 
 export interface Pruned {
   readonly object: JsonObject;

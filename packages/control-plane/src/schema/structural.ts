@@ -1,9 +1,9 @@
-import { fieldErrors } from "../registry/error-budget.js";
-import { forbiddenField, invalidValue, required } from "../registry/field-error.js";
-import type { FieldError } from "../registry/status-error.js";
-import { deepEqual, type Json } from "./json.js";
+import { fieldErrors } from "../api/error-budget.js";
+import { forbiddenField, invalidValue, required } from "../api/field-error.js";
+import { deepEqual, type Json } from "../api/json.js";
+import type { FieldError } from "../api/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { regex } from "./regex.js";
-import type { Schema } from "./schema.js";
 
 type Level = "root" | "item" | "field";
 

@@ -1,13 +1,13 @@
-import { ERROR_BUDGET, fieldErrors } from "../registry/error-budget.js";
-import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../registry/field-error.js";
-import type { FieldError } from "../registry/status-error.js";
+import { ERROR_BUDGET, fieldErrors } from "../api/error-budget.js";
+import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../api/field-error.js";
+import { goFloat, goNumber, goQuote } from "../api/go-format.js";
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import type { FieldError } from "../api/status-error.js";
+import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
 import { type Correlated, childOf, correlated, pairing } from "./correlation.js";
 import { formatCheck } from "./format.js";
-import { goFloat, goNumber, goQuote } from "./go-format.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "./json.js";
 import { regex } from "./regex.js";
-import type { Schema } from "./schema.js";
 
 export interface ValidationOptions {
   /** What the value was before an update: errors in parts that did not change are forgiven. */

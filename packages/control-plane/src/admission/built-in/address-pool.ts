@@ -1,6 +1,6 @@
 import type { Random } from "setpoint/clock";
-import { internalError } from "../../registry/status-error.js";
-import { isArray, type Json } from "../../schema/json.js";
+import { isArray, type Json } from "../../api/json.js";
+import { internalError } from "../../api/status-error.js";
 import type { Storage } from "../../storage/storage.js";
 import { portsOf, specOf } from "./service-spec.js";
 

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from "../admission.js";
+import type { AdmissionPlugin } from "../../registry/write/admission.js";
 import { defaultIngressClass, defaultStorageClass } from "./class-defaults.js";
 import { type Admitter, kindAdmission } from "./kind-admission.js";
 import { taintNewNodes } from "./node-taint.js";

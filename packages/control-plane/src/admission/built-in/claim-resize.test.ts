@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { TestPlane } from "../../registry/test-plane.js";
-import type { AdmissionAttributes } from "../admission.js";
+import { TestPlane } from "../../registry/plane.testing.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import { claimResize } from "./claim-resize.js";
 
 const claim = (storage: string, phase: string, storageClassName = "grows") => ({

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
+import type { AdmissionPlugin } from "../../registry/write/admission.js";
 import { quantityNanos } from "../../schema/quantity.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionPlugin } from "../admission.js";
 import { refused } from "./kind-admission.js";
 
 interface Claim extends KubeObject {

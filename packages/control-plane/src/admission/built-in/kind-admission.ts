@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { forbidden } from "../../registry/status-error.js";
-import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
+import { forbidden } from "../../api/status-error.js";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
 
 /** What one of the real server's plugins makes of an object of its kind. Refuses by throwing a `StatusError`. */
 export type Admitter = (object: KubeObject, attributes: AdmissionAttributes) => KubeObject | Promise<KubeObject>;

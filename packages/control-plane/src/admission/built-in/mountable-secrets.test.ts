@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TestPlane } from "../../registry/test-plane.js";
+import { TestPlane } from "../../registry/plane.testing.js";
 import { mountableSecrets } from "./mountable-secrets.js";
 
 const PODS = "/api/v1/namespaces/default/pods";

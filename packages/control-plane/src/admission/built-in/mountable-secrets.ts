@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
 import { refused } from "./kind-admission.js";
 
 const ENFORCED = "kubernetes.io/enforce-mountable-secrets";

@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
-import { StatusError } from "../../registry/status-error.js";
-import { deepEqual } from "../../schema/json.js";
+import { deepEqual } from "../../api/json.js";
+import { StatusError } from "../../api/status-error.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes } from "../admission.js";
 import { type Admitter, refused } from "./kind-admission.js";
 import { type Pod, type Toleration, withSpec } from "./pod.js";
 

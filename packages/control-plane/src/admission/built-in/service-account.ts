@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import { generatedName } from "../../registry/write/identity.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes } from "../admission.js";
 import { type Admitter, refused } from "./kind-admission.js";
 import { type Container, type Pod, withSpec } from "./pod.js";
 

@@ -1,12 +1,12 @@
 import type { KubeObject } from "setpoint";
 import type { Random } from "setpoint/clock";
-import { fieldErrors } from "../../registry/error-budget.js";
-import { invalidValue } from "../../registry/field-error.js";
-import { addressFamilies } from "../../registry/kinds/validation/service-rules.js";
-import { type FieldError, internalError, invalid } from "../../registry/status-error.js";
-import { isArray, type Json, type JsonObject } from "../../schema/json.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { invalidValue } from "../../api/field-error.js";
+import { isArray, type Json, type JsonObject } from "../../api/json.js";
+import { type FieldError, internalError, invalid } from "../../api/status-error.js";
+import { addressFamilies } from "../../builtin/validation/service-rules.js";
+import type { AdmissionPlugin } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionPlugin } from "../admission.js";
 import { AddressPool } from "./address-pool.js";
 import { needsHealthPort, portsOf, specOf, withKept, withoutUseless } from "./service-spec.js";
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import { isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 
 export const specOf = (service: KubeObject | undefined): JsonObject => {
   const { spec } = (service ?? {}) as { readonly spec?: Json };

@@ -1,11 +1,11 @@
-import type { Authorizer } from "../../auth/user.js";
+import type { Json, JsonObject } from "../../api/json.js";
+import type { Authorizer } from "../../api/user.js";
 import { Budget } from "../../cel/evaluation/budget.js";
 import type { Variables } from "../../cel/evaluation/program.js";
 import { MapValue } from "../../cel/values/collection.js";
 import { type CelValue, Failure } from "../../cel/values/value.js";
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import type { Json, JsonObject } from "../../schema/json.js";
-import type { AdmissionAttributes } from "../admission.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import { admissionNamespace } from "../webhooks/webhook-matching.js";
 import type { AdmissionExpression } from "./admission-expression.js";
 import { authorizerValue, requestResource } from "./authorizer.js";

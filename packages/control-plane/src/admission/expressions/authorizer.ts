@@ -1,4 +1,4 @@
-import type { Authorizer, UserInfo } from "../../auth/user.js";
+import type { Authorizer, UserInfo } from "../../api/user.js";
 import { Range } from "../../cel/costs/range.js";
 import {
   declare,

@@ -1,8 +1,8 @@
+import { fieldErrors } from "../../api/error-budget.js";
+import { duplicate, invalidValue, required, tooMany } from "../../api/field-error.js";
+import { qualifiedName } from "../../api/metadata/name-rules.js";
+import type { FieldError } from "../../api/status-error.js";
 import { BOOL, type Type } from "../../cel/types/type.js";
-import { fieldErrors } from "../../registry/error-budget.js";
-import { duplicate, invalidValue, required, tooMany } from "../../registry/field-error.js";
-import { qualifiedName } from "../../registry/metadata/name-rules.js";
-import type { FieldError } from "../../registry/status-error.js";
 import { type AdmissionScope, admissionExpression } from "./admission-expression.js";
 
 const MAX_CONDITIONS = 64;

@@ -1,6 +1,6 @@
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import { ListValue, MapValue } from "../../cel/values/collection.js";
 import type { CelValue } from "../../cel/values/value.js";
-import { isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
 
 /** JSON as expressions see it without a schema. What is below is converted when it is looked at. */
 export function jsonValue(value: Json): CelValue {

@@ -1,3 +1,4 @@
+import { type Json, type MutableJsonObject, setField } from "../../api/json.js";
 import { formatSeconds } from "../../cel/functions/conversions.js";
 import { declare, type FunctionDeclaration, overload } from "../../cel/functions/declaration.js";
 import { readingText } from "../../cel/functions/text-cost.js";
@@ -5,7 +6,6 @@ import { DYN, listOf, opaque, STRING, struct, type Type } from "../../cel/types/
 import { ListValue, MapValue } from "../../cel/values/collection.js";
 import { formatTimestamp } from "../../cel/values/time.js";
 import { Bytes, type CelValue, Duration, Timestamp, Uint } from "../../cel/values/value.js";
-import { type Json, type MutableJsonObject, setField } from "../../schema/json.js";
 
 const PATCH_FIELDS: Readonly<Record<string, Type>> = { op: STRING, path: STRING, from: STRING, value: DYN };
 /** A field that patches do not have is of a type without a name, as the real server has it. */

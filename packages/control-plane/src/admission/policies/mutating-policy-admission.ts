@@ -1,12 +1,12 @@
 import type { KubeObject } from "setpoint";
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { forbidden, StatusError } from "../../api/status-error.js";
 import { jsonPatch } from "../../apply/json-patch.js";
 import { mergeType } from "../../apply/merge-type.js";
 import { merge } from "../../apply/merging.js";
 import { Failure } from "../../cel/values/value.js";
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import { forbidden, StatusError } from "../../registry/status-error.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
-import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
 import { AdmissionEvaluation, OutOfBudget } from "../expressions/admission-expression.js";
 import { admissionVariables } from "../expressions/admission-variables.js";
 import { jsonOf } from "../expressions/patch-types.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TestAnswer } from "../../registry/test-plane.js";
+import type { TestAnswer } from "../../registry/plane.testing.js";
 import { admittedPlane } from "../admitted-plane.testing.js";
 
 const REGISTRATION = "/apis/admissionregistration.k8s.io/v1";

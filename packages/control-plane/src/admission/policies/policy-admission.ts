@@ -1,12 +1,12 @@
 import type { KubeObject } from "setpoint";
-import type { Authorizer } from "../../auth/user.js";
+import type { Json } from "../../api/json.js";
+import { forbidden, StatusError } from "../../api/status-error.js";
+import type { Authorizer } from "../../api/user.js";
 import { Failure } from "../../cel/values/value.js";
-import type { ResourceCatalog } from "../../registry/catalog.js";
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import { forbidden, StatusError } from "../../registry/status-error.js";
-import type { Json } from "../../schema/json.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes, AdmissionPlugin } from "../admission.js";
 import { AdmissionEvaluation, type AdmissionExpression, OutOfBudget } from "../expressions/admission-expression.js";
 import { admissionVariables } from "../expressions/admission-variables.js";
 import { converted } from "../webhooks/webhook-admission.js";

@@ -1,6 +1,6 @@
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes } from "../admission.js";
 import { invocationOf } from "../webhooks/webhook-matching.js";
 import type { CompiledMatch, NamedRule } from "./policy.js";
 

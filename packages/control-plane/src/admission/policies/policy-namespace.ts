@@ -1,7 +1,7 @@
-import { notFound } from "../../registry/status-error.js";
-import type { Json } from "../../schema/json.js";
+import type { Json } from "../../api/json.js";
+import { notFound } from "../../api/status-error.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes } from "../admission.js";
 
 /** The namespace of a request as expressions see it; null where it has none, or is one. */
 export function namespaceObject({ definition, namespace }: AdmissionAttributes, storage: Storage): Json {

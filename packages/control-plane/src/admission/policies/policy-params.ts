@@ -1,7 +1,7 @@
-import type { ResourceCatalog } from "../../registry/catalog.js";
-import type { Json } from "../../schema/json.js";
+import type { Json } from "../../api/json.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
+import { selectorOf } from "../../registry/selectors/object-label-selector.js";
 import type { Storage } from "../../storage/storage.js";
-import { selectorOf } from "../webhooks/webhook.js";
 import type { MutatingPolicy, ParamRef, ValidatingPolicy } from "./policy.js";
 
 /** Why a binding cannot be used: the request is refused, or the policy's failure is ignored. */

@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
 import { BOOL, NULL, STRING, type Type } from "../../cel/types/type.js";
+import { type ObjectLabelSelector, selectorOf } from "../../registry/selectors/object-label-selector.js";
 import {
   type AdmissionExpression,
   type AdmissionScope,
@@ -7,7 +8,7 @@ import {
 } from "../expressions/admission-expression.js";
 import { MatchConditions } from "../expressions/match-conditions.js";
 import { APPLIED, PATCHES } from "../expressions/patch-types.js";
-import { type InstalledWebhook, type ObjectLabelSelector, selectorOf, type WebhookRule } from "../webhooks/webhook.js";
+import type { InstalledWebhook, WebhookRule } from "../webhooks/webhook.js";
 
 /** Which requests a policy, or a binding, is about. */
 export interface MatchResources {

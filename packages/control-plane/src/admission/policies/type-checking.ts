@@ -1,6 +1,6 @@
 import { celType, declaredType } from "../../cel/schema/declared-type.js";
 import { DYN, type Type } from "../../cel/types/type.js";
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { type AdmissionScope, admissionExpression } from "../expressions/admission-expression.js";
 import type { NamedRule, ValidatingPolicy } from "./policy.js";
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
-import { type StatusDetails, StatusError } from "../../registry/status-error.js";
-import { goQuote } from "../../schema/go-format.js";
-import { isObject, type Json, type JsonObject } from "../../schema/json.js";
-import type { AdmissionAttributes } from "../admission.js";
+import { goQuote } from "../../api/go-format.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
+import { type StatusDetails, StatusError } from "../../api/status-error.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import { WebhookCallError } from "./webhook-caller.js";
 import { admissionNamespace, type Invocation } from "./webhook-matching.js";
 

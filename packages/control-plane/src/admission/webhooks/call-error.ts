@@ -1,4 +1,4 @@
-import { goQuote } from "../../schema/go-format.js";
+import { goQuote } from "../../api/go-format.js";
 
 /** What Go says where a connection fails: that is what the real server's messages show. */
 export function goCallError(reason: unknown): string {

@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
 import { seededRandom, systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
-import type { StatusError } from "../../registry/status-error.js";
-import type { JsonObject } from "../../schema/json.js";
+import type { JsonObject } from "../../api/json.js";
+import type { StatusError } from "../../api/status-error.js";
 import { webhookConversion } from "./conversion-webhook.js";
 import { WebhookCaller } from "./webhook-caller.js";
 

@@ -1,10 +1,10 @@
 import type { KubeObject } from "setpoint";
 import type { Random } from "setpoint/clock";
-import type { Conversion } from "../../registry/resource-definition.js";
-import { unexpected } from "../../registry/status-error.js";
+import { goQuote } from "../../api/go-format.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
+import { unexpected } from "../../api/status-error.js";
+import type { Conversion } from "../../kinds/resource-definition.js";
 import { newUid } from "../../registry/write/identity.js";
-import { goQuote } from "../../schema/go-format.js";
-import { isObject, type Json, type JsonObject } from "../../schema/json.js";
 import type { WebhookClientConfig } from "./webhook.js";
 import { WebhookCallError, type WebhookCaller } from "./webhook-caller.js";
 

@@ -2,8 +2,8 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { systemClock, systemRandom } from "setpoint/clock";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { JsonObject } from "../../api/json.js";
 import { CertificateAuthority } from "../../auth/certificates/certificate-authority.js";
-import type { JsonObject } from "../../schema/json.js";
 import { admittedPlane } from "../admitted-plane.testing.js";
 import type { WebhookHandler } from "./webhook-caller.js";
 

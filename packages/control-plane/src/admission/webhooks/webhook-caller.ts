@@ -1,9 +1,9 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "setpoint/clock";
-import { goSyntaxError } from "../../registry/body/json-syntax.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
 import { checkDepth } from "../../schema/depth.js";
-import { isObject, type Json, type JsonObject } from "../../schema/json.js";
+import { goSyntaxError } from "../../schema/json-syntax.js";
 import { goCallError, statusMessage } from "./call-error.js";
 import type { ServiceReference, WebhookClientConfig } from "./webhook.js";
 

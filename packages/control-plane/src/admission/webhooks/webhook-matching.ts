@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import { notFound } from "../../registry/status-error.js";
+import { notFound } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
-import type { AdmissionAttributes } from "../admission.js";
 import type { InstalledWebhook, WebhookRule } from "./webhook.js";
 
 /** A webhook that wants a request, and the version in which it wants it. */

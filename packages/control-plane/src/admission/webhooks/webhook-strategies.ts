@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
-import { fieldErrors } from "../../registry/error-budget.js";
-import { duplicate, invalidValue, notSupported, required } from "../../registry/field-error.js";
-import { dns1035Label, dnsSubdomain } from "../../registry/metadata/name-rules.js";
-import type { FieldError } from "../../registry/status-error.js";
-import type { Strategy } from "../../registry/strategy.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { duplicate, invalidValue, notSupported, required } from "../../api/field-error.js";
+import { dns1035Label, dnsSubdomain } from "../../api/metadata/name-rules.js";
+import type { FieldError } from "../../api/status-error.js";
+import type { Strategy } from "../../kinds/strategy.js";
 import { conditionErrors } from "../expressions/expression-errors.js";
 import type { ServiceReference, Webhook, WebhookClientConfig, WebhookRule } from "./webhook.js";
 

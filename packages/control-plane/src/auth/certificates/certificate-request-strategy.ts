@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
-import type { CertificateSigningRequest } from "../../admission/certificate-requests.js";
-import { duplicate, invalidValue, notSupported, required } from "../../registry/field-error.js";
-import type { FieldError } from "../../registry/status-error.js";
-import type { Strategy } from "../../registry/strategy.js";
+import { duplicate, invalidValue, notSupported, required } from "../../api/field-error.js";
+import type { FieldError } from "../../api/status-error.js";
+import type { Strategy } from "../../kinds/strategy.js";
 import { parseCertificateRequest } from "./certificate-request.js";
+import type { CertificateSigningRequest } from "./certificate-requests.js";
 
 const USAGES = [
   "any",

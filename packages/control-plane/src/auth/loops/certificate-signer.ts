@@ -1,7 +1,7 @@
-import { type CertificateSigningRequest, CLIENT_SIGNER } from "../../admission/certificate-requests.js";
+import { timestamp } from "../../apply/object-layout.js";
 import { WorkLoop } from "../../registry/loops/work-loop.js";
-import { timestamp } from "../../registry/write/object-layout.js";
 import type { CertificateAuthority } from "../certificates/certificate-authority.js";
+import { type CertificateSigningRequest, CLIENT_SIGNER } from "../certificates/certificate-requests.js";
 import { callPlane } from "./plane-call.js";
 import type { LoopOptions } from "./role-aggregation.js";
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { systemRandom } from "setpoint/clock";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { TestPlane } from "../../registry/test-plane.js";
+import { TestPlane } from "../../registry/plane.testing.js";
 import { CertificateAuthority } from "../certificates/certificate-authority.js";
 import { CertificateSigner } from "./certificate-signer.js";
 import { NamespaceFurnishing } from "./namespace-furnishing.js";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
+import type { Status } from "../../api/status-error.js";
 import { WorkLoop } from "../../registry/loops/work-loop.js";
-import type { Status } from "../../registry/status-error.js";
 import type { Change } from "../../storage/storage.js";
 import { callPlane } from "./plane-call.js";
 import type { LoopOptions } from "./role-aggregation.js";

@@ -1,5 +1,5 @@
-import type { ApiHandler } from "../../http/api-request.js";
-import type { Status } from "../../registry/status-error.js";
+import type { ApiHandler } from "../../api/api-request.js";
+import type { Status } from "../../api/status-error.js";
 
 /** A request that the control plane makes of itself, as its administrator. */
 export interface PlaneCall {

@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
 import type { Clock } from "setpoint/clock";
-import { type ObjectLabelSelector, selectorOf } from "../../admission/webhooks/webhook.js";
-import type { ApiHandler } from "../../http/api-request.js";
+import type { ApiHandler } from "../../api/api-request.js";
+import { deepEqual, type Json } from "../../api/json.js";
 import { type LoopLog, WorkLoop } from "../../registry/loops/work-loop.js";
-import { deepEqual, type Json } from "../../schema/json.js";
+import { type ObjectLabelSelector, selectorOf } from "../../registry/selectors/object-label-selector.js";
 import type { Storage } from "../../storage/storage.js";
 import type { PolicyRule } from "../rbac/policy-rule.js";
 import { callPlane } from "./plane-call.js";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "setpoint";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/admission.js";
-import { forbidden, notFound, type StatusError, unexpected } from "../../registry/status-error.js";
-import { goQuote } from "../../schema/go-format.js";
-import type { Authorizer, UserInfo } from "../user.js";
+import { goQuote } from "../../api/go-format.js";
+import { forbidden, notFound, type StatusError, unexpected } from "../../api/status-error.js";
+import type { Authorizer, UserInfo } from "../../api/user.js";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
 import { compactRules, type PolicyRule, quotedList, ruleText, uncoveredRules } from "./policy-rule.js";
 import { type RbacAuthorizer, SYSTEM_MASTERS } from "./rbac-authorizer.js";
 import type { RoleIndex, RoleRef } from "./role-index.js";

@@ -1,5 +1,5 @@
-import { goQuote } from "../../schema/go-format.js";
-import type { AccessAttributes } from "../user.js";
+import { goQuote } from "../../api/go-format.js";
+import type { AccessAttributes } from "../../api/user.js";
 
 /** One rule of a role. Absent lists are empty. */
 export interface PolicyRule {

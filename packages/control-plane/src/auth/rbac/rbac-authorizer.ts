@@ -1,4 +1,4 @@
-import type { AccessAttributes, AccessDecision, Authorizer, UserInfo } from "../user.js";
+import type { AccessAttributes, AccessDecision, Authorizer, UserInfo } from "../../api/user.js";
 import { type PolicyRule, ruleAllows } from "./policy-rule.js";
 import type { RoleIndex } from "./role-index.js";
 

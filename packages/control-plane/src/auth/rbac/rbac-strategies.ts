@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
-import { fieldErrors } from "../../registry/error-budget.js";
-import { invalidValue, notSupported, required } from "../../registry/field-error.js";
-import { pathSegmentName, subdomainName } from "../../registry/metadata/name-rules.js";
-import type { FieldError } from "../../registry/status-error.js";
-import type { Strategy } from "../../registry/strategy.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { invalidValue, notSupported, required } from "../../api/field-error.js";
+import { pathSegmentName, subdomainName } from "../../api/metadata/name-rules.js";
+import type { FieldError } from "../../api/status-error.js";
+import type { Strategy } from "../../kinds/strategy.js";
 import type { PolicyRule } from "./policy-rule.js";
 import type { RoleRef } from "./role-index.js";
 

@@ -1,13 +1,13 @@
 import type { KubeObject } from "setpoint";
 import { systemClock } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
-import type { AdmissionAttributes } from "../../admission/admission.js";
+import { accessDenied, pathAccess, resourceAccess } from "../../api/access-request.js";
+import type { StatusError } from "../../api/status-error.js";
+import type { AccessAttributes, UserInfo } from "../../api/user.js";
 import { loadFacts } from "../../facts/facts.js";
-import type { ResourceDefinition } from "../../registry/resource-definition.js";
-import type { StatusError } from "../../registry/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import { MemoryStorage } from "../../storage/memory-storage.js";
-import { accessDenied, pathAccess, resourceAccess } from "../access-request.js";
-import type { AccessAttributes, UserInfo } from "../user.js";
 import { escalationCheck } from "./escalation.js";
 import { RbacAuthorizer } from "./rbac-authorizer.js";
 import { RoleIndex } from "./role-index.js";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
+import type { UserInfo } from "../../api/user.js";
 import type { Change, Storage } from "../../storage/storage.js";
-import type { UserInfo } from "../user.js";
 import type { PolicyRule } from "./policy-rule.js";
 
 export interface RoleRef {

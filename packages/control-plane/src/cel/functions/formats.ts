@@ -1,10 +1,4 @@
-import {
-  label1035Name,
-  labelName,
-  labelValue,
-  qualifiedName,
-  subdomainName,
-} from "../../registry/metadata/name-rules.js";
+import { label1035Name, labelName, labelValue, qualifiedName, subdomainName } from "../../api/metadata/name-rules.js";
 import { formatCheck } from "../../schema/format.js";
 import { listOf, optionalOf, STRING, struct } from "../types/type.js";
 import { ListValue } from "../values/collection.js";

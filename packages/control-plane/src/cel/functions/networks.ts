@@ -1,4 +1,4 @@
-import { goQuote } from "../../schema/go-format.js";
+import { goQuote } from "../../api/go-format.js";
 import { Range } from "../costs/range.js";
 import { BOOL, INT, opaque, STRING } from "../types/type.js";
 import {

@@ -1,4 +1,4 @@
-import { goQuote } from "../../schema/go-format.js";
+import { goQuote } from "../../api/go-format.js";
 import type { Type } from "../types/type.js";
 import { ListValue, MapValue } from "../values/collection.js";
 import { formatDouble } from "../values/number.js";

@@ -1,4 +1,4 @@
-import { goQuote } from "../../schema/go-format.js";
+import { goQuote } from "../../api/go-format.js";
 import { BOOL, INT, STRING, struct } from "../types/type.js";
 import { type CelValue, Failure, OpaqueValue } from "../values/value.js";
 import { declare, type FunctionDeclaration, method, overload } from "./declaration.js";

@@ -1,4 +1,4 @@
-import type { Schema, ValidationRule } from "../../schema/schema.js";
+import type { Schema, ValidationRule } from "../../facts/schema.js";
 import type { CheckedExpression } from "../checking/checked-expression.js";
 import { compile } from "../compilation.js";
 import { estimateCost } from "../costs/estimate.js";

@@ -1,4 +1,4 @@
-import type { Schema } from "../../schema/schema.js";
+import type { Schema } from "../../facts/schema.js";
 
 const NAMED: Readonly<Record<string, string>> = {
   a: "\u0007",

@@ -1,7 +1,7 @@
-import { fieldErrors } from "../../registry/error-budget.js";
-import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../registry/field-error.js";
-import type { FieldError } from "../../registry/status-error.js";
-import type { Schema, ValidationRule } from "../../schema/schema.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../api/field-error.js";
+import type { FieldError } from "../../api/status-error.js";
+import type { Schema, ValidationRule } from "../../facts/schema.js";
 import { lesser } from "../costs/range.js";
 import { type CompiledRule, compileRules } from "./compiled-rule.js";
 import { type DeclaredType, declaredType } from "./declared-type.js";

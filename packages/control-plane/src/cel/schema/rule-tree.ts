@@ -1,4 +1,4 @@
-import type { Schema } from "../../schema/schema.js";
+import type { Schema } from "../../facts/schema.js";
 import { type CompiledRule, compileRules } from "./compiled-rule.js";
 import { type DeclaredType, declaredType, withObjectMeta } from "./declared-type.js";
 import { escapedName } from "./field-name.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Json, JsonObject } from "../../schema/json.js";
-import type { Schema } from "../../schema/schema.js";
+import type { Json, JsonObject } from "../../api/json.js";
+import type { Schema } from "../../facts/schema.js";
 import { ruleTree } from "./rule-tree.js";
 import { validateRules } from "./rule-validation.js";
 

@@ -1,8 +1,8 @@
-import { fieldErrors } from "../../registry/error-budget.js";
-import { duplicate, forbiddenField, invalidValue, required } from "../../registry/field-error.js";
-import type { FieldError } from "../../registry/status-error.js";
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
-import type { Schema, ValidationRule } from "../../schema/schema.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { duplicate, forbiddenField, invalidValue, required } from "../../api/field-error.js";
+import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import type { FieldError } from "../../api/status-error.js";
+import type { Schema, ValidationRule } from "../../facts/schema.js";
 import { Budget, BudgetExceeded } from "../evaluation/budget.js";
 import type { Program, Variables } from "../evaluation/program.js";
 import { type CelValue, Failure, Optional } from "../values/value.js";

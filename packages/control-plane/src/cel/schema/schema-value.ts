@@ -1,5 +1,5 @@
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../schema/json.js";
-import type { Schema } from "../../schema/schema.js";
+import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import type { Schema } from "../../facts/schema.js";
 import { ListValue, MapValue } from "../values/collection.js";
 import { type Comparable, equal, equalLists } from "../values/equality.js";
 import { parseDuration, parseTimestamp } from "../values/time.js";

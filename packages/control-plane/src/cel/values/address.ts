@@ -1,4 +1,4 @@
-import { goQuote } from "../../schema/go-format.js";
+import { goQuote } from "../../api/go-format.js";
 
 /** An IP address by its bytes: 4 of them, or 16. */
 export type Address = readonly number[];

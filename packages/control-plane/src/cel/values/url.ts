@@ -1,4 +1,4 @@
-import { goQuote } from "../../schema/go-format.js";
+import { goQuote } from "../../api/go-format.js";
 import { AddressError, parseAddress } from "./address.js";
 
 /** A URL as Go's `net/url` reads it. */

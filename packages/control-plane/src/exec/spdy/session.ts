@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "setpoint/clock";
-import { drained } from "../../http/response-writer.js";
+import { drained } from "../../websocket/response-writer.js";
 import { ByteQueue } from "../byte-queue.js";
 import { type HeaderBlock, HeaderReader, HeaderWriter } from "./header-block.js";
 

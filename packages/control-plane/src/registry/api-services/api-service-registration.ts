@@ -1,11 +1,11 @@
 import type { KubeObject } from "setpoint";
+import { StatusError } from "../../api/status-error.js";
+import { timestamp } from "../../apply/object-layout.js";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
 import { changeStatus, changeStored, planeRequest, removeStored } from "../loops/plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "../loops/work-loop.js";
-import { StatusError } from "../status-error.js";
 import { create } from "../write/create.js";
-import { timestamp } from "../write/object-layout.js";
 import { API_SERVICE_STORAGE, type ApiService, MANAGED_LABEL, withAvailable } from "./api-service.js";
 
 const ACCOUNT = "crd-registration";

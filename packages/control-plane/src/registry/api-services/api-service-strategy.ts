@@ -1,5 +1,5 @@
-import type { Strategy } from "../strategy.js";
-import { timestamp } from "../write/object-layout.js";
+import { timestamp } from "../../apply/object-layout.js";
+import type { Strategy } from "../../kinds/strategy.js";
 import { type ApiService, withAvailable } from "./api-service.js";
 
 /** What is served here is available at once; what another server is to serve is not, since nothing is passed on. */

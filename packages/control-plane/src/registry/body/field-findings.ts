@@ -1,6 +1,6 @@
-import { goQuote } from "../../schema/go-format.js";
-import { isArray, type Json, type JsonObject } from "../../schema/json.js";
-import { ERROR_BUDGET } from "../error-budget.js";
+import { ERROR_BUDGET } from "../../api/error-budget.js";
+import { goQuote } from "../../api/go-format.js";
+import { isArray, type Json, type JsonObject } from "../../api/json.js";
 
 /** Something that field validation has to say about a body. */
 export interface FieldFinding {

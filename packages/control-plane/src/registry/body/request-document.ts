@@ -1,13 +1,13 @@
+import type { ApiRequest } from "../../api/api-request.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
+import { badRequest, type StatusError, unsupportedMediaType } from "../../api/status-error.js";
 import type { Facts } from "../../facts/facts.js";
-import type { ApiRequest } from "../../http/api-request.js";
 import { decodeProtobufBody } from "../../protobuf/request-body.js";
 import { checkDepth } from "../../schema/depth.js";
-import { isObject, type Json, type JsonObject } from "../../schema/json.js";
+import { goSyntaxError } from "../../schema/json-syntax.js";
 import { duplicateKeys, isPlainText } from "../../schema/json-text.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
-import { badRequest, type StatusError, unsupportedMediaType } from "../status-error.js";
 import { duplicateField, duplicateLines, type FieldFinding } from "./field-findings.js";
-import { goSyntaxError } from "./json-syntax.js";
 import { readYamlText, type YamlReading } from "./yaml-text.js";
 import type { YamlThread } from "./yaml-thread.js";
 

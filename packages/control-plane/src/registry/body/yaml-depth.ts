@@ -1,4 +1,4 @@
-import { yaml } from "../../yaml.js";
+import { yaml } from "../../api/yaml.js";
 
 /**
  * How deep YAML may nest. Its parser recurses, with much of the stack for each level, and what ends there may end the

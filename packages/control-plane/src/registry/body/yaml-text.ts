@@ -1,7 +1,7 @@
 import type { Alias, Pair, ParsedNode, Scalar, Tags, YAMLMap, YAMLSeq } from "yaml";
-import { goQuote } from "../../schema/go-format.js";
-import { yaml } from "../../yaml.js";
-import { BoundedTexts } from "../error-budget.js";
+import { BoundedTexts } from "../../api/error-budget.js";
+import { goQuote } from "../../api/go-format.js";
+import { yaml } from "../../api/yaml.js";
 import { isTooDeepYaml, MAX_YAML_DEPTH } from "./yaml-depth.js";
 
 /** What a text of YAML says, as JSON, or why it says nothing. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { systemClock } from "setpoint/clock";
-import { timeout } from "../status-error.js";
+import { timeout } from "../../api/status-error.js";
 import { readYamlText, type YamlReading } from "./yaml-text.js";
 
 /** Memory of the thread: enough for three megabytes of the smallest nodes. */

@@ -1,4 +1,4 @@
-import type { ResourceCatalog } from "../catalog.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
 import type { CrdNames, CustomResourceDefinition } from "./custom-resource-definition.js";
 
 interface Acceptance {

@@ -1,7 +1,7 @@
 import type { Facts } from "../../facts/facts.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
+import type { Conversion } from "../../kinds/resource-definition.js";
 import type { Storage } from "../../storage/storage.js";
-import type { ResourceCatalog } from "../catalog.js";
-import type { Conversion } from "../resource-definition.js";
 import { customDefinitions } from "./custom-definitions.js";
 import { CRD_STORAGE, type CustomResourceDefinition, hasCondition } from "./custom-resource-definition.js";
 

@@ -1,12 +1,12 @@
+import { fieldErrors } from "../../api/error-budget.js";
+import { forbiddenField, invalidValue, notSupported, placed, required } from "../../api/field-error.js";
+import { deepEqual, isObject, type Json } from "../../api/json.js";
+import type { FieldError } from "../../api/status-error.js";
 import { ruleIssues, ruleTextIssues } from "../../cel/schema/rule-issues.js";
-import { deepEqual, isObject, type Json } from "../../schema/json.js";
+import type { Schema } from "../../facts/schema.js";
 import { prune } from "../../schema/pruning.js";
-import type { Schema } from "../../schema/schema.js";
 import { validateStructural } from "../../schema/structural.js";
 import { validate } from "../../schema/validation.js";
-import { fieldErrors } from "../error-budget.js";
-import { forbiddenField, invalidValue, notSupported, placed, required } from "../field-error.js";
-import type { FieldError } from "../status-error.js";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 const ALLOWED_AT_ROOT = [

@@ -1,5 +1,5 @@
-import { deepEqual, type Json } from "../../schema/json.js";
-import type { ResourceCatalog } from "../catalog.js";
+import { deepEqual, type Json } from "../../api/json.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
 import { acceptedNames } from "./accepted-names.js";
 import {
   type CrdCondition,

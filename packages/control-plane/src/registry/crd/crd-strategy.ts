@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
-import type { Strategy } from "../strategy.js";
-import { timestamp } from "../write/object-layout.js";
+import { timestamp } from "../../apply/object-layout.js";
+import type { Strategy } from "../../kinds/strategy.js";
 import { validateCrd, validateCrdStatus, validateCrdUpdate } from "./crd-validation.js";
 import {
   CLEANUP_FINALIZER,

@@ -1,8 +1,8 @@
-import { deepEqual, type Json } from "../../schema/json.js";
-import { addErrors, fieldErrors } from "../error-budget.js";
-import { forbiddenField, invalidValue, notSupported, Printed, required } from "../field-error.js";
-import { dns1035Label, dnsSubdomain } from "../metadata/name-rules.js";
-import type { FieldError } from "../status-error.js";
+import { addErrors, fieldErrors } from "../../api/error-budget.js";
+import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../api/field-error.js";
+import { deepEqual, type Json } from "../../api/json.js";
+import { dns1035Label, dnsSubdomain } from "../../api/metadata/name-rules.js";
+import type { FieldError } from "../../api/status-error.js";
 import { validateCrdSchema } from "./crd-schema-validation.js";
 import { validateColumns, validateScale, validateSelectableFields } from "./crd-version-validation.js";
 import {

@@ -1,7 +1,7 @@
-import type { Schema } from "../../schema/schema.js";
-import { addErrors, fieldErrors } from "../error-budget.js";
-import { duplicate, invalidValue, required, tooMany } from "../field-error.js";
-import type { FieldError } from "../status-error.js";
+import { addErrors, fieldErrors } from "../../api/error-budget.js";
+import { duplicate, invalidValue, required, tooMany } from "../../api/field-error.js";
+import type { FieldError } from "../../api/status-error.js";
+import type { Schema } from "../../facts/schema.js";
 import type { CrdVersion } from "./custom-resource-definition.js";
 
 const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TestPlane } from "../test-plane.js";
+import { TestPlane } from "../plane.testing.js";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";

@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "setpoint";
+import { invalidValue } from "../../api/field-error.js";
+import { goTypeName, goValue } from "../../api/go-format.js";
+import { asJson, isObject, type Json, type JsonObject } from "../../api/json.js";
+import type { FieldError } from "../../api/status-error.js";
 import { ruleTree } from "../../cel/schema/rule-tree.js";
 import { validateRules } from "../../cel/schema/rule-validation.js";
+import type { Column } from "../../facts/column.js";
 import type { Facts } from "../../facts/facts.js";
+import type { Schema } from "../../facts/schema.js";
+import type { Conversion, ObjectShape, ResourceDefinition, Subresource } from "../../kinds/resource-definition.js";
 import {
   coerceCustomResource,
   completeSchema,
@@ -10,13 +17,6 @@ import {
   validateStatus,
 } from "../../schema/custom-resource.js";
 import { applyDefaults } from "../../schema/defaulting.js";
-import { goTypeName, goValue } from "../../schema/go-format.js";
-import { isObject, type Json, type JsonObject } from "../../schema/json.js";
-import type { Schema } from "../../schema/schema.js";
-import { invalidValue } from "../field-error.js";
-import type { Column, Conversion, ObjectShape, ResourceDefinition, Subresource } from "../resource-definition.js";
-import type { FieldError } from "../status-error.js";
-import { asJson } from "../write/field-ownership.js";
 import type { CrdVersion, CustomResourceDefinition } from "./custom-resource-definition.js";
 
 /** In the order in which the real server lists them. */

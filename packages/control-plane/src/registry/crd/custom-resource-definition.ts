@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import type { Schema } from "../../schema/schema.js";
+import type { Schema } from "../../facts/schema.js";
 
 /** The parts of a CustomResourceDefinition that this server looks at. */
 export interface CustomResourceDefinition extends KubeObject {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
-import type { ResourceCatalog } from "../catalog.js";
+import type { ApiRequest, ApiResponse } from "../../api/api-request.js";
+import { partsOf } from "../../api/request-info.js";
+import { methodNotAllowed, unknownResource } from "../../api/status-error.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
 import { headerOf } from "../endpoint.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, parseAccept, wantsPretty } from "../negotiation/accept.js";
 import { answer, JSON_HEADERS, pageNotFound } from "../negotiation/answer.js";
-import { partsOf } from "../request-info.js";
-import { methodNotAllowed, unknownResource } from "../status-error.js";
 import {
   aggregatedDiscovery,
   legacyGroupDocument,

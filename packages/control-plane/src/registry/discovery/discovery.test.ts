@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TestPlane } from "../test-plane.js";
+import { TestPlane } from "../plane.testing.js";
 
 const V2 = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json" };
 

@@ -1,6 +1,6 @@
-import type { ResourceCatalog } from "../catalog.js";
-import { apiVersionOf, type CatalogGroup, type CatalogVersion } from "../catalog.js";
-import type { ResourceDefinition, Subresource } from "../resource-definition.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
+import { apiVersionOf, type CatalogGroup, type CatalogVersion } from "../../kinds/catalog.js";
+import type { ResourceDefinition, Subresource } from "../../kinds/resource-definition.js";
 
 /** The aggregated documents: everything that `/api` or `/apis` serve, in one answer. */
 export function aggregatedDiscovery(groups: readonly CatalogGroup[]): object {

@@ -1,5 +1,5 @@
+import type { ResourceCatalog } from "../../kinds/catalog.js";
 import type { Change, Storage } from "../../storage/storage.js";
-import type { ResourceCatalog } from "../catalog.js";
 
 export type ChangeListener = (changes: readonly Change[]) => void;
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
+import { timestamp } from "../../apply/object-layout.js";
 import type { Change } from "../../storage/storage.js";
 import { nextStatus } from "../crd/crd-status.js";
 import { CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
-import { timestamp } from "../write/object-layout.js";
 import { changeStatus } from "./plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TestPlane } from "../test-plane.js";
+import { TestPlane } from "../plane.testing.js";
 import { advertisedAddress, KubernetesService } from "./kubernetes-service.js";
 
 const SERVICE = "/api/v1/namespaces/default/services/kubernetes";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TestPlane } from "../test-plane.js";
+import { TestPlane } from "../plane.testing.js";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -1,10 +1,10 @@
 import type { KubeObject } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
-import { deepEqual, type Json } from "../../schema/json.js";
+import { deepEqual, type Json } from "../../api/json.js";
+import { StatusError } from "../../api/status-error.js";
+import { timestamp } from "../../apply/object-layout.js";
 import type { Change, StoredObject } from "../../storage/storage.js";
-import { StatusError } from "../status-error.js";
 import { tracked } from "../write/field-ownership.js";
-import { timestamp } from "../write/object-layout.js";
 import { update } from "../write/update.js";
 import { removeAll } from "./content-removal.js";
 import { type NamespaceCondition, namespaceFindings, withFindings } from "./namespace-conditions.js";

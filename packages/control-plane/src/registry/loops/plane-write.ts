@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { OwnerReference } from "setpoint/kinds";
+import { StatusError } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { type Propagation, parseDeleteOptions } from "../query/delete-options.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { StatusError } from "../status-error.js";
 import { remove } from "../write/delete.js";
 import { tracked } from "../write/field-ownership.js";
 import { update } from "../write/update.js";

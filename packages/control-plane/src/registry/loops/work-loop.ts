@@ -1,10 +1,16 @@
 import { setMaxListeners } from "node:events";
 import type { Clock } from "setpoint/clock";
+import type { Change } from "../../storage/storage.js";
 import type { WriteEnvironment } from "../write/write-request.js";
 
 /** What the plane's own loops need. */
 export interface LoopEnvironment extends WriteEnvironment {
   readonly log: LoopLog;
+}
+
+/** A loop of the plane's own: it hears of every change, and works on what concerns it. */
+export interface RegistryLoop extends AsyncDisposable {
+  onChanges(changes: readonly Change[]): void;
 }
 
 const FIRST_RETRY_MS = 100;

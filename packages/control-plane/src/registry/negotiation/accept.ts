@@ -1,4 +1,4 @@
-import { notAcceptable, StatusError } from "../status-error.js";
+import { notAcceptable, StatusError } from "../../api/status-error.js";
 
 /** What an answer looks like. */
 export interface Representation {

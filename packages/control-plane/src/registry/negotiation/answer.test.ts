@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Warnings } from "../error-budget.js";
+import { Warnings } from "../../api/error-budget.js";
 import { answer, withWarnings } from "./answer.js";
 
 const warned = (...texts: readonly string[]): readonly string[] => {

@@ -1,9 +1,9 @@
-import type { ApiResponse } from "../../http/api-request.js";
+import type { ApiResponse } from "../../api/api-request.js";
+import type { Warnings } from "../../api/error-budget.js";
+import type { StatusError } from "../../api/status-error.js";
+import { yaml } from "../../api/yaml.js";
 import { encodeStatus } from "../../protobuf/status-message.js";
-import { yaml } from "../../yaml.js";
 import { MAX_YAML_DEPTH } from "../body/yaml-depth.js";
-import type { Warnings } from "../error-budget.js";
-import type { StatusError } from "../status-error.js";
 import { JSON_ANSWER, type Representation } from "./accept.js";
 
 const encoder = new TextEncoder();

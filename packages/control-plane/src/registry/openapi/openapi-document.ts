@@ -1,7 +1,7 @@
 import type { Facts } from "../../facts/facts.js";
-import type { Schema } from "../../schema/schema.js";
-import type { CatalogVersion } from "../catalog.js";
-import type { ResourceDefinition } from "../resource-definition.js";
+import type { Schema } from "../../facts/schema.js";
+import type { CatalogVersion } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { withFieldDescriptions } from "./metadata-descriptions.js";
 import { reference, resourcePaths } from "./openapi-paths.js";
 import { META } from "./operation-name.js";

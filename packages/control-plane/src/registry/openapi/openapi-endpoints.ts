@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { ApiRequest, ApiResponse } from "../../api/api-request.js";
 import type { Facts } from "../../facts/facts.js";
-import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
-import type { CatalogVersion, ResourceCatalog } from "../catalog.js";
+import type { CatalogVersion, ResourceCatalog } from "../../kinds/catalog.js";
 import { headerOf } from "../endpoint.js";
 import { COMMON_HEADERS, text } from "../negotiation/answer.js";
 import { listDocument, openApiDocument } from "./openapi-document.js";

@@ -1,4 +1,4 @@
-import type { ResourceDefinition, Subresource } from "../resource-definition.js";
+import type { ResourceDefinition, Subresource } from "../../kinds/resource-definition.js";
 import { article, META, operationId, tagOf } from "./operation-name.js";
 
 /** Query parameters by verb, with their types: clients look here for what the server understands. */

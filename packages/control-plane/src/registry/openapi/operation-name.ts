@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from "../resource-definition.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 
 export const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 

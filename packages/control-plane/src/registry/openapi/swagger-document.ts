@@ -1,6 +1,6 @@
 import type { Facts } from "../../facts/facts.js";
-import type { CatalogGroup } from "../catalog.js";
-import type { ResourceDefinition } from "../resource-definition.js";
+import type { CatalogGroup } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { withFieldDescriptions } from "./metadata-descriptions.js";
 import { customComponentName } from "./openapi-document.js";
 import { META } from "./operation-name.js";

@@ -1,5 +1,5 @@
+import type { ResourceDefinition, Subresource } from "../../kinds/resource-definition.js";
 import { mediaTypesOf, STREAMED_TYPES } from "../negotiation/accept.js";
-import type { ResourceDefinition, Subresource } from "../resource-definition.js";
 import { article, META, operationId, tagOf } from "./operation-name.js";
 import { body, DELETING, definitionRef, inPath, LISTING, query, shared, WRITING } from "./swagger-parameters.js";
 

@@ -1,4 +1,4 @@
-import type { Schema } from "../../schema/schema.js";
+import type { Schema } from "../../facts/schema.js";
 import { META } from "./operation-name.js";
 import { definitionRef } from "./swagger-parameters.js";
 

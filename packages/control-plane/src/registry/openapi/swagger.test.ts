@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WireReader } from "../../protobuf/wire-reader.js";
-import { TestPlane } from "../test-plane.js";
+import { TestPlane } from "../plane.testing.js";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";

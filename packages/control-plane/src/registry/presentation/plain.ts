@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
-import { apiVersionOf } from "../catalog.js";
+import { apiVersionOf } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { headOf } from "../read/served-form.js";
-import type { ResourceDefinition } from "../resource-definition.js";
 import { bytesOf, CLOSING_BRACE, EVENT_HEADS, type Presentation } from "./presentation.js";
 
 const OPENING_BRACE = bytesOf("{");

@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
-import { apiVersionOf } from "../catalog.js";
+import { cellsOf } from "../../builtin/table/cells.js";
+import { apiVersionOf } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { ServedObject } from "../read/served-form.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { cellsOf } from "../table/cells.js";
 import { partialObjectMetadata } from "./partial-metadata.js";
 import { bytesOf, CLOSING_BRACE, EVENT_HEADS, type Presentation } from "./presentation.js";
 

@@ -1,8 +1,8 @@
-import { isArray, isObject } from "../../schema/json.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { invalidValue, notSupported } from "../../api/field-error.js";
+import { isArray, isObject } from "../../api/json.js";
+import { badRequest, type FieldError, invalid } from "../../api/status-error.js";
 import { TYPE_META } from "../body/request-document.js";
-import { fieldErrors } from "../error-budget.js";
-import { invalidValue, notSupported } from "../field-error.js";
-import { badRequest, type FieldError, invalid } from "../status-error.js";
 import { parseBoolean, parseInteger } from "./query-value.js";
 
 export type Propagation = "Orphan" | "Background" | "Foreground";

@@ -1,6 +1,6 @@
-import { fieldErrors } from "../error-budget.js";
-import { forbiddenField, notSupported } from "../field-error.js";
-import { badRequest, type FieldError, invalid } from "../status-error.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { forbiddenField, notSupported } from "../../api/field-error.js";
+import { badRequest, type FieldError, invalid } from "../../api/status-error.js";
 import { parseBoolean, parseInteger } from "./query-value.js";
 
 /** The query of a list or a watch. */

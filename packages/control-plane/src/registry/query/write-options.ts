@@ -1,7 +1,7 @@
-import { fieldErrors } from "../error-budget.js";
-import { forbiddenField, notSupported, required } from "../field-error.js";
-import { validateFieldManager } from "../metadata/object-meta-validation.js";
-import { type FieldError, invalid } from "../status-error.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { forbiddenField, notSupported, required } from "../../api/field-error.js";
+import { validateFieldManager } from "../../api/metadata/object-meta-validation.js";
+import { type FieldError, invalid } from "../../api/status-error.js";
 import { parseBoolean } from "./query-value.js";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";

@@ -1,5 +1,5 @@
-import { goSyntaxError } from "../body/json-syntax.js";
-import { badRequest } from "../status-error.js";
+import { badRequest } from "../../api/status-error.js";
+import { goSyntaxError } from "../../schema/json-syntax.js";
 
 /** Where a paged list goes on: the first key not yet shown, and the revision that all its pages are read at. */
 export interface ContinueToken {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TestPlane } from "../test-plane.js";
+import { TestPlane } from "../plane.testing.js";
 
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };

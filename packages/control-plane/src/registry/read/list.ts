@@ -1,9 +1,9 @@
 import type { Clock } from "setpoint/clock";
+import { badRequest, expired, tooLargeResourceVersion } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { Snapshot, Storage, StoredObject } from "../../storage/storage.js";
 import type { ListMetadata } from "../presentation/presentation.js";
 import { type ListOptions, parseResourceVersion } from "../query/list-options.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { badRequest, expired, tooLargeResourceVersion } from "../status-error.js";
 import { decodeContinue, encodeContinue } from "./continue-token.js";
 import type { ObjectFilter } from "./object-filter.js";
 import { type ServedObject, served, servedAll } from "./served-form.js";

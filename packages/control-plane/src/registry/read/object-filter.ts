@@ -1,9 +1,9 @@
 import type { KubeObject } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
-import type { ResourceDefinition } from "../resource-definition.js";
+import { badRequest } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { type FieldTerm, parseFieldSelector } from "../selectors/field-selector.js";
 import { everything, type LabelSelector, parseLabelSelector } from "../selectors/label-selector.js";
-import { badRequest } from "../status-error.js";
 
 /** Which objects of a resource a list, watch or deletecollection is about, its namespace apart. */
 export interface ObjectFilter {

@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
-import type { ApiResponse } from "../../http/api-request.js";
+import type { ApiResponse } from "../../api/api-request.js";
+import { badRequest, notFound, StatusError, unexpected } from "../../api/status-error.js";
 import { headerOf, type ReadCall } from "../endpoint.js";
 import { answer, answerBytes, JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
@@ -7,7 +8,6 @@ import { plainPresentation } from "../presentation/plain.js";
 import type { Presentation } from "../presentation/presentation.js";
 import { type IncludeObject, tablePresentation } from "../presentation/table.js";
 import { type ListOptions, parseListOptions, unparsableResourceVersion } from "../query/list-options.js";
-import { badRequest, notFound, StatusError, unexpected } from "../status-error.js";
 import { storageKey } from "../write/write-request.js";
 import { atLeast, type ListPage, list } from "./list.js";
 import { objectFilter } from "./object-filter.js";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
+import { apiVersionOf } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
-import { apiVersionOf } from "../catalog.js";
-import type { ResourceDefinition } from "../resource-definition.js";
 
 /** An object as one version of its resource shows it. */
 export interface ServedObject {

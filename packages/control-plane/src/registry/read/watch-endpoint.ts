@@ -1,11 +1,11 @@
-import type { ApiResponse } from "../../http/api-request.js";
-import { isWebSocketRequest } from "../../http/websocket/handshake.js";
+import type { ApiResponse } from "../../api/api-request.js";
+import { notAcceptable, unexpected } from "../../api/status-error.js";
+import { isWebSocketRequest } from "../../websocket/handshake.js";
 import type { ReadCall } from "../endpoint.js";
 import { STREAMED_TYPES } from "../negotiation/accept.js";
 import { JSON_HEADERS } from "../negotiation/answer.js";
 import { metadataPresentation } from "../presentation/partial-metadata.js";
 import { parseListOptions, unparsableResourceVersion } from "../query/list-options.js";
-import { notAcceptable, unexpected } from "../status-error.js";
 import { objectFilter } from "./object-filter.js";
 import { presentationOf } from "./read-endpoints.js";
 import { watch } from "./watch.js";

@@ -1,11 +1,11 @@
 import type { Clock, Random } from "setpoint/clock";
+import { expired, internalError, type Status, StatusError } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { Change, Storage, StoredObject } from "../../storage/storage.js";
 import { StorageExpired } from "../../storage/storage-error.js";
 import { CRD_STORAGE } from "../crd/custom-resource-definition.js";
 import { bytesOf, type EventType, type Presentation } from "../presentation/presentation.js";
 import type { ListOptions } from "../query/list-options.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { expired, internalError, type Status, StatusError } from "../status-error.js";
 import { atLeast } from "./list.js";
 import type { ObjectFilter } from "./object-filter.js";
 import { type ServedObject, served, servedNow } from "./served-form.js";

@@ -3,7 +3,7 @@ import { systemRandom } from "setpoint/clock";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";
-import { openWebSocket, type WebSocketAnswer } from "../../http/websocket/websocket-client.testing.js";
+import { openWebSocket, type WebSocketAnswer } from "../../websocket/websocket-client.testing.js";
 
 const TOKEN = "of-the-administrator";
 const WATCH = "/api/v1/namespaces/kube-public/configmaps?watch=true";

@@ -1,7 +1,7 @@
 import type { Clock } from "setpoint/clock";
-import type { ApiRequest, ApiResponse } from "../../http/api-request.js";
-import { answerWebSocket, NO_PROTOCOL } from "../../http/websocket/handshake.js";
-import { WebSocketConnection } from "../../http/websocket/websocket.js";
+import type { ApiRequest, ApiResponse } from "../../api/api-request.js";
+import { answerWebSocket, NO_PROTOCOL } from "../../websocket/handshake.js";
+import { WebSocketConnection } from "../../websocket/websocket.js";
 import type { WatchStream } from "./watch-stream.js";
 
 const NEWLINE = 0x0a;

@@ -1,4 +1,4 @@
-import { badRequest } from "../status-error.js";
+import { badRequest } from "../../api/status-error.js";
 
 export interface FieldTerm {
   readonly field: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StatusError } from "../status-error.js";
+import { StatusError } from "../../api/status-error.js";
 import { parseLabelSelector } from "./label-selector.js";
 
 function matches(selector: string, labels: Readonly<Record<string, string>>): boolean {

@@ -1,7 +1,7 @@
-import { fieldErrors } from "../error-budget.js";
-import { invalidValue } from "../field-error.js";
-import { labelValue, qualifiedName } from "../metadata/name-rules.js";
-import { aggregate, badRequest, type FieldError } from "../status-error.js";
+import { fieldErrors } from "../../api/error-budget.js";
+import { invalidValue } from "../../api/field-error.js";
+import { labelValue, qualifiedName } from "../../api/metadata/name-rules.js";
+import { aggregate, badRequest, type FieldError } from "../../api/status-error.js";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
+import { badRequest } from "../../api/status-error.js";
 import type { Endpoint } from "../endpoint.js";
-import { badRequest } from "../status-error.js";
 import { bindingEndpoint } from "./pod-binding.js";
 import { evictionEndpoint } from "./pod-eviction.js";
 import { logEndpoint } from "./pod-log.js";

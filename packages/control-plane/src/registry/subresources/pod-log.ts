@@ -1,11 +1,11 @@
 import type { KubeObject } from "setpoint";
 import type { Pod } from "setpoint/kinds/v1";
-import type { ApiResponse } from "../../http/api-request.js";
+import type { ApiResponse } from "../../api/api-request.js";
+import { badRequest } from "../../api/status-error.js";
 import type { ResourceCall } from "../endpoint.js";
 import { COMMON_HEADERS } from "../negotiation/answer.js";
 import { readObjectOf } from "../read/read-endpoints.js";
 import { WatchStream } from "../read/watch-stream.js";
-import { badRequest } from "../status-error.js";
 import { storageKey } from "../write/write-request.js";
 import { containerLog, formatLog, isLogComplete, type LogLine, type LogSelection } from "./container-log.js";
 

@@ -1,4 +1,4 @@
-import type { ApiResponse } from "../../http/api-request.js";
+import type { ApiResponse } from "../../api/api-request.js";
 import type { ResourceCall } from "../endpoint.js";
 import { answer } from "../negotiation/answer.js";
 

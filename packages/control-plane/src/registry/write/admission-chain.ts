@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import type { AdmissionAttributes } from "../../admission/admission.js";
+import type { AdmissionAttributes } from "./admission.js";
 import type { WriteEnvironment, WriteRequest } from "./write-request.js";
 
 type Operation = AdmissionAttributes["operation"];

@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
+import { unexpected } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject, Write } from "../../storage/storage.js";
 import { StorageTooLarge } from "../../storage/storage-error.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { unexpected } from "../status-error.js";
 import type { WriteEnvironment } from "./write-request.js";
 
 /** What etcd takes in one request. */

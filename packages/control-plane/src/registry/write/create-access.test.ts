@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { AccessAttributes } from "../../auth/user.js";
-import { TestPlane } from "../test-plane.js";
+import type { AccessAttributes } from "../../api/user.js";
+import { TestPlane } from "../plane.testing.js";
 
 const APPLY = "application/apply-patch+yaml";
 const CONFIG_MAP = "/api/v1/namespaces/default/configmaps/x";

@@ -1,12 +1,7 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
-import { zeroStruct } from "../../schema/go-struct.js";
-import { StorageConflict } from "../../storage/storage-error.js";
-import { apiVersionOf } from "../catalog.js";
-import { subdomainName } from "../metadata/name-rules.js";
-import { validateKubernetesFinalizers, validateObjectMeta } from "../metadata/object-meta-validation.js";
-import { withoutDuplicateOwners } from "../metadata/owner-references.js";
-import { isStorageVersion, markCurrent, type ServedObject, served, servedNow } from "../read/served-form.js";
-import type { ResourceDefinition } from "../resource-definition.js";
+import { subdomainName } from "../../api/metadata/name-rules.js";
+import { validateKubernetesFinalizers, validateObjectMeta } from "../../api/metadata/object-meta-validation.js";
+import { withoutDuplicateOwners } from "../../api/metadata/owner-references.js";
 import {
   alreadyExists,
   badRequest,
@@ -14,13 +9,18 @@ import {
   generateNameConflict,
   invalid,
   unexpected,
-} from "../status-error.js";
+} from "../../api/status-error.js";
+import { laidOut, laidOutMetadata, timestamp } from "../../apply/object-layout.js";
+import { apiVersionOf } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import { zeroStruct } from "../../schema/go-struct.js";
+import { StorageConflict } from "../../storage/storage-error.js";
+import { isStorageVersion, markCurrent, type ServedObject, served, servedNow } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
 import { defaulted } from "./decoded-object.js";
 import { tracked } from "./field-ownership.js";
 import { generatedName, newUid } from "./identity.js";
-import { laidOut, laidOutMetadata, timestamp } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
 const NAME_ATTEMPTS = 8;

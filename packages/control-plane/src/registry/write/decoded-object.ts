@@ -1,15 +1,15 @@
 import type { KubeObject } from "setpoint";
+import { invalidValue } from "../../api/field-error.js";
+import { isArray, isObject, type JsonObject } from "../../api/json.js";
+import { badRequest, invalid } from "../../api/status-error.js";
+import { apiVersionOf } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { DecodingError } from "../../schema/go-decoding.js";
-import { isArray, isObject, type JsonObject } from "../../schema/json.js";
 import { type FieldFinding, inDocumentOrder, unknownField, warningsOf } from "../body/field-findings.js";
 import { contentTypeOf, readObject } from "../body/request-document.js";
-import { apiVersionOf } from "../catalog.js";
 import type { ResourceCall } from "../endpoint.js";
-import { invalidValue } from "../field-error.js";
 import type { FieldValidation } from "../query/write-options.js";
 import { isStorageVersion } from "../read/served-form.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { badRequest, invalid } from "../status-error.js";
 
 /** What a client sent as an object of this kind: checked, pruned, with its defaults. Throws a 400 for what is none. */
 export function decodedObject(call: ResourceCall, fieldValidation: FieldValidation): KubeObject {

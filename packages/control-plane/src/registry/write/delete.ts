@@ -1,14 +1,13 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
-import { deepEqual } from "../../schema/json.js";
+import { asJson, deepEqual } from "../../api/json.js";
+import { conflict, notFound } from "../../api/status-error.js";
+import { laidOut, timestamp } from "../../apply/object-layout.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { StorageConflict } from "../../storage/storage-error.js";
 import type { DeleteOptions } from "../query/delete-options.js";
 import { markCurrent, type ServedObject, served } from "../read/served-form.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { conflict, notFound } from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
-import { asJson } from "./field-ownership.js";
-import { laidOut, timestamp } from "./object-layout.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
 export interface DeleteResult {

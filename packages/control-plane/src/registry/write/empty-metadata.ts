@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import { isObject, type JsonObject } from "../../schema/json.js";
+import { isObject, type JsonObject } from "../../api/json.js";
 
 const PARTS = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { internalError } from "../status-error.js";
+import { internalError } from "../../api/status-error.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 

@@ -1,10 +1,10 @@
 import type { KubeObject } from "setpoint";
+import { asJson, deepEqual, type Json } from "../../api/json.js";
 import type { WriteContext } from "../../apply/field-manager.js";
 import { trackUpdate } from "../../apply/field-manager.js";
 import { type FieldSet, setOf } from "../../apply/field-set.js";
-import { deepEqual, type Json, type JsonObject } from "../../schema/json.js";
-import { apiVersionOf, type ResourceCatalog } from "../catalog.js";
-import type { ResourceDefinition } from "../resource-definition.js";
+import { apiVersionOf, type ResourceCatalog } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { WriteEnvironment, WriteRequest } from "./write-request.js";
 
 /** What server-side apply and the tracking of updates need to know of a write. */
@@ -68,11 +68,4 @@ export function withoutIdleTimes(object: KubeObject, old: KubeObject): KubeObjec
   if (!isIdle) return object;
   const settled = { ...object, metadata: { ...object.metadata, managedFields: before } };
   return deepEqual(asJson(settled), asJson(old)) ? settled : object;
-}
-
-/** Objects are JSON; their types merely say more. */
-export function asJson<Value extends KubeObject | undefined>(
-  object: Value,
-): Value extends undefined ? undefined : JsonObject {
-  return object as unknown as Value extends undefined ? undefined : JsonObject;
 }

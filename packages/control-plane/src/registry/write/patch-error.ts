@@ -1,7 +1,7 @@
-import { goValue } from "../../schema/go-format.js";
-import { isObject, type Json, type JsonObject } from "../../schema/json.js";
-import { invalidValue } from "../field-error.js";
-import { invalid, type StatusError } from "../status-error.js";
+import { invalidValue } from "../../api/field-error.js";
+import { goValue } from "../../api/go-format.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
+import { invalid, type StatusError } from "../../api/status-error.js";
 
 /**
  * The patch applies, but what comes of it cannot be read. The objects that the patch went into are shown in the order of

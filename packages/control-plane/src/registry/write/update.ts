@@ -1,24 +1,24 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
-import { goQuote } from "../../schema/go-format.js";
-import { deepEqual, type Json } from "../../schema/json.js";
+import { invalidValue } from "../../api/field-error.js";
+import { goQuote } from "../../api/go-format.js";
+import { asJson, deepEqual, type Json } from "../../api/json.js";
+import { validateObjectMetaUpdate } from "../../api/metadata/object-meta-validation.js";
+import { withoutDuplicateOwners } from "../../api/metadata/owner-references.js";
+import { badRequest, conflict, invalid, notFound, unexpected } from "../../api/status-error.js";
+import { laidOut } from "../../apply/object-layout.js";
+import { apiVersionOf } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { StorageConflict } from "../../storage/storage-error.js";
-import { apiVersionOf } from "../catalog.js";
-import { invalidValue } from "../field-error.js";
-import { validateObjectMetaUpdate } from "../metadata/object-meta-validation.js";
-import { withoutDuplicateOwners } from "../metadata/owner-references.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
-import type { ResourceDefinition } from "../resource-definition.js";
-import { badRequest, conflict, invalid, notFound, unexpected } from "../status-error.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
 import { metadataErrors, preparedForCreate, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
 import { limitedToEndpoint } from "./endpoint-part.js";
-import { asJson, withoutIdleTimes } from "./field-ownership.js";
-import { laidOut } from "./object-layout.js";
+import { withoutIdleTimes } from "./field-ownership.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
 export interface UpdateResult {

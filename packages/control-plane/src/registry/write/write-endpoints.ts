@@ -1,4 +1,5 @@
-import type { ApiResponse } from "../../http/api-request.js";
+import type { ApiResponse } from "../../api/api-request.js";
+import { badRequest, StatusError, unsupportedMediaType } from "../../api/status-error.js";
 import { decodeProtobufBody } from "../../protobuf/request-body.js";
 import { contentTypeOf, readDocument } from "../body/request-document.js";
 import type { ResourceCall } from "../endpoint.js";
@@ -8,7 +9,6 @@ import { type DeleteOptions, parseDeleteOptions } from "../query/delete-options.
 import { parseListOptions } from "../query/list-options.js";
 import { managerOf, parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { listAnswer, listPage, presentationOf, presentObject, userAgentOf } from "../read/read-endpoints.js";
-import { badRequest, StatusError, unsupportedMediaType } from "../status-error.js";
 import { create } from "./create.js";
 import { decodedObject } from "./decoded-object.js";
 import { remove } from "./delete.js";

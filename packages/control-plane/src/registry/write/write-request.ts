@@ -1,9 +1,9 @@
 import type { Clock, Random } from "setpoint/clock";
-import type { AdmissionPlugin } from "../../admission/admission.js";
-import type { UserInfo } from "../../auth/user.js";
+import type { UserInfo } from "../../api/user.js";
+import type { ResourceCatalog } from "../../kinds/catalog.js";
+import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { Storage } from "../../storage/storage.js";
-import type { ResourceCatalog } from "../catalog.js";
-import type { ResourceDefinition } from "../resource-definition.js";
+import type { AdmissionPlugin } from "./admission.js";
 
 /** Who writes what where, and how. The same for every kind of write. */
 export interface WriteRequest {

@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from "setpoint/kinds/apps/v1";
 import type { PodTemplateSpec } from "setpoint/kinds/v1";
-import { deepEqual, type JsonObject } from "../../schema/json.js";
+import { deepEqual, type JsonObject } from "../../api/json.js";
 import { controllerReference } from "../owner-claims.js";
 import { templateHash } from "../template-hash.js";
 import {

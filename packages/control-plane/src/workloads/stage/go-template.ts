@@ -1,4 +1,4 @@
-import { field, isObject } from "../../schema/json.js";
+import { field, isObject } from "../../api/json.js";
 
 /** What a template calls by name: `Now`, `Quote`, … */
 export type TemplateFunctions = Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;

@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
 import { jsonValue } from "../../admission/expressions/json-value.js";
+import type { Json } from "../../api/json.js";
 import { compile } from "../../cel/compilation.js";
 import { Budget, BudgetExceeded } from "../../cel/evaluation/budget.js";
 import { Program } from "../../cel/evaluation/program.js";
@@ -7,7 +8,6 @@ import { kubernetesLibrary } from "../../cel/functions/library.js";
 import { IssueError } from "../../cel/syntax/issue.js";
 import { DYN } from "../../cel/types/type.js";
 import { type CelValue, Failure } from "../../cel/values/value.js";
-import type { Json } from "../../schema/json.js";
 import { valuesAt } from "./jq-path.js";
 import type { StageExpression, StageRequirement, ValueFrom } from "./stage.js";
 

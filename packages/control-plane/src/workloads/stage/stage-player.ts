@@ -1,7 +1,7 @@
 import type { JsonObject, Kind, KubeObject, ReconcileContext } from "setpoint";
 import type { JsonPatchOperation, Patch } from "setpoint/client";
 import type { Clock, Random } from "setpoint/clock";
-import { yaml } from "../../yaml.js";
+import { yaml } from "../../api/yaml.js";
 import { renderTemplate, type TemplateFunctions } from "./go-template.js";
 import type { Stage, StageFinalizers, StagePatch, StageStep } from "./stage.js";
 import { StageExpressions } from "./stage-expressions.js";

@@ -1,0 +1,38 @@
+import type { Duplex } from "node:stream";
+import type { UserInfo } from "./user.js";
+
+/** A request as the layers above the wire see it, whether it came over TLS or in-process. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Decoded path, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The whole body, within the size limit and already gunzipped. Empty where there was none. */
+  readonly body: Uint8Array;
+  /** What TLS knows of the caller; undefined in-process and without a client certificate. */
+  readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** Who the server found to make the request, before it read the body; undefined where nobody has looked yet. */
+  readonly user?: UserInfo;
+  /** What the caller would have this connection speak from now on (`Upgrade`); undefined where that cannot be done. */
+  readonly upgrade?: string;
+  /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */
+  readonly isInProcess: boolean;
+  /** Aborted when the caller goes away or the server stops. May serve several requests: take listeners off again. */
+  readonly signal: AbortSignal;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** A stream is written as it comes, with back-pressure; its iterator is returned when the caller goes away. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** With status 101, which only a request with `upgrade` may have: speaks on the connection until it is over. */
+  readonly takeOver?: (connection: Duplex) => Promise<void>;
+}
+
+export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse>;
+
+/** What is known of a request before its body is read. */
+export type RequestHead = Omit<ApiRequest, "body">;

@@ -1,0 +1,73 @@
+import type { KubeObject } from "setpoint";
+
+/** A value as JSON.parse gives it. Functions over it never change their arguments and may share parts of them. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** An object under construction: only its maker holds it. */
+export type MutableJsonObject = Record<string, Json>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isArray(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The object's own field; what stands on `Object.prototype` is no field. */
+export function field(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Sets a field that the request named: `__proto__` becomes an ordinary field, not the prototype. */
+export function setField(object: MutableJsonObject, key: string, value: Json): void {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** A copy of the object with one field set. */
+export function withField(object: JsonObject, key: string, value: Json): JsonObject {
+  const copy: MutableJsonObject = { ...object };
+  setField(copy, key, value);
+  return copy;
+}
+
+/** A copy of the object without one field; the object itself where it has none. */
+export function withoutField(object: JsonObject, key: string): JsonObject {
+  if (!Object.hasOwn(object, key)) return object;
+  const copy: MutableJsonObject = { ...object };
+  delete copy[key];
+  return copy;
+}
+
+export function deepEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (isArray(a)) {
+    if (!isArray(b) || a.length !== b.length) return false;
+    for (let index = 0; index < a.length; index++) if (!deepEqual(a[index], b[index])) return false;
+    return true;
+  }
+  if (isArray(b)) return false;
+  let count = 0;
+  for (const key in a) {
+    if (!Object.hasOwn(b, key) || !deepEqual((a as JsonObject)[key], (b as JsonObject)[key])) return false;
+    count++;
+  }
+  for (const _ in b) count--;
+  return count === 0;
+}
+
+/** The same object, typed as the JSON that it is. */
+export function asJson<Value extends KubeObject | undefined>(
+  object: Value,
+): Value extends undefined ? undefined : JsonObject {
+  return object as unknown as Value extends undefined ? undefined : JsonObject;
+}

@@ -1,0 +1,90 @@
+import { isObject, type Json, type JsonObject, type MutableJsonObject } from "../../api/json.js";
+
+/** Fills in one struct. Gives the same object where nothing was missing. */
+export type Defaulter = (object: JsonObject) => JsonObject;
+
+/** Fields that are set where they are absent or null: pointers on the real server. */
+export function whereAbsent(defaults: JsonObject): Defaulter {
+  return filler(defaults, (value) => value === undefined || value === null);
+}
+
+/** Fields that are set where they have Go's zero value too: plain strings and numbers on the real server. */
+export function whereEmpty(defaults: JsonObject): Defaulter {
+  return filler(defaults, (value) => value === undefined || value === null || value === "" || value === 0);
+}
+
+function filler(defaults: JsonObject, isMissing: (value: Json | undefined) => boolean): Defaulter {
+  const entries = Object.entries(defaults);
+  return (object) => {
+    let filled: MutableJsonObject | undefined;
+    for (const [key, value] of entries) if (isMissing(object[key])) (filled ??= { ...object })[key] = value;
+    return filled ?? object;
+  };
+}
+
+/** One after the other. */
+export function all(...defaulters: readonly Defaulter[]): Defaulter {
+  return (object) => defaulters.reduce((filled, each) => each(filled), object);
+}
+
+/** On a field that is an object; a missing one counts as empty where `create` says so. */
+export function within(key: string, defaulter: Defaulter, create = false): Defaulter {
+  return (object) => {
+    const value = object[key] ?? (create ? {} : undefined);
+    if (!isObject(value)) return object;
+    const filled = defaulter(value);
+    return filled === object[key] ? object : { ...object, [key]: filled };
+  };
+}
+
+/** On each object of a list field. */
+export function each(key: string, defaulter: Defaulter): Defaulter {
+  return (object) => {
+    const list = object[key];
+    if (!Array.isArray(list)) return object;
+    const filled = list.map((item: Json) => (isObject(item) ? defaulter(item) : item));
+    return filled.every((item, at) => item === list[at]) ? object : { ...object, [key]: filled };
+  };
+}
+
+/** Only where the object is so. */
+export function when(condition: (object: JsonObject) => boolean, defaulter: Defaulter): Defaulter {
+  return (object) => (condition(object) ? defaulter(object) : object);
+}
+
+/** Without fields that the real server has switched off: it takes them and forgets them. */
+export function without(...names: readonly string[]): Defaulter {
+  return (object) => {
+    if (!names.some((name) => name in object)) return object;
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+  };
+}
+
+/** Lists that are read back as null where nothing is in them. */
+export function nullWhereEmpty(...names: readonly string[]): Defaulter {
+  return (object) => {
+    const empty = names.filter((name) => Array.isArray(object[name]) && (object[name] as readonly Json[]).length === 0);
+    return empty.length === 0 ? object : { ...object, ...Object.fromEntries(empty.map((name) => [name, null])) };
+  };
+}
+
+/**
+ * The older field for one value beside the newer one for several: where they differ the older one wins, and the first of
+ * the newer one fills it in.
+ */
+export function firstOf(
+  one: string,
+  several: string,
+  wrap: (value: Json) => Json,
+  unwrap: (value: Json) => Json,
+): Defaulter {
+  return (object) => {
+    const first = object[one];
+    const list = Array.isArray(object[several]) ? (object[several] as readonly Json[]) : [];
+    const isGiven = first !== undefined && first !== null && first !== "";
+    const isOlder = isGiven && (list.length === 0 || unwrap(list[0]!) !== first);
+    const kept = isOlder ? [wrap(first)] : list;
+    if (kept.length === 0) return object;
+    return { ...object, [one]: unwrap(kept[0]!), [several]: kept };
+  };
+}

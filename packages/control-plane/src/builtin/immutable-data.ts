@@ -1,0 +1,31 @@
+import type { KubeObject } from "setpoint";
+import type { UntypedObject } from "setpoint/kinds";
+import { forbiddenField, invalidValue } from "../api/field-error.js";
+import { deepEqual, type Json } from "../api/json.js";
+import type { FieldError } from "../api/status-error.js";
+
+const SEALED = "field is immutable when `immutable` is set";
+
+/** A config map that calls itself immutable keeps its data, and stays so. */
+export function validateConfigMapUpdate(configMap: KubeObject, old: KubeObject): readonly FieldError[] {
+  return sealErrors(configMap, old, ["data", "binaryData"]);
+}
+
+/** So does a secret, which keeps its type in any case. */
+export function validateSecretUpdate(secret: KubeObject, old: KubeObject): readonly FieldError[] {
+  const { type } = secret as UntypedObject;
+  const isRetyped = type !== (old as UntypedObject).type;
+  return [
+    ...(isRetyped ? [invalidValue("type", type, "field is immutable")] : []),
+    ...sealErrors(secret, old, ["data"]),
+  ];
+}
+
+function sealErrors(object: KubeObject, old: KubeObject, fields: readonly string[]): readonly FieldError[] {
+  const before = old as UntypedObject;
+  const after = object as UntypedObject;
+  if (before.immutable !== true) return [];
+  const broken = after.immutable === true ? [] : ["immutable"];
+  const changed = fields.filter((field) => !deepEqual((before[field] ?? {}) as Json, (after[field] ?? {}) as Json));
+  return [...broken, ...changed].map((field) => forbiddenField(field, SEALED));
+}
