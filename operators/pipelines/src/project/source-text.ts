@@ -11,10 +11,10 @@ export interface SourceText {
   readonly text: string;
   readonly path: string;
   /**
-   * Where each line of the text stands in the file, as `[line, column]`; one entry if the text's lines follow each other in the
-   * file with the same column, as in a SQL file or a YAML block scalar.
+   * The pieces of the text that stand verbatim in the file, sorted: from `offset` on, the text stands at `line` and `column`. Within
+   * a piece a line break leads to the next line of the file, at the piece's column. The first piece begins at 0.
    */
-  readonly lines: readonly (readonly [line: number, column: number])[];
+  readonly origin: readonly (readonly [offset: number, line: number, column: number])[];
 }
 
 /** What a person should know about a file. */
@@ -25,4 +25,25 @@ export interface Problem {
   readonly place?: Place;
   /** True for an error that another file causes, such as a name that is taken: it goes away when that file changes. */
   readonly external?: boolean;
+}
+
+/** A text that stands in one piece, from the given place on. */
+export function sourceText(path: string, text: string, line = 1, column = 1): SourceText {
+  return { text, path, origin: [[0, line, column]] };
+}
+
+/** Where a character of the text stands in its file. */
+export function placeOf({ text, path, origin }: SourceText, offset: number): Place {
+  const end = Math.max(0, Math.min(offset, text.length));
+  const piece = origin.findLast(([start]) => start <= end) ?? [0, 1, 1];
+  const before = text.slice(piece[0], end);
+  const lastBreak = before.lastIndexOf("\n");
+  if (lastBreak === -1) return { path, line: piece[1], column: piece[2] + before.length };
+  const breaks = before.split("\n").length - 1;
+  return { path, line: piece[1] + breaks, column: piece[2] + before.length - lastBreak - 1 };
+}
+
+/** `models/orders.sql:3:7`, as editors and terminals link it. */
+export function placeName({ path, line, column }: Place): string {
+  return `${path}:${line}:${column}`;
 }
