@@ -10,9 +10,9 @@ import { remoteMcpServers } from "./controllers/remote-mcp-servers.js";
 import { removedServers } from "./controllers/server-rows.js";
 import type { ModelTarget, Shared, ToolTarget } from "./controllers/shared.js";
 import { UsageCounts } from "./controllers/usage.js";
-import type { Store, Tool } from "./database/store.js";
+import type { Store } from "./database/store.js";
 import { listModels } from "./discovery/list-models.js";
-import { listTools } from "./discovery/mcp-session.js";
+import { listTools, type ToolList, watchTools } from "./discovery/mcp-session.js";
 import { type Ask, Probes } from "./discovery/probes.js";
 import { Agent } from "./kinds/agent.js";
 import { MCPServer } from "./kinds/mcp-server.js";
@@ -34,7 +34,7 @@ export interface AgentsOptions extends Partial<TranslateSettings> {
   readonly clock?: Clock;
   readonly random?: Random;
   /** How tools are listed: for tests. */
-  readonly ask?: Ask<ToolTarget, readonly Tool[]>;
+  readonly ask?: Ask<ToolTarget, ToolList>;
 }
 
 const REFRESH_MS = 60_000;
@@ -61,7 +61,14 @@ export function agents(options: AgentsOptions): App {
   const shared: Shared = {
     store,
     clock,
-    tools: new Probes({ clock, random, ask }),
+    tools: new Probes({
+      clock,
+      random,
+      ask,
+      watch: async (target, { announcesChanges }, signal, onChanged) => {
+        if (announcesChanges) await watchTools(target, signal, onChanged);
+      },
+    }),
     models: new Probes<ModelTarget, readonly string[]>({ clock, random, ask: listModels }),
     settings: { ...options, ...settings } as unknown as TranslateSettings,
     usage: new UsageCounts(clock),

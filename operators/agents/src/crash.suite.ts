@@ -1,3 +1,4 @@
+import type { TestEnvironment } from "setpoint/testing";
 import { expect } from "vitest";
 import { Agent } from "./kinds/agent.js";
 import { ModelConfig } from "./kinds/model-config.js";
@@ -53,7 +54,7 @@ export async function expectSettled(world: World): Promise<void> {
 export async function crashAfter(writes: Iterable<number>): Promise<void> {
   for (const write of writes) {
     await using world = await World.create();
-    world.env.operator.crashAfterWrite(write);
+    (world.env as TestEnvironment).operator.crashAfterWrite(write);
     await story(world);
     await world.start();
     await world.env.advance("3m");

@@ -2,41 +2,42 @@ import type { KubeObject, NewObject } from "setpoint";
 import { seededRandom } from "setpoint/clock";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
-import { TestEnvironment, type TestEnvironmentOptions } from "setpoint/testing";
-import { type AgentsOptions, agentKinds, agents } from "./agents-app.js";
+import { type AgentsOptions, agents } from "./agents-app.js";
 import type { ToolTarget } from "./controllers/shared.js";
-import { openStore } from "./database/open-store.js";
-import type { Store, Tool } from "./database/store.js";
+import type { Store } from "./database/store.js";
+import type { ToolList } from "./discovery/mcp-session.js";
 import { Agent } from "./kinds/agent.js";
 import { ModelConfig } from "./kinds/model-config.js";
 import { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
+import { type Environment, NS, type Place, virtualPlace } from "./place.testing.js";
 
-export const NS = "test";
+export { NS } from "./place.testing.js";
 
 /** What a server answers in a test: tools, an error, or nothing for ever. */
 export type Answer = readonly string[] | Error | "hang";
 
-/** The operator on an embedded control plane and on virtual time; its tool servers are a table. */
+export const toolList = (...names: readonly string[]): ToolList => ({
+  tools: names.map((name) => ({ name, description: `does ${name}` })),
+  announcesChanges: false,
+});
+
+/** The operator at a place: on an embedded control plane and virtual time, unless given. Its tool servers are a table. */
 export class World implements AsyncDisposable {
-  readonly env: TestEnvironment;
+  readonly env: Environment;
   readonly store: Store;
   /** By URL. */
   readonly answers = new Map<string, Answer>();
   /** Each target that was asked, in order. */
   readonly asked: ToolTarget[] = [];
 
-  private constructor(env: TestEnvironment, store: Store) {
+  private constructor(env: Environment, store: Store) {
     this.env = env;
     this.store = store;
   }
 
-  static async create(options: Partial<AgentsOptions> = {}, more: TestEnvironmentOptions = {}): Promise<World> {
-    const env = await TestEnvironment.create({
-      kinds: [...agentKinds],
-      namespaces: [NS, "other"],
-      ...more,
-    });
-    const store = options.store ?? (await openStore(":memory:", env.clock));
+  static async create(options: Partial<AgentsOptions> = {}, place: Place = virtualPlace): Promise<World> {
+    const env = await place.environment();
+    const store = options.store ?? (await place.store(env.clock));
     const world = new World(env, store);
     await world.start(options);
     return world;
@@ -44,13 +45,13 @@ export class World implements AsyncDisposable {
 
   async start(options: Partial<AgentsOptions> = {}): Promise<void> {
     const { clock } = this.env;
-    const ask = async (target: ToolTarget, signal: AbortSignal): Promise<readonly Tool[]> => {
+    const ask = async (target: ToolTarget, signal: AbortSignal): Promise<ToolList> => {
       this.asked.push(target);
       const answer = this.answers.get(target.url) ?? new Error("connection refused");
       if (answer instanceof Error) throw answer;
       if (answer === "hang")
         await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      return (answer as readonly string[]).map((name) => ({ name, description: `does ${name}` }));
+      return toolList(...(answer as readonly string[]));
     };
     const part = agents({ admission: false, random: seededRandom(1), ask, ...options, clock, store: this.store });
     await this.env.start([part]);
@@ -155,7 +156,23 @@ export class World implements AsyncDisposable {
     return this.env.operator.writes;
   }
 
+  /** What the Deployment controller would say of a Deployment with so many pods. */
+  async setAvailable(name: string, replicas: number): Promise<void> {
+    const { generation = 1 } = (await this.deployment(name))!.metadata;
+    const status = {
+      observedGeneration: generation,
+      replicas,
+      updatedReplicas: replicas,
+      readyReplicas: replicas,
+      availableReplicas: replicas,
+    };
+    const options = { namespace: NS, subresource: "status" } as const;
+    await this.env.client.patch(Deployment, name, { type: "merge", body: { status } }, options);
+    await this.env.idle();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.env[Symbol.asyncDispose]();
+    await this.store[Symbol.asyncDispose]();
   }
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Kind, ObjectOf, ReconcileContext } from "setpoint";
 import type { Clock } from "setpoint/clock";
-import type { Store, Tool } from "../database/store.js";
+import type { Store } from "../database/store.js";
 import type { HttpTarget } from "../discovery/http-exchange.js";
-import type { McpTarget } from "../discovery/mcp-session.js";
+import type { McpTarget, ToolList } from "../discovery/mcp-session.js";
 import type { Probes, ProbeTarget } from "../discovery/probes.js";
 import type { Objects } from "../translate/objects.js";
 import type { TranslateSettings } from "../translate/settings.js";
@@ -16,7 +16,7 @@ export type ModelTarget = ProbeTarget & HttpTarget & { readonly answerList: stri
 export interface Shared {
   readonly store: Store;
   readonly clock: Clock;
-  readonly tools: Probes<ToolTarget, readonly Tool[]>;
+  readonly tools: Probes<ToolTarget, ToolList>;
   readonly models: Probes<ModelTarget, readonly string[]>;
   readonly settings: TranslateSettings;
   readonly usage: UsageCounts;

@@ -66,7 +66,7 @@ export async function discoverTools(
   const result = probes.result(target);
   if (result?.type === "answer") {
     const at = formatTime(result.at);
-    await ctx.effect("store its tools", () => store.replaceTools(id, uid, result.answer, at), { planned: false });
+    await ctx.effect("store its tools", () => store.replaceTools(id, uid, result.answer.tools, at), { planned: false });
   }
   const tools = await store.tools(id);
   if (!result) return { type: "pending", tools };

@@ -1,7 +1,7 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "@setpoint/sqlite";
 import { systemClock } from "setpoint/clock";
 import { afterAll, expect, it } from "vitest";
 import { openStore } from "./open-store.js";
@@ -19,18 +19,34 @@ storeContract(
   },
 );
 
-it("a file that another process holds is waited for, without holding up this one [10]", async () => {
+it("a file that another process holds for three seconds is waited for, without holding up this one [10]", async () => {
   const held = join(folder, "held.db");
   await using store = await openStore(held, systemClock);
-  const other = openDatabase(held);
-  other.exec("BEGIN EXCLUSIVE");
+  const script = `
+    import { openDatabase } from ${JSON.stringify(import.meta.resolve("@setpoint/sqlite"))};
+    const database = openDatabase(process.argv[1]);
+    database.exec("BEGIN EXCLUSIVE");
+    console.log("held");
+    setTimeout(() => { database.exec("COMMIT"); database.close(); }, 3_000);
+  `;
+  const other = spawn(process.execPath, ["--input-type=module", "--eval", script, held], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise((resolve) => other.stdout.once("data", resolve));
   let turns = 0;
+  const exited = new Promise<void>((resolve) => other.once("exit", () => resolve()));
   const writing = store.putAgent({ id: "a", uid: "1", type: "BYO", config: "{}" });
-  while (turns < 5) {
+  let isWritten = false;
+  void writing.then(() => (isWritten = true));
+  while (!isWritten) {
     await systemClock.sleep(20);
     turns++;
   }
-  other.exec("COMMIT");
-  other.close();
   expect(await writing).toBe(true);
+  expect(turns).toBeGreaterThan(5);
+  await exited;
+});
+
+it("a SQLite database with more than one replica is refused", async () => {
+  await expect(openStore(":memory:", systemClock, 2)).rejects.toMatchObject({ code: "AGENTS_DATABASE_SHARED" });
 });

@@ -36,6 +36,9 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
 }
 
+/** Tells of a peer that vanished without a word, on streams that may be silent for long. */
+const KEEP_ALIVE_MS = 60_000;
+
 /** Sends a request on a connection of its own. Rejects with `MCP_UNREACHABLE`, `MCP_TLS`, or the signal's reason. */
 export async function exchange(target: HttpTarget, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   signal.throwIfAborted();
@@ -58,6 +61,7 @@ export async function exchange(target: HttpTarget, request: HttpRequest, signal:
         body: response as AsyncIterable<Uint8Array> & { destroy(): void },
       });
     });
+    sent.setSocketKeepAlive(true, KEEP_ALIVE_MS);
     sent.on("timeout", () => sent.destroy(new Error("no sign of life")));
     sent.on("error", (error) => reject(signal.aborted ? signal.reason : connectionError(error, request.url)));
     sent.end(request.body);

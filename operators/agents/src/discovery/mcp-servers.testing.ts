@@ -20,6 +20,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly requests: IncomingMessage[];
   /** Sessions that are open. */
   sessions(): number;
+  /** Tells every session that the tools changed. */
+  tellChanged(): Promise<void>;
 }
 
 export interface McpServerOptions {
@@ -28,11 +30,14 @@ export interface McpServerOptions {
   readonly pageSize?: number;
   /** Fails the page that begins with this tool. */
   readonly failAt?: number;
+  /** Says that it tells of changes. */
+  readonly announces?: boolean;
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
 }
 
-function mcpServer({ tools, pageSize, failAt }: McpServerOptions): Server {
-  const server = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+function mcpServer({ tools, pageSize, failAt, announces }: McpServerOptions): Server {
+  const capabilities = { tools: announces ? { listChanged: true } : {} };
+  const server = new Server({ name: "test", version: "1" }, { capabilities });
   server.setRequestHandler(ListToolsRequestSchema, (request) => {
     const all = tools().map((tool) => ({ inputSchema: { type: "object" as const }, ...tool }));
     const from = Number(request.params?.cursor ?? 0);
@@ -47,22 +52,30 @@ function mcpServer({ tools, pageSize, failAt }: McpServerOptions): Server {
 /** Streamable HTTP with sessions. */
 export async function startStreamable(options: McpServerOptions): Promise<RunningServer> {
   const transports = new Map<string, StreamableHTTPServerTransport>();
+  const servers = new Map<string, Server>();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const id = request.headers["mcp-session-id"];
     let transport = typeof id === "string" ? transports.get(id) : undefined;
     if (!transport) {
+      const server = mcpServer(options);
       transport = new StreamableHTTPServerTransport({
         sessionIdGenerator: () => randomUUID(),
-        onsessioninitialized: (session) => void transports.set(session, transport!),
-        onsessionclosed: (session) => void transports.delete(session),
+        onsessioninitialized: (session) => {
+          transports.set(session, transport!);
+          servers.set(session, server);
+        },
+        onsessionclosed: (session) => {
+          transports.delete(session);
+          servers.delete(session);
+        },
       });
-      await mcpServer(options).connect(transport as never);
+      await server.connect(transport as never);
     }
     await transport.handleRequest(request, response);
   };
   return listen(
     (request, response) => void handle(request, response),
-    () => transports.size,
+    () => servers,
     options.tls,
   );
 }
@@ -70,25 +83,31 @@ export async function startStreamable(options: McpServerOptions): Promise<Runnin
 /** HTTP with SSE, as servers had it before. */
 export async function startSse(options: McpServerOptions): Promise<RunningServer> {
   const transports = new Map<string, SSEServerTransport>();
+  const servers = new Map<string, Server>();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url!, "http://x");
     if (request.method === "GET") {
       const transport = new SSEServerTransport("/messages", response);
       transports.set(transport.sessionId, transport);
-      response.on("close", () => transports.delete(transport.sessionId));
-      await mcpServer(options).connect(transport);
+      const server = mcpServer(options);
+      servers.set(transport.sessionId, server);
+      response.on("close", () => {
+        transports.delete(transport.sessionId);
+        servers.delete(transport.sessionId);
+      });
+      await server.connect(transport);
     } else await transports.get(url.searchParams.get("sessionId")!)?.handlePostMessage(request, response);
   };
   return listen(
     (request, response) => void handle(request, response),
-    () => transports.size,
+    () => servers,
   );
 }
 
 /** Any server, for what no SDK would do. */
 export async function listen(
   handle: RequestListener,
-  sessions: () => number = () => 0,
+  servers: () => ReadonlyMap<string, Server> = () => new Map(),
   tls?: McpServerOptions["tls"],
 ): Promise<RunningServer> {
   const requests: IncomingMessage[] = [];
@@ -104,7 +123,10 @@ export async function listen(
   return {
     url: `${tls ? "https" : "http"}://127.0.0.1:${port}/mcp`,
     requests,
-    sessions,
+    sessions: () => servers().size,
+    async tellChanged() {
+      await Promise.all([...servers().values()].map((each) => each.sendToolListChanged()));
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

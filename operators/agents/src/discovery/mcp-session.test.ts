@@ -7,7 +7,7 @@ import { systemClock, timeoutSignal } from "setpoint/clock";
 import { describe, expect, it } from "vitest";
 import type { TlsMaterial } from "./http-exchange.js";
 import { listen, startSse, startStreamable } from "./mcp-servers.testing.js";
-import { listTools, type McpTarget } from "./mcp-session.js";
+import { listTools, type McpTarget, watchTools } from "./mcp-session.js";
 
 const never = new AbortController().signal;
 const target = (url: string, more: Partial<McpTarget> = {}): McpTarget => ({
@@ -23,7 +23,7 @@ const named = (...names: readonly string[]) => ({
 describe("listing the tools of an MCP server", () => {
   it("lists them in the server's order, with headers on every request, and ends the session [11] [18] [21]", async () => {
     await using server = await startStreamable(named("c", "a", "b"));
-    const tools = await listTools(target(server.url, { headers: { "x-token": "t" } }), never);
+    const { tools } = await listTools(target(server.url, { headers: { "x-token": "t" } }), never);
     expect(tools).toEqual(["c", "a", "b"].map((name) => ({ name, description: `does ${name}` })));
     expect(server.requests.every(({ headers }) => headers["x-token"] === "t")).toBe(true);
     expect(server.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "DELETE"]);
@@ -32,7 +32,7 @@ describe("listing the tools of an MCP server", () => {
 
   it("lists them over the older HTTP with SSE [12]", async () => {
     await using server = await startSse(named("a", "b"));
-    const tools = await listTools(target(server.url, { protocol: "SSE", headers: { "x-token": "t" } }), never);
+    const { tools } = await listTools(target(server.url, { protocol: "SSE", headers: { "x-token": "t" } }), never);
     expect(tools.map(({ name }) => name)).toEqual(["a", "b"]);
     expect(server.requests.every(({ headers }) => headers["x-token"] === "t")).toBe(true);
     await expect.poll(() => server.sessions()).toBe(0);
@@ -40,16 +40,32 @@ describe("listing the tools of an MCP server", () => {
 
   it("reads all pages; where one fails there is no list at all [13]", async () => {
     await using paged = await startStreamable({ ...named("a", "b", "c"), pageSize: 1 });
-    expect((await listTools(target(paged.url), never)).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect((await listTools(target(paged.url), never)).tools.map(({ name }) => name)).toEqual(["a", "b", "c"]);
     await using broken = await startStreamable({ ...named("a", "b", "c"), pageSize: 1, failAt: 1 });
     await expect(listTools(target(broken.url), never)).rejects.toMatchObject({ code: "MCP_PROTOCOL" });
     expect(broken.sessions()).toBe(0);
   });
 
-  it("does not open the stream that servers may keep silent [14]", async () => {
+  it("does not open the stream that servers may keep silent, and does not wait for one [14]", async () => {
     await using server = await startStreamable(named("a"));
     await listTools(target(server.url), never);
     expect(server.requests.some(({ method }) => method === "GET")).toBe(false);
+    // A server that answers every GET, and every notification, with a stream in which nothing ever comes.
+    await using silent = await listen((request, response) => {
+      let text = "";
+      request.on("data", (chunk) => (text += String(chunk)));
+      request.on("end", () => {
+        const { id, method } = (text === "" ? {} : JSON.parse(text)) as { id?: number; method?: string };
+        if (id === undefined)
+          return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+        const result = method === "initialize" ? { protocolVersion: "2025-06-18", capabilities: {} } : { tools: [] };
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        // The stream of an answer stays open as well.
+        response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+      });
+    });
+    using deadline = timeoutSignal(systemClock, 10_000);
+    expect((await listTools(target(silent.url), deadline.signal)).tools).toEqual([]);
   });
 
   it.each([
@@ -89,7 +105,7 @@ describe("listing the tools of an MCP server", () => {
     await using large = await startStreamable(huge);
     await expect(listTools(target(large.url), never)).rejects.toMatchObject({ code: "MCP_TOO_LARGE" });
     await using twice = await startStreamable(named("a", "b", "a"));
-    expect((await listTools(target(twice.url), never)).map(({ name }) => name)).toEqual(["a", "b"]);
+    expect((await listTools(target(twice.url), never)).tools.map(({ name }) => name)).toEqual(["a", "b"]);
   });
 
   it.each(["SSE", "STREAMABLE_HTTP"] as const)(
@@ -118,15 +134,53 @@ describe("listing the tools of an MCP server", () => {
       listTools(target(server.url, { tls: { withoutSystemCa: false, verify: true, ...tls } }), never);
     await expect(listTools(target(server.url), never)).rejects.toMatchObject({ code: "MCP_TLS" });
     await expect(trusting({ ca: other })).rejects.toMatchObject({ code: "MCP_TLS" });
-    expect(await trusting({ ca: cert })).toHaveLength(1);
-    expect(await trusting({ ca: cert, withoutSystemCa: true })).toHaveLength(1);
-    expect(await trusting({ verify: false })).toHaveLength(1);
+    for (const tls of [{ ca: cert }, { ca: cert, withoutSystemCa: true }, { verify: false }]) {
+      expect((await trusting(tls)).tools).toHaveLength(1);
+    }
     await using mutual = await startStreamable({ ...named("a"), tls: { cert, key, ca: cert } });
     const tls = { ca: cert, withoutSystemCa: false, verify: true };
     await expect(listTools(target(mutual.url, { tls }), never)).rejects.toMatchObject({
       code: expect.stringMatching(/MCP_TLS|MCP_UNREACHABLE/),
     });
-    expect(await listTools(target(mutual.url, { tls: { ...tls, cert, key } }), never)).toHaveLength(1);
+    expect((await listTools(target(mutual.url, { tls: { ...tls, cert, key } }), never)).tools).toHaveLength(1);
+  });
+});
+
+describe("listening to the changes of an MCP server", () => {
+  it.each([
+    ["Streamable HTTP", "STREAMABLE_HTTP", startStreamable],
+    ["HTTP with SSE", "SSE", startSse],
+  ] as const)("%s: each change is told, and the session ends with the signal", async (_, protocol, start) => {
+    await using server = await start({ ...named("a"), announces: true });
+    const listed = await listTools(target(server.url, { protocol }), never);
+    expect(listed.announcesChanges).toBe(true);
+    const stop = new AbortController();
+    let changes = 0;
+    const watching = watchTools(target(server.url, { protocol }), stop.signal, () => changes++);
+    // The first one is for what changed before the stream was open.
+    await expect.poll(() => changes).toBe(1);
+    for (const count of [2, 3]) {
+      await server.tellChanged();
+      await expect.poll(() => changes).toBe(count);
+    }
+    expect(server.sessions()).toBe(1);
+    stop.abort(new Error("enough"));
+    await expect(watching).rejects.toThrow();
+    await expect.poll(() => server.sessions()).toBe(0);
+  });
+
+  it("a server that tells nothing is not listened to, and a stream that breaks is an error", async () => {
+    await using quiet = await startStreamable(named("a"));
+    await watchTools(target(quiet.url), never, () => {});
+    expect(quiet.sessions()).toBe(0);
+    expect(quiet.requests.some(({ method }) => method === "GET")).toBe(false);
+    const server = await startStreamable({ ...named("a"), announces: true });
+    let changes = 0;
+    const watching = watchTools(target(server.url), never, () => changes++);
+    await expect.poll(() => changes).toBe(1);
+    const broken = expect(watching).rejects.toMatchObject({ code: expect.stringMatching(/^MCP_/) });
+    await server[Symbol.asyncDispose]();
+    await broken;
   });
 });
 

@@ -22,6 +22,7 @@ export const DEFAULT_LIMITS: McpLimits = { maxBytes: 8 * 1024 * 1024, maxPages: 
 /** How long a server may be silent about the end of its session. */
 const GOODBYE_MS = 2_000;
 const PROTOCOL_VERSION = "2025-06-18";
+const EVENT_STREAM = "text/event-stream";
 const CLIENT = { name: "kagent-controller", version: "0.1.0" };
 
 interface Message {
@@ -30,21 +31,98 @@ interface Message {
   readonly result?: unknown;
   readonly error?: { readonly code?: unknown; readonly message?: unknown };
 }
+type Fields = Readonly<Record<string, unknown>>;
 
-/** Sends a message of JSON-RPC; resolves to the answer, or to nothing for a notification. */
-type Send = (message: object, id: number | undefined) => Promise<Message | undefined>;
+/** How messages of JSON-RPC reach a server and come back. */
+interface Line {
+  /** Resolves to the answer, or to nothing for a notification. */
+  send(message: object, id: number | undefined): Promise<Message | undefined>;
+  /** Messages that come unasked; undefined where the server offers none. */
+  incoming(): Promise<AsyncIterable<Message> | undefined>;
+  onVersion(version: string): void;
+  end(): Promise<void>;
+}
 
-/** All tools of a server, in its order; a name that comes twice counts once. Rejects with an `MCP_…` error. */
+interface Session {
+  call(method: string, params: object): Promise<Fields>;
+  readonly capabilities: Fields;
+  readonly line: Line;
+}
+
+export interface ToolList {
+  /** In the server's order; a name that comes twice counts once. */
+  readonly tools: readonly Tool[];
+  /** The server says that it tells of changes: {@link watchTools}. */
+  readonly announcesChanges: boolean;
+}
+
+/** All tools of a server. Rejects with an `MCP_…` error. */
 export async function listTools(
   target: McpTarget,
   signal: AbortSignal,
   onProgress: () => void = () => {},
   limits: McpLimits = DEFAULT_LIMITS,
-): Promise<readonly Tool[]> {
-  const budget = new Budget(limits.maxBytes, onProgress);
+): Promise<ToolList> {
+  return inSession(target, signal, new Budget(limits.maxBytes, onProgress), async ({ call, capabilities }) => {
+    const tools = new Map<string, Tool>();
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await call("tools/list", cursor === undefined ? {} : { cursor });
+      for (const tool of toolsOf(page)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+      cursor = typeof page.nextCursor === "string" && page.nextCursor !== "" ? page.nextCursor : undefined;
+      if (cursor !== undefined && seen.has(cursor)) throw protocolError("tools/list: the pages lead in a circle");
+      if (cursor !== undefined) seen.add(cursor);
+      if (seen.size >= limits.maxPages) throw protocolError(`tools/list: more than ${limits.maxPages} pages`);
+    } while (cursor !== undefined);
+    return { tools: [...tools.values()], announcesChanges: announces(capabilities) };
+  });
+}
+
+const announces = ({ tools }: Fields): boolean => (tools as Fields | undefined)?.listChanged === true;
+
+/**
+ * Keeps a session open in which a server tells of changes (`notifications/tools/list_changed`). Calls `onChanged` for each,
+ * and once at the beginning, for what changed before anybody listened. Resolves at once where the server offers no such
+ * stream; rejects when the stream breaks.
+ */
+export async function watchTools(target: McpTarget, signal: AbortSignal, onChanged: () => void): Promise<void> {
+  const budget = new Budget(DEFAULT_LIMITS.maxBytes, () => {});
+  await inSession(target, signal, budget, async ({ capabilities, line }) => {
+    const incoming = announces(capabilities) ? await line.incoming() : undefined;
+    if (!incoming) return;
+    onChanged();
+    for await (const { method } of incoming) {
+      budget.refill();
+      if (method === "notifications/tools/list_changed") onChanged();
+    }
+    throw protocolError("the stream ended");
+  });
+}
+
+/** Opens a session, and ends it whatever happens. */
+async function inSession<T>(
+  target: McpTarget,
+  signal: AbortSignal,
+  budget: Budget,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  let line: Line | undefined;
   try {
-    const isSse = target.protocol === "SSE";
-    return await (isSse ? overSse(target, signal, budget, limits) : overStreamableHttp(target, signal, budget, limits));
+    line = await (target.protocol === "SSE" ? sseLine : streamableLine)(target, signal, budget);
+    const { send, onVersion } = line;
+    let id = 0;
+    const call = async (method: string, params: object): Promise<Fields> => {
+      const message = await send({ jsonrpc: "2.0", id: ++id, method, params }, id);
+      if (message?.error) throw protocolError(`${method}: ${String(message.error.message ?? message.error.code)}`);
+      if (typeof message?.result !== "object" || message.result === null) throw protocolError(`${method}: no result`);
+      return message.result as Fields;
+    };
+    const hello = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo: CLIENT };
+    const { protocolVersion, capabilities } = await call("initialize", hello);
+    onVersion(typeof protocolVersion === "string" ? protocolVersion : PROTOCOL_VERSION);
+    await send({ jsonrpc: "2.0", method: "notifications/initialized" }, undefined);
+    return await use({ call, capabilities: (capabilities ?? {}) as Fields, line });
   } catch (error) {
     if (error instanceof AgentsError) throw error;
     if (signal.aborted) {
@@ -53,6 +131,8 @@ export async function listTools(
       throw isTimeout ? new AgentsError("MCP_TIMEOUT", message, { cause: error }) : signal.reason;
     }
     throw connectionError(error as Error, target.url);
+  } finally {
+    await line?.end();
   }
 }
 
@@ -75,65 +155,45 @@ class Budget {
     this.#left -= bytes;
     if (this.#left < 0) throw new AgentsError("MCP_TOO_LARGE", `the answers exceed ${this.#limit} bytes`);
   }
+
+  refill(): void {
+    this.#left = this.#limit;
+  }
 }
 
-async function overStreamableHttp(target: McpTarget, signal: AbortSignal, budget: Budget, limits: McpLimits) {
+async function streamableLine(target: McpTarget, signal: AbortSignal, budget: Budget): Promise<Line> {
+  const { url } = target;
   let session: Record<string, string> = {};
-  const send: Send = async (message, id) => {
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...session };
-    const body = JSON.stringify(message);
-    const answer = await exchange(target, { method: "POST", url: target.url, headers, body }, signal);
-    checkStatus(answer, target.url);
-    const sessionId = answer.headers["mcp-session-id"];
-    if (typeof sessionId === "string") session = { ...session, "mcp-session-id": sessionId };
-    if (id === undefined) {
+  return {
+    async send(message, id) {
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...session };
+      const answer = await exchange(target, { method: "POST", url, headers, body: JSON.stringify(message) }, signal);
+      checkStatus(answer, url);
+      const sessionId = answer.headers["mcp-session-id"];
+      if (typeof sessionId === "string") session = { ...session, "mcp-session-id": sessionId };
+      if (id !== undefined) return readAnswer(answer, id, budget, url);
       answer.body.destroy();
       return undefined;
-    }
-    return readAnswer(answer, id, budget, target.url);
+    },
+    async incoming() {
+      const headers = { accept: EVENT_STREAM, ...session };
+      const answer = await exchange(target, { method: "GET", url, headers }, signal);
+      if (answer.contentType === EVENT_STREAM && answer.status === 200) return messages(answer.body, budget);
+      answer.body.destroy();
+      return undefined;
+    },
+    onVersion: (version) => void (session = { ...session, "mcp-protocol-version": version }),
+    async end() {
+      if (session["mcp-session-id"] === undefined) return;
+      // A session that is not ended would stay with the server. It is ended even where the signal gave the rest up.
+      try {
+        const goodbye = { method: "DELETE", url, headers: session, silenceMs: GOODBYE_MS } as const;
+        (await exchange(target, goodbye, new AbortController().signal)).body.destroy();
+      } catch {
+        // The server is gone, and the session with it.
+      }
+    },
   };
-  try {
-    return await converse(send, limits, (version) => (session = { ...session, "mcp-protocol-version": version }));
-  } finally {
-    if (session["mcp-session-id"] !== undefined) await endSession(target, session);
-  }
-}
-
-/** A session that is not ended would stay with the server. It is ended even where the discovery was given up. */
-async function endSession(target: McpTarget, headers: Readonly<Record<string, string>>): Promise<void> {
-  try {
-    const goodbye = { method: "DELETE", url: target.url, headers, silenceMs: GOODBYE_MS } as const;
-    const answer = await exchange(target, goodbye, new AbortController().signal);
-    answer.body.destroy();
-  } catch {
-    // The server is gone, and the session with it.
-  }
-}
-
-async function converse(send: Send, limits: McpLimits, onVersion: (version: string) => void): Promise<readonly Tool[]> {
-  let id = 0;
-  const call = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {
-    const message = await send({ jsonrpc: "2.0", id: ++id, method, params }, id);
-    if (message?.error) throw protocolError(`${method}: ${String(message.error.message ?? message.error.code)}`);
-    if (typeof message?.result !== "object" || message.result === null) throw protocolError(`${method}: no result`);
-    return message.result as Readonly<Record<string, unknown>>;
-  };
-  const hello = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo: CLIENT };
-  const { protocolVersion } = await call("initialize", hello);
-  onVersion(typeof protocolVersion === "string" ? protocolVersion : PROTOCOL_VERSION);
-  await send({ jsonrpc: "2.0", method: "notifications/initialized" }, undefined);
-  const tools = new Map<string, Tool>();
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await call("tools/list", cursor === undefined ? {} : { cursor });
-    for (const tool of toolsOf(page)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
-    cursor = typeof page.nextCursor === "string" && page.nextCursor !== "" ? page.nextCursor : undefined;
-    if (cursor !== undefined && seen.has(cursor)) throw protocolError("tools/list: the pages lead in a circle");
-    if (cursor !== undefined) seen.add(cursor);
-    if (seen.size >= limits.maxPages) throw protocolError(`tools/list: more than ${limits.maxPages} pages`);
-  } while (cursor !== undefined);
-  return [...tools.values()];
 }
 
 function toolsOf({ tools }: Readonly<Record<string, unknown>>): readonly Tool[] {
@@ -151,11 +211,19 @@ function checkStatus({ status, body }: HttpAnswer, url: string): void {
   throw new AgentsError(code, `${hostOf(url)}: HTTP status ${status}`);
 }
 
+function checkType({ contentType, body }: HttpAnswer, expected: string, url: string): void {
+  if (contentType === expected) return;
+  body.destroy();
+  throw new AgentsError(
+    "MCP_NOT_MCP",
+    `${hostOf(url)}: the answer is ${contentType || "of no type"}, which no MCP server sends`,
+  );
+}
+
 async function readAnswer(answer: HttpAnswer, id: number, budget: Budget, url: string): Promise<Message> {
   const { contentType, body } = answer;
-  if (contentType === "text/event-stream") {
-    for await (const { data } of events(body, budget)) {
-      const message = parseMessage(data);
+  if (contentType === EVENT_STREAM) {
+    for await (const message of messages(body, budget)) {
       if (message.id === id) {
         body.destroy();
         return message;
@@ -163,13 +231,7 @@ async function readAnswer(answer: HttpAnswer, id: number, budget: Budget, url: s
     }
     throw protocolError("the stream ended without an answer");
   }
-  if (contentType !== "application/json") {
-    body.destroy();
-    throw new AgentsError(
-      "MCP_NOT_MCP",
-      `${hostOf(url)}: the answer is ${contentType || "of no type"}, not JSON or an event stream`,
-    );
-  }
+  checkType(answer, "application/json", url);
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of body) {
@@ -188,6 +250,10 @@ async function* events(body: AsyncIterable<Uint8Array>, budget: Budget) {
   }
 }
 
+async function* messages(body: AsyncIterable<Uint8Array>, budget: Budget): AsyncGenerator<Message> {
+  for await (const { event, data } of events(body, budget)) if (event === "message") yield parseMessage(data);
+}
+
 function parseMessage(text: string): Message {
   let parsed: unknown;
   try {
@@ -201,54 +267,45 @@ function parseMessage(text: string): Message {
 }
 
 /** The older transport: answers come over a stream that stays open, and the stream says where to send. */
-async function overSse(
-  target: McpTarget,
-  signal: AbortSignal,
-  budget: Budget,
-  limits: McpLimits,
-): Promise<readonly Tool[]> {
-  const stream = await exchange(
-    target,
-    { method: "GET", url: target.url, headers: { accept: "text/event-stream" } },
-    signal,
-  );
-  checkStatus(stream, target.url);
-  if (stream.contentType !== "text/event-stream") {
-    stream.body.destroy();
-    throw new AgentsError(
-      "MCP_NOT_MCP",
-      `${hostOf(target.url)}: the answer is ${stream.contentType || "of no type"}, not an event stream`,
-    );
-  }
-  const incoming = events(stream.body, budget);
-  const next = async (): Promise<{ readonly event: string; readonly data: string }> => {
-    const { value, done } = await incoming.next();
-    if (done) throw protocolError("the stream ended");
-    return value;
-  };
+async function sseLine(target: McpTarget, signal: AbortSignal, budget: Budget): Promise<Line> {
+  const opening = { method: "GET", url: target.url, headers: { accept: EVENT_STREAM } } as const;
+  const stream = await exchange(target, opening, signal);
   try {
-    let first = await next();
-    while (first.event !== "endpoint") first = await next();
-    const url = new URL(first.data, target.url);
+    checkStatus(stream, target.url);
+    checkType(stream, EVENT_STREAM, target.url);
+    const incoming = events(stream.body, budget);
+    let url: URL | undefined;
+    while (!url) {
+      const { value, done } = await incoming.next();
+      if (done) throw protocolError("the stream ended");
+      if (value.event === "endpoint") url = new URL(value.data, target.url);
+    }
     if (url.origin !== new URL(target.url).origin) throw protocolError("the endpoint is on another host");
-    const send: Send = async (message, id) => {
-      const headers = { "content-type": "application/json" };
-      const answer = await exchange(
-        target,
-        { method: "POST", url: url.href, headers, body: JSON.stringify(message) },
-        signal,
-      );
-      checkStatus(answer, target.url);
-      answer.body.destroy();
-      for (;;) {
-        if (id === undefined) return undefined;
-        const { event, data } = await next();
-        const answered = event === "message" ? parseMessage(data) : {};
-        if (answered.id === id) return answered;
-      }
+    const { href } = url;
+    async function* unasked(): AsyncGenerator<Message> {
+      for await (const { event, data } of incoming) if (event === "message") yield parseMessage(data);
+    }
+    const rest = unasked();
+    return {
+      async send(message, id) {
+        const headers = { "content-type": "application/json" };
+        const body = JSON.stringify(message);
+        const answer = await exchange(target, { method: "POST", url: href, headers, body }, signal);
+        checkStatus(answer, target.url);
+        answer.body.destroy();
+        while (id !== undefined) {
+          const { value, done } = await rest.next();
+          if (done) throw protocolError("the stream ended");
+          if (value.id === id) return value;
+        }
+        return undefined;
+      },
+      incoming: async () => rest,
+      onVersion: () => {},
+      end: async () => stream.body.destroy(),
     };
-    return await converse(send, limits, () => {});
-  } finally {
+  } catch (error) {
     stream.body.destroy();
+    throw error;
   }
 }

@@ -23,10 +23,22 @@ export type ProbeResult<Answer> = { readonly at: number } & (
 /** Asks a target. Calls `onProgress` whenever something of the answer arrives. */
 export type Ask<Target, Answer> = (target: Target, signal: AbortSignal, onProgress: () => void) => Promise<Answer>;
 
+/**
+ * Listens to a target that has answered, and calls `onChanged` when it has to be asked again. Resolves at once for one that
+ * tells nothing; rejects when the connection breaks.
+ */
+export type Watch<Target, Answer> = (
+  target: Target,
+  answer: Answer,
+  signal: AbortSignal,
+  onChanged: () => void,
+) => Promise<void>;
+
 export interface ProbesOptions<Target, Answer> {
   readonly clock: Clock;
   readonly random: Random;
   readonly ask: Ask<Target, Answer>;
+  readonly watch?: Watch<Target, Answer>;
   /** How many are asked at once; 16 unless given. */
   readonly limit?: number;
   /** How many of one host and port; 4 unless given. */
@@ -40,6 +52,11 @@ interface Entry<Target, Answer> {
   result: ProbeResult<Answer> | undefined;
   timer: Timer | undefined;
   abort: AbortController | undefined;
+  /** Stays after a watch that had nothing to tell; is taken away from one that broke, so that the next answer begins another. */
+  watch: AbortController | undefined;
+  /** Something changed while it was asked. */
+  isStale: boolean;
+  settledMs: number;
 }
 
 const DEFAULT_LIMIT = 16;
@@ -50,6 +67,10 @@ const JITTER = 0.1;
 const MAX_BACKOFF = 8;
 /** How soon a target without an interval is asked again after a failure. */
 const RETRY_MS = 30_000;
+/** However often a target says that something changed, it is asked no more often than this. */
+const CHANGE_SPACING_MS = 1_000;
+/** Each takes a socket; beyond these the interval has to do. */
+const MAX_WATCHES = 1_000;
 
 /**
  * Asks servers outside, beside the workers of all controllers: a cap in all and for each host, a deadline for each. Silent
@@ -65,6 +86,7 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
   readonly #busyHosts = new Map<string, number>();
   readonly #listeners = new Set<(id: string) => void>();
   #busy = 0;
+  #watches = 0;
   #isOver = false;
 
   constructor(options: ProbesOptions<Target, Answer>) {
@@ -93,6 +115,9 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
       result: undefined,
       timer: undefined,
       abort: undefined,
+      watch: undefined,
+      isStale: false,
+      settledMs: 0,
     };
     this.#entries.set(target.id, fresh);
     this.#queue(fresh);
@@ -104,12 +129,6 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
     if (!entry || (uid !== undefined && entry.target.uid !== uid)) return;
     this.#entries.delete(id);
     this.#drop(entry);
-  }
-
-  /** Asks now what would be asked later. */
-  refresh(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry?.state === "idle") this.#queue(entry);
   }
 
   /** The last result, where it is of this very object, generation and question. */
@@ -128,6 +147,7 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
     const { id } = entry.target;
     entry.timer?.[Symbol.dispose]();
     entry.abort?.abort();
+    entry.watch?.abort();
     this.#fresh.delete(id);
     this.#failed.delete(id);
   }
@@ -196,9 +216,10 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
   }
 
   #settle(entry: Entry<Target, Answer>, outcome: { readonly answer: Answer } | { readonly error: unknown }): void {
-    const { clock, random } = this.#options;
-    const { id, intervalMs } = entry.target;
+    const { clock } = this.#options;
+    const { id } = entry.target;
     const at = clock.now();
+    entry.settledMs = clock.monotonic();
     entry.state = "idle";
     entry.abort = undefined;
     if ("answer" in outcome) {
@@ -208,13 +229,47 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
       entry.failures++;
       entry.result = { type: "failure", error: outcome.error, failures: entry.failures, at };
     }
+    if (entry.result.type === "answer") this.#listen(entry, entry.result.answer);
+    if (entry.isStale) this.#askSoon(entry);
+    else this.#askLater(entry);
+    for (const listener of this.#listeners) listener(id);
+  }
+
+  #askLater(entry: Entry<Target, Answer>): void {
+    const { clock, random } = this.#options;
+    const { intervalMs } = entry.target;
     const backoff = entry.failures === 0 ? 1 : Math.min(2 ** (entry.failures - 1), MAX_BACKOFF);
     const everyMs = intervalMs ?? (entry.failures > 0 ? RETRY_MS : undefined);
     if (everyMs !== undefined) {
       const delayMs = everyMs * backoff * (1 + random.next() * JITTER);
       entry.timer = clock.timer(delayMs, () => this.#queue(entry)).unref();
     }
-    for (const listener of this.#listeners) listener(id);
+  }
+
+  #askSoon(entry: Entry<Target, Answer>): void {
+    entry.isStale = false;
+    entry.timer?.[Symbol.dispose]();
+    const { clock } = this.#options;
+    const sinceMs = clock.monotonic() - entry.settledMs;
+    entry.timer = clock.timer(CHANGE_SPACING_MS - sinceMs, () => this.#queue(entry)).unref();
+  }
+
+  #listen(entry: Entry<Target, Answer>, answer: Answer): void {
+    const { watch } = this.#options;
+    if (!watch || entry.watch || this.#watches >= MAX_WATCHES) return;
+    const abort = new AbortController();
+    entry.watch = abort;
+    this.#watches++;
+    const onChanged = (): void => {
+      if (abort.signal.aborted) return;
+      if (entry.state === "idle") this.#askSoon(entry);
+      else entry.isStale = true;
+    };
+    watch(entry.target, answer, abort.signal, onChanged)
+      .catch(() => {
+        entry.watch = undefined;
+      })
+      .finally(() => this.#watches--);
   }
 }
 

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { compareCrds } from "setpoint/kinds";
+import { TestEnvironment } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { agentKinds } from "../agents-app.js";
-import { NS, World } from "../world.testing.js";
+import { NS, virtualPlace } from "../place.testing.js";
+import { World } from "../world.testing.js";
 import { Agent } from "./agent.js";
 import { ModelConfig } from "./model-config.js";
 import { RemoteMCPServer } from "./remote-mcp-server.js";
@@ -49,7 +51,14 @@ describe.skipIf(!isThere)("kagent's published CRDs (skipped where ../shared/fixt
   );
 
   it("the operator works with them installed, and writes nothing over and over", async () => {
-    await using world = await World.create({}, { kinds: agentKinds.map(({ plural }) => published(plural)) });
+    await using world = await World.create(
+      {},
+      {
+        ...virtualPlace,
+        environment: () =>
+          TestEnvironment.create({ kinds: agentKinds.map(({ plural }) => published(plural)), namespaces: [NS] }),
+      },
+    );
     await world.basics();
     world.answers.set("http://tools/mcp", ["a"]);
     await world.server("tools", "http://tools/mcp");
@@ -68,6 +77,5 @@ describe.skipIf(!isThere)("kagent's published CRDs (skipped where ../shared/fixt
         await world.edit(kind, name, { metadata: { annotations: { "setpoint.dev/reconcile-now": String(at) } } });
     }
     expect(world.writes.slice(before)).toEqual([]);
-    void NS;
   });
 });
