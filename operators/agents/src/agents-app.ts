@@ -35,6 +35,8 @@ export interface AgentsOptions extends Partial<TranslateSettings> {
   readonly random?: Random;
   /** How tools are listed: for tests. */
   readonly ask?: Ask<ToolTarget, ToolList>;
+  /** How models are listed: for tests. */
+  readonly askModels?: Ask<ModelTarget, readonly string[]>;
 }
 
 const REFRESH_MS = 60_000;
@@ -54,6 +56,7 @@ export function agents(options: AgentsOptions): App {
     clock = systemClock,
     random = systemRandom,
     ask = listTools,
+    askModels = listModels,
   } = options;
   const settings = Object.fromEntries(
     Object.entries(DEFAULT_SETTINGS).map(([key, value]) => [key, options[key as keyof TranslateSettings] ?? value]),
@@ -69,7 +72,7 @@ export function agents(options: AgentsOptions): App {
         if (announcesChanges) await watchTools(target, signal, onChanged);
       },
     }),
-    models: new Probes<ModelTarget, readonly string[]>({ clock, random, ask: listModels }),
+    models: new Probes({ clock, random, ask: askModels }),
     settings: { ...options, ...settings } as unknown as TranslateSettings,
     usage: new UsageCounts(clock),
     refreshMs,

@@ -74,7 +74,8 @@ export const agentsOperator: ReadyMadeOperator = {
     const store = await openStore(databaseOf(values), systemClock);
     const options = await optionsOf(values, env);
     const { serveApi } = await import("./rest-api.js");
-    if (!isWithoutOptions) await serveApi(store, String(values["api-bind-address"]), values, env);
+    if (!isWithoutOptions)
+      await serveApi({ store, namespaces: options.namespaces }, String(values["api-bind-address"]), values, env);
     return { loops: [agents({ ...options, store })] };
   },
   async loops() {

@@ -1,74 +1,134 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type Client, connect } from "setpoint";
+import { type Client, connect, findCondition } from "setpoint";
 import { type OptionValues, UsageError } from "setpoint/command";
 import { TokenReview } from "setpoint/kinds/authentication.k8s.io/v1";
 import { SubjectAccessReview } from "setpoint/kinds/authorization.k8s.io/v1";
 import { parseAddress } from "setpoint/manager";
 import type { Store } from "./database/store.js";
+import { Agent } from "./kinds/agent.js";
+import { ModelConfig } from "./kinds/model-config.js";
+import { agentKey, pythonIdentifier } from "./translate/agent-config.js";
 
 /** Decides who may read. Gives the HTTP status of the refusal, or undefined for those who may. */
-export type Guard = (request: IncomingMessage, path: string) => Promise<401 | 403 | undefined>;
+export type Guard = (request: IncomingMessage, url: URL) => Promise<401 | 403 | undefined>;
+
+/** Whom the API asks: the database for tools, the API server for agents. */
+export interface ApiSources {
+  readonly store: Store;
+  readonly client: Client;
+  /** All where left out. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** As kagent: a list without items is left out. */
+const listed = (data: readonly object[], what: string): Answer => ({
+  status: 200,
+  body: { error: false, ...(data.length > 0 ? { data } : {}), message: `Successfully listed ${what}` },
+});
+const failed = (status: number, error: string): Answer => ({ status, body: { error } });
 
 /** kagent's REST API as far as it reads what the operator knows. Every replica answers, whoever leads. */
-export async function answerApi(store: Store, path: string): Promise<unknown> {
+export async function answerApi(sources: ApiSources, path: string, query: URLSearchParams): Promise<Answer> {
+  const { store } = sources;
   switch (path) {
-    case "/api/agents":
-      return (await store.agents()).map(({ id, type, config }) => ({
-        id,
-        type,
-        config: JSON.parse(config) as unknown,
+    case "/api/agents": {
+      const namespace = query.get("namespace") || undefined;
+      if (namespace !== undefined && !NAMESPACE.test(namespace)) {
+        return failed(400, `invalid namespace ${JSON.stringify(namespace)}: a lowercase RFC 1123 label is expected`);
+      }
+      return listed(await agentAnswers(sources, namespace), "agents");
+    }
+    case "/api/tools": {
+      const rows = (await store.tools()).map((tool) => ({
+        id: tool.name,
+        server_name: tool.server,
+        group_kind: tool.groupKind,
+        created_at: tool.createdAt,
+        updated_at: tool.updatedAt,
+        deleted_at: null,
+        description: tool.description,
       }));
-    case "/api/tools":
-      return (await store.tools()).map(({ name, server, groupKind, description }) => ({
-        id: name,
-        server_name: server,
-        group_kind: groupKind,
-        description,
-      }));
+      return listed(rows, "tools");
+    }
     case "/api/toolservers": {
-      const [servers, tools] = [await store.servers(), await store.tools()];
-      return servers.map(({ name, groupKind, description, lastConnected }) => ({
+      const tools = await store.tools();
+      const rows = (await store.servers()).map(({ name, groupKind }) => ({
         ref: name,
         groupKind,
-        description,
-        lastConnected,
         discoveredTools: tools
           .filter((tool) => tool.server === name && tool.groupKind === groupKind)
           .map((tool) => ({ name: tool.name, description: tool.description })),
       }));
+      return listed(rows, "ToolServers");
     }
     default:
-      return undefined;
+      return failed(404, `no such path: ${path}`);
   }
+}
+
+async function agentAnswers({ client, namespaces }: ApiSources, asked: string | undefined): Promise<readonly object[]> {
+  const scopes = asked === undefined ? (namespaces ?? [undefined]) : [asked];
+  const answers = scopes.map(async (namespace) => {
+    const options = namespace === undefined ? {} : { namespace };
+    const [agents, models] = await Promise.all([client.list(Agent, options), client.list(ModelConfig, options)]);
+    const byKey = new Map(models.items.map((model) => [agentKey(model as never), model]));
+    return agents.items.map((agent) => agentAnswer(agent, byKey));
+  });
+  return (await Promise.all(answers)).flat();
+}
+
+function agentAnswer(agent: Agent, models: ReadonlyMap<string, ModelConfig>): object {
+  const { apiVersion, kind, metadata, spec, status } = agent;
+  const { managedFields: _managed, ...shown } = metadata as typeof metadata & { readonly managedFields?: unknown };
+  const declarative = spec.type === "Declarative" ? spec.declarative : undefined;
+  const ref = `${metadata.namespace}/${declarative?.modelConfig}`;
+  const model = declarative && models.get(ref);
+  const ready = findCondition(status?.conditions, "Ready");
+  return {
+    id: pythonIdentifier(agentKey(agent)),
+    agent: { apiVersion, kind, metadata: shown, spec, status: status ?? {} },
+    modelProvider: model?.spec.provider ?? "",
+    model: model?.spec.model ?? "",
+    modelConfigRef: model ? ref : "",
+    memoryRefs: null,
+    tools: (model && declarative.tools) ?? null,
+    deploymentReady: ready?.status === "True" && ready.reason === "DeploymentReady",
+    accepted: findCondition(status?.conditions, "Accepted")?.status === "True",
+    workloadMode: "deployment",
+  };
 }
 
 /** Serves the API until disposed. */
 export async function startApi(
-  store: Store,
+  sources: ApiSources,
   host: string,
   port: number,
   guard: Guard,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const send = (status: number, body: object): void => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    };
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
     try {
-      const { pathname } = new URL(request.url ?? "/", "http://api");
-      const refused = await guard(request, pathname);
-      if (refused) return send(refused, { error: true, message: refused === 401 ? "who are you?" : "you may not" });
-      if (request.method !== "GET")
-        return send(405, { error: true, message: "only reading is possible: change the objects" });
-      const data = await answerApi(store, pathname.replace(/\/$/, ""));
-      if (data === undefined) return send(404, { error: true, message: `no such path: ${pathname}` });
-      send(200, { error: false, data, message: "" });
+      const url = new URL(request.url ?? "/", "http://api");
+      const refused = await guard(request, url);
+      if (refused) return failed(refused, refused === 401 ? "Unauthorized" : "Forbidden");
+      if (request.method !== "GET") return failed(405, "only reading is possible: change the objects");
+      return await answerApi(sources, url.pathname.replace(/\/$/, ""), url.searchParams);
     } catch {
-      send(500, { error: true, message: "the database could not be read" });
+      return failed(500, "the database or the API server could not be read");
     }
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, body } = await answer(request);
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  };
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
   const address = server.address() as { readonly port: number };
   return {
@@ -80,27 +140,27 @@ export async function startApi(
   };
 }
 
+/** Callers on this machine may read; others by what the cluster says of their token. */
+export async function serveApi(
+  sources: Omit<ApiSources, "client">,
+  address: string,
+  values: OptionValues,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  if (address === "0") return;
+  const kubeconfig = typeof values.kubeconfig === "string" ? { kubeconfig: values.kubeconfig } : {};
+  const { host, port } = listenAddress(address);
+  const client = await connect({ env, ...kubeconfig });
+  const guard = LOOPBACK.has(host) ? fromThisMachine : reviewed(client);
+  await startApi({ ...sources, client }, host === "" ? "::" : host, port, guard);
+}
+
 function listenAddress(address: string): { readonly host: string; readonly port: number } {
   try {
     return parseAddress(address)!;
   } catch (cause) {
     throw new UsageError(`--api-bind-address: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** Callers on this machine may read; others by what the cluster says of their token. */
-export async function serveApi(
-  store: Store,
-  address: string,
-  values: OptionValues,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
-  if (address === "0") return;
-  const { host, port } = listenAddress(address);
-  const isLocal = LOOPBACK.has(host);
-  const kubeconfig = typeof values.kubeconfig === "string" ? { kubeconfig: values.kubeconfig } : {};
-  const guard = isLocal ? fromThisMachine : reviewed(await connect({ env, ...kubeconfig }));
-  await startApi(store, host === "" ? "::" : host, port, guard);
 }
 
 /** A page in a browser is on this machine too, and must not read: it names another host. */
@@ -110,18 +170,31 @@ export const fromThisMachine: Guard = async ({ headers, socket }) => {
   return isHere && LOOPBACK.has(named) ? undefined : 403;
 };
 
-/** The API server says whose the token is, and whether they may get the path. Nothing is remembered. */
+/** Whoever may list these objects may read the path. */
+const RESOURCES: Readonly<Record<string, readonly string[]>> = {
+  "/api/tools": ["remotemcpservers", "mcpservers"],
+  "/api/toolservers": ["remotemcpservers", "mcpservers"],
+};
+
+/**
+ * The API server says whose the token is, and whether they may list the objects that an answer tells of. Nothing is
+ * remembered. Paths would not do: every cluster lets all who are authenticated get `/api/*`.
+ */
 export function reviewed(client: Client): Guard {
-  return async ({ headers }, path) => {
+  return async ({ headers }, { pathname, searchParams }) => {
     const token = /^Bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
     if (token === undefined) return 401;
     const { status } = await client.create(TokenReview, { metadata: {}, spec: { token } } as never);
     const user = status?.authenticated ? status.user : undefined;
     if (!user) return 401;
-    const review = await client.create(SubjectAccessReview, {
-      metadata: {},
-      spec: { user: user.username, groups: user.groups, nonResourceAttributes: { path, verb: "get" } },
-    } as never);
-    return review.status?.allowed ? undefined : 403;
+    const resources = RESOURCES[pathname.replace(/\/$/, "")];
+    const namespace = resources ? "" : (searchParams.get("namespace") ?? "");
+    for (const resource of resources ?? ["agents"]) {
+      const resourceAttributes = { group: "kagent.dev", resource, verb: "list", namespace };
+      const spec = { user: user.username, uid: user.uid, groups: user.groups, extra: user.extra, resourceAttributes };
+      const review = await client.create(SubjectAccessReview, { metadata: {}, spec } as never);
+      if (!review.status?.allowed) return 403;
+    }
+    return undefined;
   };
 }

@@ -17,15 +17,10 @@ export interface SqlDatabase extends AsyncDisposable {
 
 /** kagent's tables, with the object's uid and the order of tools beside its columns. */
 export const SCHEMA = [
-  `CREATE TABLE IF NOT EXISTS agent (id TEXT PRIMARY KEY, uid TEXT NOT NULL, type TEXT NOT NULL, config TEXT NOT NULL,
-     workload_type TEXT NOT NULL DEFAULT 'deployment', created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)`,
-  `CREATE TABLE IF NOT EXISTS toolserver (name TEXT NOT NULL, group_kind TEXT NOT NULL, uid TEXT NOT NULL,
-     description TEXT NOT NULL, last_connected TEXT, created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-     PRIMARY KEY (name, group_kind))`,
-  `CREATE TABLE IF NOT EXISTS tool (id TEXT NOT NULL, server_name TEXT NOT NULL, group_kind TEXT NOT NULL,
-     description TEXT NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-     PRIMARY KEY (id, server_name, group_kind))`,
-];
+  "agent (id TEXT PRIMARY KEY, uid TEXT NOT NULL, type TEXT NOT NULL, config TEXT NOT NULL, workload_type TEXT NOT NULL DEFAULT 'deployment'",
+  "toolserver (name TEXT, group_kind TEXT, uid TEXT NOT NULL, description TEXT NOT NULL, last_connected TEXT, PRIMARY KEY (name, group_kind)",
+  "tool (id TEXT, server_name TEXT, group_kind TEXT, description TEXT NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (id, server_name, group_kind)",
+].map((table) => `CREATE TABLE IF NOT EXISTS ${table})`);
 
 const OF_SERVER = "server_name = ? AND group_kind = ?";
 const OWNED = "EXISTS (SELECT 1 FROM toolserver WHERE name = ? AND group_kind = ? AND uid = ?)";
@@ -88,17 +83,24 @@ export class SqlStore implements Store {
       return false;
     }
     const owned = [name, groupKind, uid];
-    const [, , inserted = 0] = await this.#database.write([
+    const list = JSON.stringify(tools);
+    const [, deleted = 0, stored = 0] = await this.#database.write([
       // First: it locks the server's row, so that two replacements of its tools come one after the other.
       connected,
-      { sql: `DELETE FROM tool WHERE ${OF_SERVER} AND ${OWNED}`, values: [name, groupKind, ...owned] },
       {
-        sql: `INSERT INTO tool (id, server_name, group_kind, description, position)
-          SELECT listed.name, ?, ?, listed.description, listed.position FROM (${listedTools}) AS listed WHERE ${OWNED}`,
-        values: [name, groupKind, JSON.stringify(tools), ...owned],
+        sql: `DELETE FROM tool WHERE ${OF_SERVER} AND ${OWNED} AND id NOT IN (SELECT listed.name FROM (${listedTools}) AS listed)`,
+        values: [name, groupKind, ...owned, list],
+      },
+      {
+        sql: `INSERT INTO tool (id, server_name, group_kind, description, position, created_at, updated_at)
+          SELECT listed.name, ?, ?, listed.description, listed.position, ?, ? FROM (${listedTools}) AS listed WHERE ${OWNED}
+          ON CONFLICT (id, server_name, group_kind) DO UPDATE SET description = excluded.description,
+            position = excluded.position, updated_at = excluded.updated_at
+          WHERE tool.description <> excluded.description OR tool.position <> excluded.position`,
+        values: [name, groupKind, connectedAt, connectedAt, list, ...owned],
       },
     ]);
-    return inserted > 0 || tools.length === 0;
+    return deleted + stored > 0;
   }
 
   async agents(): Promise<readonly AgentRow[]> {
@@ -121,14 +123,16 @@ export class SqlStore implements Store {
   async tools(server?: ServerId): Promise<readonly ToolRow[]> {
     const where = server ? `WHERE ${OF_SERVER}` : "";
     const rows = await this.#database.read({
-      sql: `SELECT id, server_name, group_kind, description FROM tool ${where} ORDER BY server_name, group_kind, position`,
+      sql: `SELECT id, server_name, group_kind, description, created_at, updated_at FROM tool ${where} ORDER BY server_name, group_kind, position`,
       values: server ? [server.name, server.groupKind] : [],
     });
-    return rows.map(({ id, server_name, group_kind, description }) => ({
-      name: String(id),
-      description: String(description),
-      server: String(server_name),
-      groupKind: String(group_kind),
+    return rows.map((row) => ({
+      name: String(row.id),
+      description: String(row.description),
+      server: String(row.server_name),
+      groupKind: String(row.group_kind),
+      createdAt: String(row.created_at),
+      updatedAt: String(row.updated_at),
     }));
   }
 

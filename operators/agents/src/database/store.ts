@@ -29,6 +29,9 @@ export interface ToolRow extends Tool {
   /** Its server: `team/search`. */
   readonly server: string;
   readonly groupKind: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
 export interface StoredServer extends ServerRow {
