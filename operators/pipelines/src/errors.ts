@@ -27,6 +27,24 @@ export const pipelinesErrors = defineErrors({
 
 export type PipelinesErrorCode = keyof typeof pipelinesErrors;
 
+/** Where in the texts of a call the engine found the error. */
+export interface StatementPosition {
+  /** Of a publication `write`, `state`, `before 0`, `after 1`, `test NAME`; of a query `query`. */
+  readonly part: string;
+  /** In characters from the beginning of that text. */
+  readonly offset?: number;
+}
+
 export class PipelinesError extends SetpointError<PipelinesErrorCode> {
   override readonly name = "PipelinesError";
+  readonly position?: StatementPosition;
+
+  constructor(
+    code: PipelinesErrorCode,
+    message: string,
+    options?: ErrorOptions & { readonly position?: StatementPosition },
+  ) {
+    super(code, message, options);
+    if (options?.position) this.position = options.position;
+  }
 }

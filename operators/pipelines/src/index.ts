@@ -9,7 +9,7 @@ export type {
   Stamp,
   TableFacts,
 } from "./engine/engine.js";
-export { PipelinesError, type PipelinesErrorCode, pipelinesErrors } from "./errors.js";
+export { PipelinesError, type PipelinesErrorCode, pipelinesErrors, type StatementPosition } from "./errors.js";
 export type { ModelSpec } from "./model/model-spec.js";
 export type { DeclaredResource, Project, ProjectSettings } from "./project/project.js";
 export type { Place, Problem, SourceText } from "./project/source-text.js";

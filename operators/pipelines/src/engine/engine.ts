@@ -84,6 +84,8 @@ export interface Publication {
   /** A query whose first row becomes the stamp's state. */
   readonly stateSql?: string;
   readonly partitions: readonly PartitionRecord[];
+  /** The ledger is emptied before `partitions` are written. */
+  readonly resetPartitions?: boolean;
   /** Requests for a refresh that this run fulfils. */
   readonly fulfils: readonly string[];
   readonly stamp: Pick<Stamp, "specHash" | "testHash" | "inputs" | "builtOn">;
@@ -116,6 +118,11 @@ export interface EngineRunOptions {
   readonly onProgress?: (share: number) => void;
 }
 
+/** Where names without a schema are looked up first; `main` comes after it. */
+export interface SchemaOption {
+  readonly schema?: string;
+}
+
 export interface QueryResult {
   readonly columns: readonly Column[];
   /** Values as JSON can hold them: integers beyond 2^53 and decimals as text. */
@@ -125,22 +132,30 @@ export interface QueryResult {
 
 /**
  * Where models are built. Calls may overlap; the engine limits how many run at once. A call rejects with a `PipelinesError`:
- * `PIPELINES_ENGINE_FAILED` with `offset` where the engine names a position, `PIPELINES_TESTS_FAILED`, `PIPELINES_ENGINE_LOST`
- * where the engine's process ended. An aborted signal ends a call within a second, whatever the engine does.
+ * `PIPELINES_ENGINE_FAILED` with `position` where the engine names one, `PIPELINES_TESTS_FAILED`, `PIPELINES_ENGINE_LOST`
+ * where the engine's process ended. An aborted signal ends a call within a second, whatever the engine does; the call then
+ * rejects with the signal's reason.
  */
 export interface Engine extends AsyncDisposable {
+  /** How many publications run at once. */
+  readonly connections: number;
   parse(statements: readonly string[], signal?: AbortSignal): Promise<readonly ParsedStatement[]>;
   /** The columns of a query; reads no data. */
-  describe(sql: string, signal?: AbortSignal): Promise<readonly Column[]>;
-  query(sql: string, options: EngineRunOptions & { readonly limit?: number }): Promise<QueryResult>;
+  describe(sql: string, options?: SchemaOption & { readonly signal?: AbortSignal }): Promise<readonly Column[]>;
+  /** Reads only: a statement that would change the database is refused. */
+  query(sql: string, options: EngineRunOptions & SchemaOption & { readonly limit?: number }): Promise<QueryResult>;
   /** Resolves with the new stamp once it is committed; never where the commit is not certain. */
   publish(publication: Publication, options: EngineRunOptions): Promise<Stamp>;
   /** Of all tables that have a stamp, and of those named. */
   inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]>;
   partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]>;
-  /** Moves table, stamp and ledger; does nothing where nothing is at `from`. */
+  /** Writes rows of the ledger by their key, outside a publication: to mark partitions as skipped, failed, or to be loaded again. */
+  savePartitions(table: string, records: readonly PartitionRecord[], schema?: string): Promise<void>;
+  /** Moves table, stamp and ledger in place of what is at `to`; does nothing where nothing is at `from`. */
   rename(from: string, to: string, schema?: string): Promise<void>;
   /** Drops the table or view that a publication made, with its stamp and ledger; does nothing where it is gone. */
   drop(table: string, schema?: string): Promise<void>;
+  /** Drops a schema other than `main`, with all that is in it. */
+  dropSchema(schema: string): Promise<void>;
   request(table: string, request: RefreshRequest, schema?: string): Promise<void>;
 }

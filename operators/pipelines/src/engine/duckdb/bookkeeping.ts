@@ -1,0 +1,106 @@
+import type { Column, PartitionRecord, RefreshRequest, Stamp } from "../engine.js";
+import type { Row } from "./json-values.js";
+import { literal, optional } from "./sql-text.js";
+
+/**
+ * Tables of the engine's own. None has a key or an index, which a database's log may fail to replay. Stamps are only added: the
+ * one with the highest `seq` counts, and earlier ones are removed when the database is at rest.
+ */
+export const BOOKKEEPING = `
+CREATE SCHEMA IF NOT EXISTS _setpoint;
+CREATE TABLE IF NOT EXISTS _setpoint.stamps (
+  id VARCHAR, seq BIGINT, schema_name VARCHAR, table_name VARCHAR, type VARCHAR, spec_hash VARCHAR, test_hash VARCHAR,
+  inputs VARCHAR, run_id VARCHAR, output_version VARCHAR, row_count BIGINT, checksum VARCHAR, columns VARCHAR,
+  definition VARCHAR, built_on BIGINT, duration_ms BIGINT, state VARCHAR, is_drifted BOOLEAN
+);
+CREATE TABLE IF NOT EXISTS _setpoint.partitions (
+  id VARCHAR, key VARCHAR, record VARCHAR
+);
+CREATE TABLE IF NOT EXISTS _setpoint.requests (
+  id VARCHAR, request VARCHAR, body VARCHAR
+);`;
+
+/** What a stamp holds besides what its readers see: how to tell whether the table is still the one that was stamped. */
+export interface StoredStamp {
+  readonly id: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly type: "table" | "view";
+  readonly stamp: Stamp;
+  readonly columns: readonly Column[];
+  /** Sum of the rows' hashes; undefined for a view. */
+  readonly checksum?: string;
+  /** The view's text as the database prints it; undefined until the database was at rest once. */
+  readonly definition?: string;
+  readonly isDrifted: boolean;
+}
+
+/** Only the last stamp of each table. */
+export const LAST_STAMPS = `
+SELECT * FROM _setpoint.stamps QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = 1`;
+
+export function storedStamp(row: Row): StoredStamp {
+  const text = (name: string): string => String(row[name] ?? "");
+  const state = row["state"];
+  return {
+    id: text("id"),
+    schema: text("schema_name"),
+    table: text("table_name"),
+    type: row["type"] === "view" ? "view" : "table",
+    columns: JSON.parse(text("columns")),
+    isDrifted: row["is_drifted"] === true,
+    ...(row["checksum"] === null ? {} : { checksum: text("checksum") }),
+    ...(row["definition"] === null ? {} : { definition: text("definition") }),
+    stamp: {
+      specHash: text("spec_hash"),
+      testHash: text("test_hash"),
+      inputs: JSON.parse(text("inputs")),
+      runId: text("run_id"),
+      outputVersion: text("output_version"),
+      rows: Number(row["row_count"]),
+      builtOn: Number(row["built_on"]),
+      durationMs: Number(row["duration_ms"]),
+      ...(state === null || state === undefined ? {} : { state: JSON.parse(String(state)) }),
+    },
+  };
+}
+
+/** Adds a stamp, which counts from then on. */
+export function insertStamp(seq: number, stored: StoredStamp): string {
+  const { id, schema, table, type, stamp, columns, checksum, definition, isDrifted } = stored;
+  const values = [
+    id,
+    seq,
+    schema,
+    table,
+    type,
+    stamp.specHash,
+    stamp.testHash,
+    JSON.stringify(stamp.inputs),
+    stamp.runId,
+    stamp.outputVersion,
+    stamp.rows,
+    checksum,
+    JSON.stringify(columns),
+    definition,
+    stamp.builtOn,
+    stamp.durationMs,
+    stamp.state && JSON.stringify(stamp.state),
+    isDrifted,
+  ];
+  return `INSERT INTO _setpoint.stamps VALUES (${values.map(optional).join(", ")})`;
+}
+
+export function deletePartitions(id: string, keys?: readonly string[]): string {
+  const some = keys ? ` AND key IN (${keys.map(literal).join(", ")})` : "";
+  return `DELETE FROM _setpoint.partitions WHERE id = ${literal(id)}${some}`;
+}
+
+export function insertPartitions(id: string, records: readonly PartitionRecord[]): string {
+  const rows = records.map((record) => `(${[id, record.key, JSON.stringify(record)].map(literal).join(", ")})`);
+  return `INSERT INTO _setpoint.partitions VALUES ${rows.join(", ")}`;
+}
+
+export function insertRequest(id: string, request: RefreshRequest): string {
+  return `INSERT INTO _setpoint.requests VALUES (${[id, request.id, JSON.stringify(request)].map(literal).join(", ")})`;
+}

@@ -1,0 +1,90 @@
+import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResultReader } from "@duckdb/node-api";
+import { type Clock, systemClock } from "setpoint/clock";
+import { EngineFailure, failureOf, type StatementOrigin } from "./duckdb-error.js";
+import { type Row, rowsOf } from "./json-values.js";
+
+/** How often the progress of a running statement is looked at. */
+const PROGRESS_MS = 200;
+
+/**
+ * One connection for one call. Knows whether it was interrupted: DuckDB may resolve a COMMIT whose transaction an interrupt has
+ * rolled back.
+ */
+export class Connection implements Disposable {
+  readonly duckdb: DuckDBConnection;
+  readonly #clock: Clock = systemClock;
+  #isInterrupted = false;
+  #watch: Disposable | undefined;
+
+  constructor(duckdb: DuckDBConnection) {
+    this.duckdb = duckdb;
+  }
+
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
+  }
+
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.duckdb.interrupt();
+  }
+
+  /** Reports the share of the statement that runs, until the connection is disposed. */
+  watch(report: (share: number) => void): void {
+    this.#watch = this.#clock
+      .timer(PROGRESS_MS, () => {
+        const { percentage } = this.duckdb.progress;
+        if (percentage >= 0) report(Math.min(1, percentage / 100));
+        this.watch(report);
+      })
+      .unref();
+  }
+
+  async run(sql: string, origin: StatementOrigin = OWN): Promise<void> {
+    await this.#guarded(sql, origin, () => this.duckdb.run(sql));
+  }
+
+  async rows(sql: string, origin: StatementOrigin = OWN): Promise<Row[]> {
+    return rowsOf(await this.read(sql, origin));
+  }
+
+  read(sql: string, origin: StatementOrigin = OWN): Promise<DuckDBResultReader> {
+    return this.#guarded(sql, origin, () => this.duckdb.runAndReadAll(sql));
+  }
+
+  /** Reads one row more than the limit, so that the caller knows whether there are more. */
+  readUntil(sql: string, limit: number, origin: StatementOrigin): Promise<DuckDBResultReader> {
+    return this.#guarded(sql, origin, () => this.duckdb.streamAndReadUntil(sql, limit + 1));
+  }
+
+  /** Binds a statement without running it. */
+  prepared(sql: string, origin: StatementOrigin): Promise<DuckDBPreparedStatement> {
+    return this.#guarded(sql, origin, () => this.duckdb.prepare(sql));
+  }
+
+  async #guarded<Result>(sql: string, origin: StatementOrigin, work: () => Promise<Result>): Promise<Result> {
+    this.throwIfInterrupted();
+    try {
+      return await work();
+    } catch (thrown) {
+      throw failureOf(thrown, sql, origin);
+    }
+  }
+
+  throwIfInterrupted(): void {
+    if (this.#isInterrupted) throw new EngineFailure({ code: "aborted", message: "interrupted" });
+  }
+
+  /** Whatever the transaction holds is gone; never throws. */
+  async rollback(): Promise<void> {
+    await this.duckdb.run("ROLLBACK").catch(() => {});
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch?.[Symbol.dispose]();
+    this.duckdb.closeSync();
+  }
+}
+
+/** A statement of the engine's own. */
+const OWN: StatementOrigin = { part: "engine" };

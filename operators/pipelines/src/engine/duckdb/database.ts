@@ -1,0 +1,301 @@
+import { DuckDBInstance } from "@duckdb/node-api";
+import type { PartitionRecord, Publication, RefreshRequest, Stamp, TableFacts } from "../engine.js";
+import {
+  BOOKKEEPING,
+  deletePartitions,
+  insertPartitions,
+  insertRequest,
+  insertStamp,
+  LAST_STAMPS,
+  type StoredStamp,
+  storedStamp,
+} from "./bookkeeping.js";
+import { Connection } from "./connection.js";
+import { duckDbError, EngineFailure } from "./duckdb-error.js";
+import { type CatalogEntry, driftedTables, readCatalog, searchPath } from "./inspection.js";
+import type { OpenRequest } from "./protocol.js";
+import { piecesOf, publish } from "./publication.js";
+import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text.js";
+
+const LOCKED = /Conflicting lock is held in (.*?) \(PID (\d+)\)/;
+/** Reasons not to open that say nothing about the file's content. */
+const OUTSIDE = /permission denied|no such file|no space left|read-only file system|newer version|too many open files/i;
+
+/**
+ * The database in the engine's process. What is in it is known here at all times: the file is locked, so that nobody but the
+ * statements of this process can change it.
+ */
+export class Database {
+  readonly #instance: DuckDBInstance;
+  readonly #stamps = new Map<string, StoredStamp>();
+  readonly #requests = new Map<string, RefreshRequest[]>();
+  #catalog = new Map<string, CatalogEntry>();
+  #drifted: ReadonlySet<string> = new Set();
+  #seq = 0;
+  /** A statement of a user may have changed anything: the database is to be looked at anew. */
+  #isDoubtful = false;
+
+  private constructor(instance: DuckDBInstance) {
+    this.#instance = instance;
+  }
+
+  static async open({ path, settings, isSealed }: OpenRequest): Promise<Database> {
+    let instance: DuckDBInstance;
+    try {
+      instance = await DuckDBInstance.create(path, {
+        ...settings,
+        errors_as_json: "true",
+        enable_progress_bar: "true",
+        enable_progress_bar_print: "false",
+      });
+    } catch (thrown) {
+      throw openFailure(thrown);
+    }
+    const database = new Database(instance);
+    try {
+      await database.#load(isSealed);
+    } catch (thrown) {
+      instance.closeSync();
+      throw openFailure(thrown);
+    }
+    return database;
+  }
+
+  async connect(schema?: string): Promise<Connection> {
+    const connection = new Connection(await this.#instance.connect());
+    if (schema !== undefined && schema !== MAIN_SCHEMA) {
+      await connection.run(`CREATE SCHEMA IF NOT EXISTS ${identifier(schema)}`);
+      await connection.run(`SET search_path = '${searchPath(schema)}'`);
+    }
+    return connection;
+  }
+
+  async #load(isSealed: boolean): Promise<void> {
+    using connection = await this.connect();
+    await connection.run(BOOKKEEPING);
+    for (const row of await connection.rows(LAST_STAMPS)) {
+      const stored = storedStamp(row);
+      this.#stamps.set(stored.id, stored);
+      this.#seq = Math.max(this.#seq, Number(row["seq"]));
+    }
+    for (const row of await connection.rows("SELECT id, body FROM _setpoint.requests")) {
+      this.#addRequest(String(row["id"]), JSON.parse(String(row["body"])));
+    }
+    await this.#look(isSealed, connection);
+  }
+
+  /** Compares what is there with the stamps. What has drifted stays marked until a publication puts it right. */
+  async #look(isSealed: boolean, connection: Connection): Promise<void> {
+    this.#isDoubtful = false;
+    this.#catalog = await readCatalog(connection);
+    this.#drifted = await driftedTables(this.#stamps.values(), this.#catalog, isSealed, connection);
+    for (const id of this.#drifted) {
+      const stored = this.#stamps.get(id)!;
+      if (stored.isDrifted) continue;
+      await connection.run(insertStamp(++this.#seq, { ...stored, isDrifted: true }));
+      this.#stamps.set(id, { ...stored, isDrifted: true });
+    }
+  }
+
+  async publish(publication: Publication, connection: Connection): Promise<Stamp> {
+    const { table, schema, runId } = publication;
+    const id = tableId(table, schema);
+    const after = piecesOf("after", publication.after);
+    if ([...piecesOf("before", publication.before), ...after].some(({ isSession }) => !isSession)) this.#isDoubtful = true;
+    try {
+      const stored = await publish(publication, {
+        connection,
+        existing: this.#catalog.get(id)?.type,
+        previous: this.#stamps.get(id),
+        nextSeq: () => ++this.#seq,
+      });
+      if (connection.isInterrupted) await this.#assertCommitted(id, runId);
+      this.#remember(stored, publication);
+      return stored.stamp;
+    } catch (thrown) {
+      await connection.rollback();
+      throw thrown;
+    } finally {
+      // What was attached is detached again, whatever came of the run.
+      for (const { sql, isSession } of after) {
+        if (isSession) await connection.duckdb.run(sql).catch(() => {});
+      }
+    }
+  }
+
+  #remember(stored: StoredStamp, { fulfils }: Publication): void {
+    const { id, type, columns } = stored;
+    this.#stamps.set(id, stored);
+    this.#catalog.set(id, { type, columns });
+    if (this.#drifted.has(id)) this.#drifted = new Set([...this.#drifted].filter((other) => other !== id));
+    const left = this.#requests.get(id)?.filter((request) => !fulfils.includes(request.id));
+    if (left) this.#requests.set(id, left);
+  }
+
+  /** After an interrupt COMMIT says nothing: the stamp does. */
+  async #assertCommitted(id: string, runId: string): Promise<void> {
+    using connection = await this.connect();
+    const [row] = await connection.rows(
+      `SELECT 1 FROM _setpoint.stamps WHERE id = ${literal(id)} AND run_id = ${literal(runId)} AND seq = ${this.#seq}`,
+    );
+    if (!row) throw new EngineFailure({ code: "aborted", message: "interrupted" });
+  }
+
+  async inspect(tables: readonly string[] | undefined, schema: string | undefined): Promise<readonly TableFacts[]> {
+    if (this.#isDoubtful) {
+      using connection = await this.connect();
+      await this.#look(false, connection);
+    }
+    if (tables) return tables.map((table) => this.#factsOf(table, schema ?? MAIN_SCHEMA));
+    return [...this.#stamps.values()]
+      .filter((stored) => schema === undefined || stored.schema.toLowerCase() === schema.toLowerCase())
+      .map((stored) => this.#factsOf(stored.table, stored.schema));
+  }
+
+  #factsOf(table: string, schema: string): TableFacts {
+    const id = tableId(table, schema);
+    const entry = this.#catalog.get(id);
+    const stored = this.#stamps.get(id);
+    return {
+      schema,
+      table,
+      type: entry?.type ?? "absent",
+      columns: entry?.columns ?? [],
+      isDrifted: this.#drifted.has(id),
+      requests: this.#requests.get(id) ?? [],
+      ...(stored ? { stamp: stored.stamp } : {}),
+    };
+  }
+
+  async partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]> {
+    using connection = await this.connect();
+    const id = literal(tableId(table, schema));
+    const rows = await connection.rows(`SELECT record FROM _setpoint.partitions WHERE id = ${id} ORDER BY key`);
+    return rows.map((row) => JSON.parse(String(row["record"])));
+  }
+
+  async savePartitions(table: string, records: readonly PartitionRecord[], schema?: string): Promise<void> {
+    if (records.length === 0) return;
+    const id = tableId(table, schema);
+    const keys = records.map(({ key }) => key);
+    await this.#transaction([deletePartitions(id, keys), insertPartitions(id, records)]);
+  }
+
+  async rename(from: string, to: string, schema?: string): Promise<void> {
+    const [fromId, toId] = [tableId(from, schema), tableId(to, schema)];
+    const entry = this.#catalog.get(fromId);
+    const stored = this.#stamps.get(fromId);
+    if (!entry && !stored) return;
+    const target = this.#catalog.get(toId);
+    const set = (table: string): string => `UPDATE _setpoint.${table} SET id = ${literal(toId)} WHERE id = ${literal(fromId)}`;
+    const moved: StoredStamp | undefined = stored && { ...stored, id: toId, table: to };
+    const { definition: _, ...fresh } = moved ?? {};
+    const seq = ++this.#seq;
+    await this.#transaction([
+      ...(entry && target && fromId !== toId ? [`DROP ${target.type} ${qualified(to, schema)}`] : []),
+      ...(fromId === toId ? [] : ["stamps", "partitions", "requests"].map((name) => deleteId(name, toId))),
+      ...(entry ? [`ALTER ${entry.type} ${qualified(from, schema)} RENAME TO ${identifier(to)}`] : []),
+      deleteId("stamps", fromId),
+      ...(fromId === toId ? [] : [set("partitions"), set("requests")]),
+      ...(moved ? [insertStamp(seq, fresh as StoredStamp)] : []),
+    ]);
+    for (const map of [this.#stamps, this.#catalog, this.#requests] as Map<string, unknown>[]) {
+      const value = map.get(fromId);
+      map.delete(fromId);
+      map.delete(toId);
+      if (value !== undefined) map.set(toId, value);
+    }
+    if (moved) this.#stamps.set(toId, fresh as StoredStamp);
+    if (entry?.definition !== undefined) this.#catalog.set(toId, { type: entry.type, columns: entry.columns });
+    this.#drifted = new Set([...this.#drifted].filter((id) => id !== toId).map((id) => (id === fromId ? toId : id)));
+  }
+
+  async drop(table: string, schema?: string): Promise<void> {
+    const id = tableId(table, schema);
+    const entry = this.#catalog.get(id);
+    const stored = this.#stamps.get(id);
+    await this.#transaction([
+      ...(entry && stored ? [`DROP ${entry.type} ${qualified(table, schema)}`] : []),
+      ...["stamps", "partitions", "requests"].map((name) => deleteId(name, id)),
+    ]);
+    if (stored) this.#catalog.delete(id);
+    this.#stamps.delete(id);
+    this.#requests.delete(id);
+    this.#drifted = new Set([...this.#drifted].filter((other) => other !== id));
+  }
+
+  /** Drops a schema with all that is in it. */
+  async dropSchema(schema: string): Promise<void> {
+    const gone = [...this.#stamps.values()].filter((stored) => stored.schema.toLowerCase() === schema.toLowerCase());
+    await this.#transaction([
+      `DROP SCHEMA IF EXISTS ${identifier(schema)} CASCADE`,
+      ...gone.flatMap(({ id }) => ["stamps", "partitions", "requests"].map((name) => deleteId(name, id))),
+    ]);
+    for (const id of [...this.#catalog.keys()]) {
+      if (id.startsWith(`${schema.toLowerCase()}.`)) this.#catalog.delete(id);
+    }
+    for (const { id } of gone) {
+      this.#stamps.delete(id);
+      this.#requests.delete(id);
+    }
+  }
+
+  async request(table: string, request: RefreshRequest, schema?: string): Promise<void> {
+    const id = tableId(table, schema);
+    if (this.#requests.get(id)?.some((other) => other.id === request.id)) return;
+    await this.#transaction([insertRequest(id, request)]);
+    this.#addRequest(id, request);
+  }
+
+  /** Brings the log into the file, forgets stamps that later ones replaced, and records what views look like. */
+  async checkpoint(): Promise<void> {
+    using connection = await this.connect();
+    const last = "SELECT id, max(seq) FROM _setpoint.stamps GROUP BY id";
+    await this.#transaction([
+      `DELETE FROM _setpoint.stamps WHERE (id, seq) NOT IN (${last})`,
+      `UPDATE _setpoint.stamps SET definition = v.sql FROM duckdb_views() v WHERE definition IS NULL AND type = 'view'
+        AND v.database_name = current_database() AND lower(v.schema_name || '.' || v.view_name) = id`,
+    ]);
+    for (const row of await connection.rows("SELECT id, definition FROM _setpoint.stamps WHERE type = 'view'")) {
+      const stored = this.#stamps.get(String(row["id"]));
+      if (stored && row["definition"] !== null) {
+        this.#stamps.set(stored.id, { ...stored, definition: String(row["definition"]) });
+      }
+    }
+    await connection.run("CHECKPOINT");
+  }
+
+  async close(): Promise<void> {
+    await this.checkpoint().catch(() => {});
+    this.#instance.closeSync();
+  }
+
+  #addRequest(id: string, request: RefreshRequest): void {
+    this.#requests.set(id, [...(this.#requests.get(id) ?? []), request]);
+  }
+
+  async #transaction(statements: readonly string[]): Promise<void> {
+    using connection = await this.connect();
+    await connection.run("BEGIN");
+    try {
+      for (const statement of statements) await connection.run(statement);
+      await connection.run("COMMIT");
+    } catch (thrown) {
+      await connection.rollback();
+      throw thrown;
+    }
+  }
+}
+
+function deleteId(table: string, id: string): string {
+  return `DELETE FROM _setpoint.${table} WHERE id = ${literal(id)}`;
+}
+
+function openFailure(thrown: unknown): EngineFailure {
+  if (thrown instanceof EngineFailure && thrown.wire.code !== "PIPELINES_ENGINE_FAILED") return thrown;
+  const message = thrown instanceof EngineFailure ? thrown.message : (duckDbError(thrown).exception_message ?? String(thrown));
+  const locked = LOCKED.exec(message);
+  if (locked) return new EngineFailure({ code: "lock", message: locked[2]! });
+  if (OUTSIDE.test(message)) return new EngineFailure({ code: "PIPELINES_ENGINE_FAILED", message });
+  return new EngineFailure({ code: "broken", message });
+}

@@ -1,0 +1,266 @@
+import { mkdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { type Clock, systemClock, type Timer } from "setpoint/clock";
+import { PipelinesError } from "../../errors.js";
+import type {
+  Column,
+  Engine,
+  EngineRunOptions,
+  ParsedStatement,
+  PartitionRecord,
+  Publication,
+  QueryResult,
+  RefreshRequest,
+  SchemaOption,
+  Stamp,
+  TableFacts,
+} from "../engine.js";
+import { setAside, setLogAside } from "./broken-database.js";
+import { CallFailure, type CallOptions, EngineChild } from "./engine-child.js";
+import type { CallName, Calls } from "./protocol.js";
+import { isSealed, seal } from "./seal.js";
+import { Slots } from "./slots.js";
+
+export interface DuckDbOptions {
+  /** The database file; its folder is made. */
+  readonly path: string;
+  /** How many publications run at once. Defaults to the number of processors, between 2 and 8. */
+  readonly connections?: number;
+  /** As DuckDB takes it: `4GB`. */
+  readonly memoryLimit?: string;
+  readonly threads?: number;
+  readonly tempDirectory?: string;
+  /** Told when a database did not open and was moved out of the way; a new one takes its place. */
+  readonly onSetAside?: (aside: { readonly path: string; readonly reason: string }) => void;
+  readonly clock?: Clock;
+}
+
+/** Queries that run beside publications. */
+const QUERIES = 4;
+/** How long another process may take to let go of the file: ours may have been killed a moment ago. */
+const LOCK_PATIENCE_MS = 2_000;
+const LOCK_RETRY_MS = 50;
+/** After so long without a publication the log is brought into the file. */
+const REST_MS = 1_000;
+const CLOSE_MS = 10_000;
+
+/**
+ * Opens a database in a process of its own. Rejects with `PIPELINES_BUSY` where another process has it open. One that does not
+ * open is set aside, and a new one takes its place.
+ */
+export async function openDuckDb(options: DuckDbOptions): Promise<DuckDbEngine> {
+  const engine = new DuckDbEngine(options);
+  await engine.start();
+  return engine;
+}
+
+/** DuckDB in a child process, which is started again whenever it has ended. */
+export class DuckDbEngine implements Engine {
+  readonly connections: number;
+  readonly #options: DuckDbOptions;
+  readonly #clock: Clock;
+  readonly #publications: Slots;
+  readonly #queries = new Slots(QUERIES);
+  #child: Promise<EngineChild> | undefined;
+  #writing = 0;
+  #rest: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: DuckDbOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.connections = options.connections ?? Math.max(2, Math.min(8, availableParallelism()));
+    this.#publications = new Slots(this.connections);
+  }
+
+  async start(): Promise<void> {
+    await this.#running();
+  }
+
+  /** Of the engine's process, where it runs. */
+  async pid(): Promise<number | undefined> {
+    return (await this.#child)?.pid;
+  }
+
+  parse(statements: readonly string[], signal?: AbortSignal): Promise<readonly ParsedStatement[]> {
+    return this.#call("parse", statements, { signal });
+  }
+
+  describe(sql: string, options: SchemaOption & { readonly signal?: AbortSignal } = {}): Promise<readonly Column[]> {
+    const { signal, ...rest } = options;
+    return this.#call("describe", { sql, ...rest }, { signal });
+  }
+
+  query(
+    sql: string,
+    { signal, onProgress, limit, schema }: EngineRunOptions & SchemaOption & { readonly limit?: number },
+  ): Promise<QueryResult> {
+    const args = { sql, ...(limit === undefined ? {} : { limit }), ...(schema === undefined ? {} : { schema }) };
+    return this.#queries.with(signal, () => this.#call("query", args, { signal, onProgress }));
+  }
+
+  publish(publication: Publication, { signal, onProgress }: EngineRunOptions): Promise<Stamp> {
+    const work = () => this.#call("publish", publication, { signal, onProgress });
+    return this.#write(() => this.#publications.with(signal, work));
+  }
+
+  inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]> {
+    return this.#call("inspect", { ...(tables ? { tables } : {}), ...(schema === undefined ? {} : { schema }) });
+  }
+
+  partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]> {
+    return this.#call("partitions", named(table, schema));
+  }
+
+  async savePartitions(table: string, records: readonly PartitionRecord[], schema?: string): Promise<void> {
+    await this.#write(() => this.#call("savePartitions", { ...named(table, schema), records }));
+  }
+
+  async rename(from: string, to: string, schema?: string): Promise<void> {
+    await this.#write(() => this.#call("rename", { ...named(from, schema), to }));
+  }
+
+  async drop(table: string, schema?: string): Promise<void> {
+    await this.#write(() => this.#call("drop", named(table, schema)));
+  }
+
+  async dropSchema(schema: string): Promise<void> {
+    await this.#write(() => this.#call("dropSchema", { schema }));
+  }
+
+  async request(table: string, request: RefreshRequest, schema?: string): Promise<void> {
+    await this.#write(() => this.#call("request", { ...named(table, schema), request }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#rest?.[Symbol.dispose]();
+    const child = await this.#child?.catch(() => undefined);
+    if (!child || child.isOver) return;
+    using _patience = this.#clock.timer(CLOSE_MS, () => child.kill());
+    await child.call("close", null).catch(() => {});
+    child.kill();
+    await child.ended;
+  }
+
+  async #call<Name extends CallName>(
+    name: Name,
+    args: Calls[Name]["args"],
+    options: CallOptions = {},
+  ): Promise<Calls[Name]["answer"]> {
+    const child = await this.#running();
+    try {
+      return await child.call(name, args, options);
+    } catch (error) {
+      throw error instanceof CallFailure ? pipelinesError(error) : error;
+    }
+  }
+
+  /** While nothing is written for a while, brings the log into the file and seals it. */
+  async #write<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#rest?.[Symbol.dispose]();
+    this.#writing++;
+    try {
+      return await work();
+    } finally {
+      this.#writing--;
+      if (this.#writing === 0 && !this.#isClosed) {
+        this.#rest = this.#clock.timer(REST_MS, () => void this.#restful().catch(() => {})).unref();
+      }
+    }
+  }
+
+  async #restful(): Promise<void> {
+    const child = await this.#child;
+    if (!child || child.isOver || this.#writing > 0) return;
+    await child.call("checkpoint", null);
+    if (this.#writing === 0 && !child.isOver) seal(this.#options.path);
+  }
+
+  #running(): Promise<EngineChild> {
+    if (this.#isClosed) {
+      return Promise.reject(new PipelinesError("PIPELINES_ENGINE_LOST", "the engine is closed"));
+    }
+    this.#child ??= this.#open().then(
+      (child) => {
+        void child.ended.then(() => {
+          this.#child = undefined;
+        });
+        return child;
+      },
+      (error: unknown) => {
+        this.#child = undefined;
+        throw error;
+      },
+    );
+    return this.#child;
+  }
+
+  async #open(): Promise<EngineChild> {
+    const { path, memoryLimit, threads, tempDirectory } = this.#options;
+    mkdirSync(dirname(path), { recursive: true });
+    const settings: Record<string, string> = {
+      autoinstall_known_extensions: "false",
+      ...(memoryLimit === undefined ? {} : { memory_limit: memoryLimit }),
+      ...(threads === undefined ? {} : { threads: String(threads) }),
+      ...(tempDirectory === undefined ? {} : { temp_directory: tempDirectory }),
+    };
+    const startedMs = this.#clock.monotonic();
+    for (let losses = 0; ; ) {
+      const child = new EngineChild(this.#clock, this.connections + QUERIES + 4);
+      try {
+        await child.call("open", { path, settings, isSealed: isSealed(path) });
+        // What the file looks like once this process is gone is what it left.
+        void child.ended.then(() => seal(path));
+        return child;
+      } catch (error) {
+        child.kill();
+        await child.ended;
+        const wire = error instanceof CallFailure ? error.wire : undefined;
+        if (wire === undefined) throw error;
+        if (wire === "lost") {
+          if (++losses < 2) continue;
+          losses = 0;
+          if (!this.#setAside("the engine ended while it opened the database")) throw pipelinesError(error as CallFailure);
+        } else if (wire.code === "lock") {
+          if (this.#clock.monotonic() - startedMs > LOCK_PATIENCE_MS) throw busy(path, wire.message);
+          await this.#clock.sleep(LOCK_RETRY_MS);
+        } else if (wire.code !== "broken" || !this.#setAside(wire.message)) {
+          throw pipelinesError(error as CallFailure);
+        }
+      }
+    }
+  }
+
+  /** First the log alone, then the whole database. False where there is nothing left to set aside. */
+  #setAside(reason: string): boolean {
+    const { path, onSetAside } = this.#options;
+    const nowMs = this.#clock.now();
+    const aside = setLogAside(path, nowMs) ?? setAside(path, nowMs);
+    if (aside === undefined) return false;
+    onSetAside?.({ path: aside, reason });
+    return true;
+  }
+}
+
+function named(table: string, schema: string | undefined): { readonly table: string; readonly schema?: string } {
+  return { table, ...(schema === undefined ? {} : { schema }) };
+}
+
+function busy(path: string, pid: string): PipelinesError {
+  return new PipelinesError("PIPELINES_BUSY", `${path} is open in the process with PID ${pid}`);
+}
+
+function pipelinesError(failure: CallFailure): PipelinesError {
+  const { wire } = failure;
+  if (wire === "lost") {
+    return new PipelinesError("PIPELINES_ENGINE_LOST", `the engine's process ${failure.message}`, { cause: failure });
+  }
+  const code = wire.code === "aborted" || wire.code === "lock" || wire.code === "broken" ? undefined : wire.code;
+  return new PipelinesError(code ?? "PIPELINES_ENGINE_FAILED", wire.message, {
+    cause: failure,
+    ...(wire.position ? { position: wire.position } : {}),
+  });
+}

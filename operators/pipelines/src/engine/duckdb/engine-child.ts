@@ -1,0 +1,151 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { createRequire } from "node:module";
+import type { Clock, Timer } from "setpoint/clock";
+import type { CallName, Calls, FromChild, ToChild, WireError } from "./protocol.js";
+
+/** How long an interrupted statement has to end before its process is killed. */
+const GRACE_MS = 500;
+const PING_MS = 1_000;
+/** So many pings without an answer, each seen by a timer of its own: a suspended machine does not count. */
+const MAX_SILENT_PINGS = 10;
+
+/** Why a call did not end with an answer. `lost`: the process ended. */
+export class CallFailure extends Error {
+  readonly wire: WireError | "lost";
+
+  constructor(wire: WireError | "lost", message: string) {
+    super(message);
+    this.wire = wire;
+  }
+}
+
+interface PendingCall {
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onProgress: ((share: number) => void) | undefined;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((share: number) => void) | undefined;
+}
+
+/** One process of the engine, from its start to its end. */
+export class EngineChild {
+  /** Fulfilled when the process has ended, with how. */
+  readonly ended: Promise<string>;
+  readonly #process: ChildProcess;
+  readonly #clock: Clock;
+  readonly #calls = new Map<number, PendingCall>();
+  #nextId = 1;
+  #end: string | undefined;
+  #silentPings = 0;
+  #heart: Timer | undefined;
+
+  constructor(clock: Clock, poolSize: number) {
+    this.#clock = clock;
+    const program = createRequire(import.meta.url).resolve("@setpoint/pipelines/engine-process");
+    this.#process = fork(program, [], {
+      // Statements run in libuv's pool; flags of this process, such as --input-type, are not for another program.
+      env: { ...process.env, UV_THREADPOOL_SIZE: String(poolSize) },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      serialization: "json",
+    });
+    this.#process.on("message", (message: FromChild) => this.#receive(message));
+    this.ended = new Promise((resolve) => {
+      const end = (how: string): void => {
+        if (this.#end !== undefined) return;
+        this.#end = how;
+        this.#heart?.[Symbol.dispose]();
+        for (const call of this.#calls.values()) call.reject(new CallFailure("lost", how));
+        this.#calls.clear();
+        resolve(how);
+      };
+      this.#process.once("exit", (code, signal) => end(signal ? `was ended by ${signal}` : `ended with code ${code}`));
+      this.#process.once("error", (error) => end(`could not be started: ${error.message}`));
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get isOver(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Rejects with a `CallFailure`; with the signal's reason once the call has ended because of it. */
+  async call<Name extends CallName>(
+    name: Name,
+    args: Calls[Name]["args"],
+    { signal, onProgress }: CallOptions = {},
+  ): Promise<Calls[Name]["answer"]> {
+    signal?.throwIfAborted();
+    if (this.#end !== undefined) throw new CallFailure("lost", this.#end);
+    const id = this.#nextId++;
+    let patience: Timer | undefined;
+    const onAbort = (): void => {
+      this.#send({ type: "abort", id });
+      // A statement that does not look for interrupts ends with its process.
+      patience = this.#clock.timer(GRACE_MS, () => this.kill());
+    };
+    const answered = new Promise<Calls[Name]["answer"]>((resolve, reject) => {
+      this.#calls.set(id, { resolve: resolve as (answer: never) => void, reject, onProgress });
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.#send({ type: "call", id, name, args, progress: onProgress !== undefined });
+    this.#beat();
+    try {
+      return await answered;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      patience?.[Symbol.dispose]();
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
+  #receive(message: FromChild): void {
+    this.#silentPings = 0;
+    if (message.type === "pong") return;
+    const call = this.#calls.get(message.id);
+    if (!call) return;
+    if (message.type === "progress") {
+      call.onProgress?.(message.share);
+      return;
+    }
+    this.#calls.delete(message.id);
+    if (this.#calls.size === 0) {
+      this.#heart?.[Symbol.dispose]();
+      this.#heart = undefined;
+    }
+    if (message.type === "answer") call.resolve(message.answer as never);
+    else call.reject(new CallFailure(message.error, message.error.message));
+    if (message.type === "failed" && message.error.isFatal) this.kill();
+  }
+
+  /** While calls are open, looks whether the process still answers: one that was stopped never would. */
+  #beat(): void {
+    this.#heart ??= this.#clock.timer(PING_MS, () => {
+      this.#heart = undefined;
+      if (this.#calls.size === 0) return;
+      if (++this.#silentPings > MAX_SILENT_PINGS) {
+        this.kill();
+        return;
+      }
+      this.#send({ type: "ping" });
+      this.#beat();
+    });
+  }
+
+  #send(message: ToChild): void {
+    // A process that has just ended tells so by its exit.
+    this.#process.send(message, () => {});
+  }
+}

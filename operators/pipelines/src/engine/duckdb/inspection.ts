@@ -1,0 +1,92 @@
+import type { Column } from "../engine.js";
+import type { StoredStamp } from "./bookkeeping.js";
+import type { Connection } from "./connection.js";
+import { contentOf } from "./publication.js";
+import { identifier, qualified, tableId } from "./sql-text.js";
+
+/** What is at a name in the database. */
+export interface CatalogEntry {
+  readonly type: "table" | "view";
+  readonly columns: readonly Column[];
+  /** Of a view, as the database prints it. */
+  readonly definition?: string;
+}
+
+/** How many tables one query sums up. */
+const TABLES_A_QUERY = 50;
+
+/** Every table and view of the database, by id, in one query. */
+export async function readCatalog(connection: Connection): Promise<Map<string, CatalogEntry>> {
+  const rows = await connection.rows(`
+    SELECT c.schema_name, c.table_name, any_value(v.sql) AS definition, bool_or(v.view_name IS NOT NULL) AS is_view,
+      to_json(list({ 'name': c.column_name, 'type': c.data_type } ORDER BY c.column_index)) AS columns
+    FROM duckdb_columns() c
+    LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
+    WHERE NOT c.internal AND c.database_name = current_database() AND c.schema_name <> '_setpoint'
+    GROUP BY ALL`);
+  return new Map(
+    rows.map((row) => {
+      const entry: CatalogEntry = {
+        type: row["is_view"] === true ? "view" : "table",
+        columns: JSON.parse(String(row["columns"])),
+        ...(row["is_view"] === true ? { definition: String(row["definition"]) } : {}),
+      };
+      return [tableId(String(row["table_name"]), String(row["schema_name"])), entry];
+    }),
+  );
+}
+
+/**
+ * Which stamped tables are not what their last publication left. `isSealed`: nobody else has written to the file, so that the
+ * rows need not be read.
+ */
+export async function driftedTables(
+  stamps: Iterable<StoredStamp>,
+  catalog: ReadonlyMap<string, CatalogEntry>,
+  isSealed: boolean,
+  connection: Connection,
+): Promise<ReadonlySet<string>> {
+  const drifted = new Set<string>();
+  const unproven: StoredStamp[] = [];
+  for (const stored of stamps) {
+    const entry = catalog.get(stored.id);
+    if (stored.isDrifted || !entry || hasOtherForm(stored, entry)) drifted.add(stored.id);
+    else if (!isSealed) unproven.push(stored);
+  }
+  const tables = unproven.filter(({ type }) => type === "table");
+  for (let at = 0; at < tables.length; at += TABLES_A_QUERY) {
+    const some = tables.slice(at, at + TABLES_A_QUERY);
+    const contents = await contentOf(some.map(({ table, schema }) => qualified(table, schema)), connection);
+    for (const [index, { rows, checksum }] of contents.entries()) {
+      const stored = some[index]!;
+      if (rows !== stored.stamp.rows || checksum !== stored.checksum) drifted.add(stored.id);
+    }
+  }
+  // A view whose text was never recorded: it was made shortly before our process was killed.
+  for (const { id, type, definition } of unproven) {
+    if (type === "view" && definition === undefined) drifted.add(id);
+  }
+  return drifted;
+}
+
+function hasOtherForm({ type, columns, definition }: StoredStamp, entry: CatalogEntry): boolean {
+  if (type !== entry.type) return true;
+  if (type === "view") return definition !== undefined && definition !== entry.definition;
+  return (
+    columns.length !== entry.columns.length ||
+    columns.some((column, at) => {
+      const found = entry.columns[at]!;
+      return column.name !== found.name || plainType(column.type) !== plainType(found.type);
+    })
+  );
+}
+
+/** Results and the catalog quote the names in nested types differently. */
+function plainType(type: string): string {
+  return type.replaceAll('"', "").toLowerCase();
+}
+
+/** What `SET search_path` takes so that names are looked up in the schema first. */
+export function searchPath(schema: string): string {
+  return [schema, "main"].map((name) => identifier(name).replaceAll("'", "''")).join(",");
+}

@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import { systemClock } from "setpoint/clock";
+import type { Column, Publication, Stamp } from "../engine.js";
+import { deletePartitions, insertPartitions, insertStamp, type StoredStamp } from "./bookkeeping.js";
+import type { Connection } from "./connection.js";
+import { EngineFailure, type StatementOrigin } from "./duckdb-error.js";
+import { columnsOf } from "./json-values.js";
+import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text.js";
+import { isOfSession, statementsOf } from "./statements.js";
+
+/** Rows of a run before they come to the table. */
+const STAGED = "temp._setpoint_staged";
+
+export interface PublishContext {
+  readonly connection: Connection;
+  /** What is at the table's name now. */
+  readonly existing: "table" | "view" | undefined;
+  /** The stamp of the table as it is. */
+  readonly previous: StoredStamp | undefined;
+  readonly nextSeq: () => number;
+}
+
+/** Makes all of a publication in one transaction. The caller checks that the commit took place. */
+export async function publish(publication: Publication, context: PublishContext): Promise<StoredStamp> {
+  const { connection } = context;
+  const { schema = MAIN_SCHEMA, table, tests, stateSql, partitions, fulfils, runId } = publication;
+  const startedMs = systemClock.monotonic();
+  const id = tableId(table, schema);
+  const before = piecesOf("before", publication.before);
+  // ATTACH and SET are no part of any transaction.
+  for (const { sql, origin } of before.filter(({ isSession }) => isSession)) await connection.run(sql, origin);
+  await connection.run("BEGIN");
+  for (const { sql, origin } of before.filter(({ isSession }) => !isSession)) await connection.run(sql, origin);
+  await writeTable(publication, context);
+  await runTests(tests, connection);
+  for (const { sql, origin, isSession } of piecesOf("after", publication.after)) {
+    if (!isSession) await connection.run(sql, origin);
+  }
+  const output = await outputOf(publication, context);
+  const [state] = stateSql === undefined ? [] : await connection.rows(stateSql, { part: "state" });
+  const keys = partitions.map(({ key }) => key);
+  if (publication.resetPartitions) await connection.run(deletePartitions(id));
+  else if (keys.length > 0) await connection.run(deletePartitions(id, keys));
+  if (partitions.length > 0) await connection.run(insertPartitions(id, partitions));
+  if (fulfils.length > 0) {
+    const requests = fulfils.map(literal).join(", ");
+    await connection.run(`DELETE FROM _setpoint.requests WHERE id = ${literal(id)} AND request IN (${requests})`);
+  }
+  const stamp: Stamp = {
+    ...publication.stamp,
+    runId,
+    outputVersion: output.version,
+    rows: output.rows,
+    durationMs: Math.round(systemClock.monotonic() - startedMs),
+    ...(state ? { state } : {}),
+  };
+  const { type, columns, checksum } = output;
+  const base = { id, schema, table, type, stamp, columns, isDrifted: false };
+  const stored: StoredStamp = { ...base, ...(checksum === undefined ? {} : { checksum }) };
+  connection.throwIfInterrupted();
+  await connection.run(insertStamp(context.nextSeq(), stored));
+  await connection.run("COMMIT");
+  return stored;
+}
+
+/** The statements before or after a run, each with the place that an error in it is to name. */
+export function piecesOf(
+  name: "before" | "after",
+  texts: readonly string[],
+): readonly { readonly sql: string; readonly origin: StatementOrigin; readonly isSession: boolean }[] {
+  return texts.flatMap((text, at) =>
+    statementsOf(text).map(({ sql, offset }) => {
+      return { sql, origin: { part: `${name} ${at}`, prefix: -offset }, isSession: isOfSession(sql) };
+    }),
+  );
+}
+
+async function writeTable({ schema, table, write }: Publication, { connection, existing }: PublishContext): Promise<void> {
+  const target = qualified(table, schema);
+  const make = async (prefix: string, sql: string): Promise<void> => {
+    await oneStatement(sql, connection);
+    await connection.run(`${prefix}${sql}`, { part: "write", prefix: prefix.length });
+  };
+  if (write.type === "view" || write.type === "replace") {
+    const isView = write.type === "view";
+    if (existing && (existing === "view") !== isView) await connection.run(`DROP ${existing} ${target}`);
+    await make(`CREATE OR REPLACE ${isView ? "VIEW" : "TABLE"} ${target} AS `, write.sql);
+    return;
+  }
+  if (existing !== "table") {
+    throw new EngineFailure({
+      code: "PIPELINES_ENGINE_FAILED",
+      message: `${table} is ${existing ? "a view" : "not there"}: nothing can be added to it`,
+    });
+  }
+  if (write.type === "keep") return;
+  if (write.type === "append") {
+    await make(`INSERT INTO ${target} BY NAME `, write.sql);
+    return;
+  }
+  await make(`CREATE OR REPLACE TEMP TABLE ${STAGED} AS `, write.sql);
+  const keys = write.type === "merge" ? write.uniqueKey.map(identifier) : [write.partitionBy];
+  // Of the staged rows only the keys, under names that no column of the table has.
+  const staged = keys.map((key, at) => `(${key}) AS _setpoint_key_${at}`).join(", ");
+  const equal = keys.map((key, at) => `staged._setpoint_key_${at} IS NOT DISTINCT FROM (${key})`).join(" AND ");
+  const origin = { part: "write" };
+  await connection.run(
+    `DELETE FROM ${target} WHERE EXISTS (SELECT 1 FROM (SELECT DISTINCT ${staged} FROM ${STAGED}) staged WHERE ${equal})`,
+    origin,
+  );
+  await connection.run(`INSERT INTO ${target} BY NAME FROM ${STAGED}`, origin);
+  await connection.run(`DROP TABLE ${STAGED}`);
+}
+
+/** Two statements in one text would do more than make a table. */
+async function oneStatement(sql: string, connection: Connection): Promise<void> {
+  if (!sql.includes(";")) return;
+  const { count } = await connection.duckdb.extractStatements(sql).catch(() => ({ count: 1 }));
+  if (count <= 1) return;
+  const message = `the SQL has ${count} statements, where one query is expected`;
+  throw new EngineFailure({ code: "PIPELINES_ENGINE_FAILED", message, position: { part: "write" } });
+}
+
+async function runTests(tests: Publication["tests"], connection: Connection): Promise<void> {
+  const failed: string[] = [];
+  for (const { name, sql } of tests) {
+    const reader = await connection.readUntil(sql, 1, { part: `test ${name}` });
+    if (reader.currentRowCount > 0) failed.push(name);
+  }
+  if (failed.length === 0) return;
+  throw new EngineFailure({ code: "PIPELINES_TESTS_FAILED", message: `tests failed: ${failed.join(", ")}` });
+}
+
+interface Output {
+  readonly type: "table" | "view";
+  readonly columns: readonly Column[];
+  readonly rows: number;
+  readonly version: string;
+  readonly checksum?: string;
+}
+
+async function outputOf({ schema, table, write, stamp }: Publication, context: PublishContext): Promise<Output> {
+  const { connection, existing } = context;
+  const target = qualified(table, schema);
+  if (write.type === "view" || (write.type === "keep" && existing === "view")) {
+    const sql = write.type === "view" ? write.sql : "";
+    const columns = columnsOf(await connection.read(`FROM ${target} LIMIT 0`));
+    const kept = write.type === "keep" ? context.previous?.stamp.outputVersion : undefined;
+    return { type: "view", columns, rows: 0, version: kept ?? digest(["view", sql, stamp.specHash, stamp.inputs, columns]) };
+  }
+  const columns = columnsOf(await connection.read(`FROM ${target} LIMIT 0`));
+  const { rows, checksum } = (await contentOf([target], connection))[0]!;
+  return { type: "table", columns, rows, checksum, version: digest(["table", checksum, rows, columns]) };
+}
+
+/** How many rows the tables have, and a sum of the hashes of all of them: equal for equal rows in any order. */
+export async function contentOf(
+  targets: readonly string[],
+  connection: Connection,
+): Promise<readonly { readonly rows: number; readonly checksum: string }[]> {
+  const parts = targets.map(
+    (target, at) => `SELECT ${at} AS at, count(*) AS n, coalesce(sum(hash(t)::HUGEINT), 0)::VARCHAR AS sum FROM ${target} t`,
+  );
+  const rows = await connection.rows(`${parts.join(" UNION ALL ")} ORDER BY at`);
+  return rows.map((row) => ({ rows: Number(row["n"]), checksum: String(row["sum"]) }));
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);
+}
