@@ -1,3 +1,4 @@
+export { DuckDbEngine, type DuckDbOptions, openDuckDb } from "./engine/duckdb/duckdb-engine.js";
 export type {
   Column,
   Engine,

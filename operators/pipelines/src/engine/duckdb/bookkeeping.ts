@@ -41,25 +41,25 @@ SELECT * FROM _setpoint.stamps QUALIFY row_number() OVER (PARTITION BY id ORDER 
 
 export function storedStamp(row: Row): StoredStamp {
   const text = (name: string): string => String(row[name] ?? "");
-  const state = row["state"];
+  const state = row.state;
   return {
     id: text("id"),
     schema: text("schema_name"),
     table: text("table_name"),
-    type: row["type"] === "view" ? "view" : "table",
+    type: row.type === "view" ? "view" : "table",
     columns: JSON.parse(text("columns")),
-    isDrifted: row["is_drifted"] === true,
-    ...(row["checksum"] === null ? {} : { checksum: text("checksum") }),
-    ...(row["definition"] === null ? {} : { definition: text("definition") }),
+    isDrifted: row.is_drifted === true,
+    ...(row.checksum === null ? {} : { checksum: text("checksum") }),
+    ...(row.definition === null ? {} : { definition: text("definition") }),
     stamp: {
       specHash: text("spec_hash"),
       testHash: text("test_hash"),
       inputs: JSON.parse(text("inputs")),
       runId: text("run_id"),
       outputVersion: text("output_version"),
-      rows: Number(row["row_count"]),
-      builtOn: Number(row["built_on"]),
-      durationMs: Number(row["duration_ms"]),
+      rows: Number(row.row_count),
+      builtOn: Number(row.built_on),
+      durationMs: Number(row.duration_ms),
       ...(state === null || state === undefined ? {} : { state: JSON.parse(String(state)) }),
     },
   };

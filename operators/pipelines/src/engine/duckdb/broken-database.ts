@@ -1,7 +1,8 @@
 import { existsSync, renameSync } from "node:fs";
 
-/** Moves a database that does not open out of the way, with its log. Returns the new path. */
-export function setAside(path: string, nowMs: number): string {
+/** Moves a database that does not open out of the way, with its log. Returns the new path, or nothing where there is no file. */
+export function setAside(path: string, nowMs: number): string | undefined {
+  if (!existsSync(path)) return undefined;
   const aside = freePath(path, nowMs);
   for (const suffix of ["", ".wal", ".seal"]) {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${aside}${suffix}`);

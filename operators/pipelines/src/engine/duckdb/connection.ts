@@ -30,12 +30,17 @@ export class Connection implements Disposable {
   }
 
   /** Reports the share of the statement that runs, until the connection is disposed. */
-  watch(report: (share: number) => void): void {
+  async watch(report: (share: number) => void): Promise<void> {
+    await this.run("SET enable_progress_bar = true; SET enable_progress_bar_print = false");
+    this.#look(report);
+  }
+
+  #look(report: (share: number) => void): void {
     this.#watch = this.#clock
       .timer(PROGRESS_MS, () => {
         const { percentage } = this.duckdb.progress;
         if (percentage >= 0) report(Math.min(1, percentage / 100));
-        this.watch(report);
+        this.#look(report);
       })
       .unref();
   }

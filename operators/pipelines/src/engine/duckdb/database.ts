@@ -19,7 +19,8 @@ import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text
 
 const LOCKED = /Conflicting lock is held in (.*?) \(PID (\d+)\)/;
 /** Reasons not to open that say nothing about the file's content. */
-const OUTSIDE = /permission denied|no such file|no space left|read-only file system|newer version|too many open files/i;
+const OUTSIDE =
+  /permission denied|no such file|no space left|read-only file system|newer version|too many open files|set config|unrecognized configuration/i;
 
 /**
  * The database in the engine's process. What is in it is known here at all times: the file is locked, so that nobody but the
@@ -42,12 +43,7 @@ export class Database {
   static async open({ path, settings, isSealed }: OpenRequest): Promise<Database> {
     let instance: DuckDBInstance;
     try {
-      instance = await DuckDBInstance.create(path, {
-        ...settings,
-        errors_as_json: "true",
-        enable_progress_bar: "true",
-        enable_progress_bar_print: "false",
-      });
+      instance = await DuckDBInstance.create(path, { ...settings, errors_as_json: "true" });
     } catch (thrown) {
       throw openFailure(thrown);
     }
@@ -76,10 +72,10 @@ export class Database {
     for (const row of await connection.rows(LAST_STAMPS)) {
       const stored = storedStamp(row);
       this.#stamps.set(stored.id, stored);
-      this.#seq = Math.max(this.#seq, Number(row["seq"]));
+      this.#seq = Math.max(this.#seq, Number(row.seq));
     }
     for (const row of await connection.rows("SELECT id, body FROM _setpoint.requests")) {
-      this.#addRequest(String(row["id"]), JSON.parse(String(row["body"])));
+      this.#addRequest(String(row.id), JSON.parse(String(row.body)));
     }
     await this.#look(isSealed, connection);
   }
@@ -101,7 +97,8 @@ export class Database {
     const { table, schema, runId } = publication;
     const id = tableId(table, schema);
     const after = piecesOf("after", publication.after);
-    if ([...piecesOf("before", publication.before), ...after].some(({ isSession }) => !isSession)) this.#isDoubtful = true;
+    if ([...piecesOf("before", publication.before), ...after].some(({ isSession }) => !isSession))
+      this.#isDoubtful = true;
     try {
       const stored = await publish(publication, {
         connection,
@@ -171,7 +168,7 @@ export class Database {
     using connection = await this.connect();
     const id = literal(tableId(table, schema));
     const rows = await connection.rows(`SELECT record FROM _setpoint.partitions WHERE id = ${id} ORDER BY key`);
-    return rows.map((row) => JSON.parse(String(row["record"])));
+    return rows.map((row) => JSON.parse(String(row.record)));
   }
 
   async savePartitions(table: string, records: readonly PartitionRecord[], schema?: string): Promise<void> {
@@ -187,7 +184,8 @@ export class Database {
     const stored = this.#stamps.get(fromId);
     if (!entry && !stored) return;
     const target = this.#catalog.get(toId);
-    const set = (table: string): string => `UPDATE _setpoint.${table} SET id = ${literal(toId)} WHERE id = ${literal(fromId)}`;
+    const set = (table: string): string =>
+      `UPDATE _setpoint.${table} SET id = ${literal(toId)} WHERE id = ${literal(fromId)}`;
     const moved: StoredStamp | undefined = stored && { ...stored, id: toId, table: to };
     const { definition: _, ...fresh } = moved ?? {};
     const seq = ++this.#seq;
@@ -257,9 +255,9 @@ export class Database {
         AND v.database_name = current_database() AND lower(v.schema_name || '.' || v.view_name) = id`,
     ]);
     for (const row of await connection.rows("SELECT id, definition FROM _setpoint.stamps WHERE type = 'view'")) {
-      const stored = this.#stamps.get(String(row["id"]));
-      if (stored && row["definition"] !== null) {
-        this.#stamps.set(stored.id, { ...stored, definition: String(row["definition"]) });
+      const stored = this.#stamps.get(String(row.id));
+      if (stored && row.definition !== null) {
+        this.#stamps.set(stored.id, { ...stored, definition: String(row.definition) });
       }
     }
     await connection.run("CHECKPOINT");
@@ -293,7 +291,8 @@ function deleteId(table: string, id: string): string {
 
 function openFailure(thrown: unknown): EngineFailure {
   if (thrown instanceof EngineFailure && thrown.wire.code !== "PIPELINES_ENGINE_FAILED") return thrown;
-  const message = thrown instanceof EngineFailure ? thrown.message : (duckDbError(thrown).exception_message ?? String(thrown));
+  const message =
+    thrown instanceof EngineFailure ? thrown.message : (duckDbError(thrown).exception_message ?? String(thrown));
   const locked = LOCKED.exec(message);
   if (locked) return new EngineFailure({ code: "lock", message: locked[2]! });
   if (OUTSIDE.test(message)) return new EngineFailure({ code: "PIPELINES_ENGINE_FAILED", message });

@@ -223,7 +223,8 @@ export class DuckDbEngine implements Engine {
         if (wire === "lost") {
           if (++losses < 2) continue;
           losses = 0;
-          if (!this.#setAside("the engine ended while it opened the database")) throw pipelinesError(error as CallFailure);
+          if (!this.#setAside("the engine ended while it opened the database"))
+            throw pipelinesError(error as CallFailure);
         } else if (wire.code === "lock") {
           if (this.#clock.monotonic() - startedMs > LOCK_PATIENCE_MS) throw busy(path, wire.message);
           await this.#clock.sleep(LOCK_RETRY_MS);

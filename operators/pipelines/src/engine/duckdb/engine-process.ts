@@ -1,6 +1,7 @@
 /** The program of the engine's process: DuckDB behind messages. It ends with the process that started it. */
-import type { ParsedStatement } from "../engine.js";
+
 import { statementOf } from "../../sql/statement.js";
+import type { ParsedStatement } from "../engine.js";
 import type { Connection } from "./connection.js";
 import { Database } from "./database.js";
 import { EngineFailure } from "./duckdb-error.js";
@@ -38,7 +39,7 @@ class RunningCall {
     const connection = await opened().connect(schema);
     this.#connection = connection;
     if (this.#isAborted) connection.interrupt();
-    if (this.#wantsProgress) connection.watch((share) => send({ type: "progress", id: this.id, share }));
+    if (this.#wantsProgress) await connection.watch((share) => send({ type: "progress", id: this.id, share }));
     return connection;
   }
 }
@@ -50,7 +51,7 @@ const handlers: Handlers = {
   },
   async parse(statements, run) {
     using connection = await run.connect();
-    return parsed(statements, connection);
+    return await parsed(statements, connection);
   },
   async describe({ sql, schema }, run) {
     using connection = await run.connect(schema);
@@ -72,7 +73,7 @@ const handlers: Handlers = {
   },
   async publish(publication, run) {
     using connection = await run.connect(publication.schema);
-    return opened().publish(publication, connection);
+    return await opened().publish(publication, connection);
   },
   inspect: ({ tables, schema }) => opened().inspect(tables, schema),
   partitions: ({ table, schema }) => opened().partitions(table, schema),
@@ -103,9 +104,9 @@ async function parsed(statements: readonly string[], connection: Connection): Pr
   if (statements.length === 0) return [];
   const values = statements.map((sql, at) => `(${at}, ${literal(sql)})`).join(", ");
   const rows = await connection.rows(
-    `SELECT json_serialize_sql(sql)::VARCHAR AS tree FROM (VALUES ${values}) AS v(at, sql) ORDER BY at`,
+    `SELECT json_serialize_sql(sql)::VARCHAR AS tree FROM (VALUES ${values}) AS v(nr, sql) ORDER BY nr`,
   );
-  return statements.map((sql, at) => statementOf(sql, String(rows[at]!["tree"])));
+  return statements.map((sql, at) => statementOf(sql, String(rows[at]!.tree)));
 }
 
 function send(message: FromChild): void {

@@ -27,11 +27,11 @@ export async function readCatalog(connection: Connection): Promise<Map<string, C
   return new Map(
     rows.map((row) => {
       const entry: CatalogEntry = {
-        type: row["is_view"] === true ? "view" : "table",
-        columns: JSON.parse(String(row["columns"])),
-        ...(row["is_view"] === true ? { definition: String(row["definition"]) } : {}),
+        type: row.is_view === true ? "view" : "table",
+        columns: JSON.parse(String(row.columns)),
+        ...(row.is_view === true ? { definition: String(row.definition) } : {}),
       };
-      return [tableId(String(row["table_name"]), String(row["schema_name"])), entry];
+      return [tableId(String(row.table_name), String(row.schema_name)), entry];
     }),
   );
 }
@@ -56,7 +56,10 @@ export async function driftedTables(
   const tables = unproven.filter(({ type }) => type === "table");
   for (let at = 0; at < tables.length; at += TABLES_A_QUERY) {
     const some = tables.slice(at, at + TABLES_A_QUERY);
-    const contents = await contentOf(some.map(({ table, schema }) => qualified(table, schema)), connection);
+    const contents = await contentOf(
+      some.map(({ table, schema }) => qualified(table, schema)),
+      connection,
+    );
     for (const [index, { rows, checksum }] of contents.entries()) {
       const stored = some[index]!;
       if (rows !== stored.stamp.rows || checksum !== stored.checksum) drifted.add(stored.id);

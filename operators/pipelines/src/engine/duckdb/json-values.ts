@@ -1,4 +1,10 @@
-import { type DuckDBResultReader, type DuckDBType, type DuckDBValueConverter, type Json, JsonDuckDBValueConverter } from "@duckdb/node-api";
+import {
+  type DuckDBResultReader,
+  type DuckDBType,
+  type DuckDBValueConverter,
+  type Json,
+  JsonDuckDBValueConverter,
+} from "@duckdb/node-api";
 import type { Column } from "../engine.js";
 
 const TIMESTAMP = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00(?::00)?)?$/;

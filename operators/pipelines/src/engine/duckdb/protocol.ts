@@ -54,7 +54,13 @@ export interface TableName {
 export type CallName = keyof Calls;
 
 export type ToChild =
-  | { readonly type: "call"; readonly id: number; readonly name: CallName; readonly args: unknown; readonly progress: boolean }
+  | {
+      readonly type: "call";
+      readonly id: number;
+      readonly name: CallName;
+      readonly args: unknown;
+      readonly progress: boolean;
+    }
   | { readonly type: "abort"; readonly id: number }
   | { readonly type: "ping" };
 

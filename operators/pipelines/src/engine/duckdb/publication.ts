@@ -75,7 +75,10 @@ export function piecesOf(
   );
 }
 
-async function writeTable({ schema, table, write }: Publication, { connection, existing }: PublishContext): Promise<void> {
+async function writeTable(
+  { schema, table, write }: Publication,
+  { connection, existing }: PublishContext,
+): Promise<void> {
   const target = qualified(table, schema);
   const make = async (prefix: string, sql: string): Promise<void> => {
     await oneStatement(sql, connection);
@@ -146,7 +149,12 @@ async function outputOf({ schema, table, write, stamp }: Publication, context: P
     const sql = write.type === "view" ? write.sql : "";
     const columns = columnsOf(await connection.read(`FROM ${target} LIMIT 0`));
     const kept = write.type === "keep" ? context.previous?.stamp.outputVersion : undefined;
-    return { type: "view", columns, rows: 0, version: kept ?? digest(["view", sql, stamp.specHash, stamp.inputs, columns]) };
+    return {
+      type: "view",
+      columns,
+      rows: 0,
+      version: kept ?? digest(["view", sql, stamp.specHash, stamp.inputs, columns]),
+    };
   }
   const columns = columnsOf(await connection.read(`FROM ${target} LIMIT 0`));
   const { rows, checksum } = (await contentOf([target], connection))[0]!;
@@ -159,10 +167,11 @@ export async function contentOf(
   connection: Connection,
 ): Promise<readonly { readonly rows: number; readonly checksum: string }[]> {
   const parts = targets.map(
-    (target, at) => `SELECT ${at} AS at, count(*) AS n, coalesce(sum(hash(t)::HUGEINT), 0)::VARCHAR AS sum FROM ${target} t`,
+    (target, at) =>
+      `SELECT ${at} AS nr, count(*) AS n, coalesce(sum(hash(t)::HUGEINT), 0)::VARCHAR AS sum FROM ${target} t`,
   );
-  const rows = await connection.rows(`${parts.join(" UNION ALL ")} ORDER BY at`);
-  return rows.map((row) => ({ rows: Number(row["n"]), checksum: String(row["sum"]) }));
+  const rows = await connection.rows(`${parts.join(" UNION ALL ")} ORDER BY nr`);
+  return rows.map((row) => ({ rows: Number(row.n), checksum: String(row.sum) }));
 }
 
 function digest(value: unknown): string {

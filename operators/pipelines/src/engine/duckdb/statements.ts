@@ -4,7 +4,8 @@ const PIECES = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\
 const LEADING = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/;
 
 /** Statements that belong to the connection or the process, not to a transaction. */
-const OF_SESSION = /^(attach|detach|use|set|reset|load|install|pragma|create\s+(or\s+replace\s+)?(temp(orary)?\s+)?secret)\b/i;
+const OF_SESSION =
+  /^(attach|detach|use|set|reset|load|install|pragma|create\s+(or\s+replace\s+)?(temp(orary)?\s+)?secret)\b/i;
 
 /** One statement of a text. */
 export interface Statement {
