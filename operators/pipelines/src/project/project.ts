@@ -37,6 +37,8 @@ export interface ProjectSettings {
  */
 export interface Project {
   readonly settings: ProjectSettings;
+  /** True where no project file can be used: nothing is known then but `problems`, and nobody changes or deletes anything. */
+  readonly isFrozen: boolean;
   readonly resources: readonly DeclaredResource[];
   /** Resources whose file has an error now. They are neither updated nor deleted. */
   readonly broken: readonly { readonly name: ResourceName; readonly problem: Problem }[];

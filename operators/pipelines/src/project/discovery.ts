@@ -1,0 +1,76 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Problem } from "./source-text.js";
+
+const MOST_FILES = 10_000;
+const LONGEST_FILE = 128 * 1024;
+
+/** A file of the project as it was last seen. */
+export interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  /** Changes whenever the file is written. */
+  readonly stamp: string;
+}
+
+/** Names of the project file, the first that is there is taken. */
+export const PROJECT_FILES = ["setpoint.yaml", "setpoint.yml", "rill.yaml", "rill.yml"] as const;
+
+export function isProjectPath(path: string): boolean {
+  return (
+    /\.(env|sql|ya?ml)$/.test(path) &&
+    !path
+      .split("/")
+      .slice(0, -1)
+      .some((part) => isHidden(part, path))
+  );
+}
+
+function isHidden(name: string, path: string): boolean {
+  return name.startsWith(".") || name === "node_modules" || path.startsWith("tmp/");
+}
+
+/** All files of the project below a folder, sorted. Hidden folders, `node_modules` and `tmp` are left out. */
+export async function findFiles(
+  folder: string,
+): Promise<{ files: readonly FoundFile[]; problems: readonly Problem[] }> {
+  const paths: string[] = [];
+  const pending = [""];
+  for (let base = pending.shift(); base !== undefined; base = pending.shift()) {
+    for (const entry of await readdir(join(folder, base), { withFileTypes: true })) {
+      const path = base === "" ? entry.name : `${base}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!isHidden(entry.name, `${path}/`)) pending.push(path);
+      } else if (isProjectPath(path)) paths.push(path);
+    }
+  }
+  paths.sort();
+  const problems: Problem[] = [];
+  if (paths.length > MOST_FILES)
+    problems.push({
+      severity: "error",
+      message: `the project has ${paths.length} files; only the first ${MOST_FILES} are read. Exclude folders with ignore_paths`,
+    });
+  const files = await Promise.all(paths.slice(0, MOST_FILES).map((path) => fileAt(folder, path)));
+  return { files: files.filter((file) => file !== undefined), problems };
+}
+
+/** A file as it is now; undefined where there is none. */
+export async function fileAt(folder: string, path: string): Promise<FoundFile | undefined> {
+  const found = await stat(join(folder, path)).catch(() => undefined);
+  return found?.isFile()
+    ? { path, size: found.size, stamp: `${found.mtimeMs}:${found.ctimeMs}:${found.ino}` }
+    : undefined;
+}
+
+/** The text of a file, or what is wrong with it. */
+export async function readText(folder: string, { path, size }: FoundFile): Promise<string | Problem> {
+  const place = { path, line: 1, column: 1 };
+  if (size > LONGEST_FILE)
+    return { severity: "error", message: `the file has ${size} bytes; at most ${LONGEST_FILE} are read`, place };
+  try {
+    return (await readFile(join(folder, path), "utf8")).replace(/^\uFEFF/, "");
+  } catch (error) {
+    return { severity: "error", message: `the file cannot be read: ${(error as Error).message}`, place };
+  }
+}
