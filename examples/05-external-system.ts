@@ -1,20 +1,11 @@
 /** A slow external system: an effect starts the work, and the wait for it shows as a condition. Example 03 has the way back. */
-import { controller, done, k8s, resource, run, waitFor } from "setpoint";
+import { controller, done, resource, run, waitFor } from "setpoint";
 import { z } from "zod";
-
-const condition = z.object({
-  type: z.string(),
-  status: z.enum(["True", "False", "Unknown"]),
-  reason: z.string(),
-  message: z.string(),
-  lastTransitionTime: z.string(),
-  observedGeneration: z.int().optional(),
-});
-const conditions = z.array(condition).meta(k8s.listMap("type"));
 
 export const Database = resource("db.example.com/v1/Database", {
   spec: z.object({ size: z.int() }),
-  status: z.object({ id: z.string().optional(), url: z.string().optional(), conditions: conditions.optional() }),
+  status: z.object({ id: z.string().optional(), url: z.string().optional() }),
+  conditions: true,
 });
 
 /** The external system. `create` called twice with one token makes one database: a run may be repeated after a crash. */
@@ -27,7 +18,7 @@ export const databases = (provider: Provider) =>
   controller(Database, {
     async reconcile(database, ctx) {
       const { metadata, spec, status } = database;
-      const token = metadata.uid!; // every object has one, and an object made again under this name has another
+      const token = metadata.uid; // every object has one, and an object made again under this name has another
       const create = (signal: AbortSignal) => provider.create(token, spec.size, signal);
       const id = status?.id ?? (await ctx.effect("create", create));
       ctx.status({ id });

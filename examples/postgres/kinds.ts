@@ -2,15 +2,6 @@
 import { k8s, type ObjectOf, resource } from "setpoint";
 import { z } from "zod";
 
-const condition = z.object({
-  type: z.string(),
-  status: z.enum(["True", "False", "Unknown"]),
-  reason: z.string(),
-  message: z.string(),
-  lastTransitionTime: z.string(),
-  observedGeneration: z.int().optional(),
-});
-const conditions = z.array(condition).meta(k8s.listMap("type")).optional();
 const fixed = k8s.rules(k8s.rule("self == oldSelf", "cannot change"));
 
 export const PostgresCluster = resource("postgres.example.com/v1/PostgresCluster", {
@@ -24,13 +15,14 @@ export const PostgresCluster = resource("postgres.example.com/v1/PostgresCluster
     /** When to make a backup, as CronJobs say it. No backups where left out. */
     backupSchedule: z.string().optional(),
   }),
-  status: z.object({ ready: z.int().optional(), conditions }),
+  status: z.object({ ready: z.int().optional() }),
+  conditions: true,
 });
 
 export const PostgresDatabase = resource("postgres.example.com/v1/PostgresDatabase", {
   shortNames: ["pgd"],
   spec: z.object({ cluster: z.string().meta(fixed), owner: z.string() }),
-  status: z.object({ conditions }),
+  conditions: true,
 });
 
 export type PostgresCluster = ObjectOf<typeof PostgresCluster>;

@@ -32,7 +32,7 @@ export function rancherProjects(options: RancherProjectsOptions = {}): Controlle
       if (!isOurs(namespace, settings.exclude)) return;
       const owner = ownerOf(namespace);
       const access = cluster === undefined ? ctx : ctx.in(cluster);
-      const named = owner === "" ? [] : await access.byIndex(Project, NAMES, foldLoosely(owner));
+      const named = owner === "" ? [] : await access.byIndex(Project, { [NAMES]: foldLoosely(owner) });
       const decision = decide(namespace, named, settings);
       if (decision.type === "refuse") ctx.event("Warning", decision.refusal.reason, decision.refusal.message);
       if (decision.type !== "patch") return;

@@ -70,15 +70,13 @@ export class RestrictedOperator implements AsyncDisposable {
     await ensure(admin.create(CustomResourceDefinition, projectCrd));
     for (const name of ["local", "c-abc123", HOME]) await ensure(admin.create(Namespace, { metadata: { name } }));
     for (const manifest of rbacManifests(rules, { name: NAME, namespace: HOME })) {
-      await admin.apply(kindOf(manifest as { apiVersion: string; kind: string }), manifest, { force: true });
+      await admin.apply(kindOf(manifest as { apiVersion: string; kind: string }), manifest as never, { force: true });
     }
-    const { status } = await admin.createSubresource<{ status: { token: string } }>(
-      ServiceAccount,
-      NAME,
-      "token",
-      { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
-      { namespace: HOME },
-    );
+    const { status } = await admin.createSubresource<{ status: { token: string } }>(ServiceAccount, NAME, {
+      subresource: "token",
+      body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
+      namespace: HOME,
+    });
     const wire: Wire = { refused: [], sent: [], fault };
     const restricted = { ...parse(kubeconfig), users: [] as object[] };
     restricted.users = restricted.contexts.map((each: { context: { user: string } }) => {

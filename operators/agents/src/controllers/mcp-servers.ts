@@ -66,7 +66,7 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
         });
         return;
       }
-      const users = (await ctx.byIndex(Agent, "servers", probeIdOf(id))).length;
+      const users = (await ctx.byIndex(Agent, { servers: probeIdOf(id) })).length;
       const found = await discoverTools(ofMcpServer(server), server, trackedObjects(ctx), shared, ctx);
       setDiscovered(ctx, "ToolsDiscovered", found, users);
     },
@@ -99,7 +99,7 @@ export function toolServices(shared: Shared): Controller<Service> {
         });
         return terminal(error);
       }
-      const users = (await ctx.byIndex(Agent, "servers", probeIdOf(id))).length;
+      const users = (await ctx.byIndex(Agent, { servers: probeIdOf(id) })).length;
       const found = await discoverTools(server, service, trackedObjects(ctx), shared, ctx);
       setDiscovered(ctx, SERVICE_CONDITION, found, users);
       return done();

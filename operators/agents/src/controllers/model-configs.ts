@@ -38,7 +38,7 @@ export function modelConfigs(shared: Pick<Shared, "namespaces" | "usage">): Cont
           missing.push(`ConfigMap ${namespace}/${endpoint.name} has no key "${endpoint.key}"`);
         }
       }
-      const users = (await ctx.byIndex(Agent, "models", `${namespace}/${metadata.name}`)).length;
+      const users = (await ctx.byIndex(Agent, { models: `${namespace}/${metadata.name}` })).length;
       ctx.status({ observedGeneration: metadata.generation ?? 0, secretHash: secretHash(secrets) });
       // The published CRD has no such field: it would drop it, and each run would write it again.
       const usage = shared.usage.next(`ModelConfig ${namespace}/${metadata.name}`, status?.usedBy, users);

@@ -86,7 +86,7 @@ export function modelProviders(shared: Shared): Controller<ModelProviderConfig> 
 function modelsListed({ models }: Shared): Trigger {
   return {
     name: "models listed",
-    start(enqueue, _keys, signal) {
+    start({ enqueue, signal }) {
       const listening = models.onResult(enqueue);
       signal.addEventListener("abort", () => listening[Symbol.dispose](), { once: true });
     },

@@ -22,7 +22,7 @@ export function remoteMcpServers(shared: Shared): Controller<RemoteMCPServer> {
       const id = probeIdOf(serverIdOf(tool));
       const accepted = (status: "True" | "False" | "Unknown", reason: string, message: string): void =>
         ctx.condition({ type: "Accepted", status, reason, message });
-      const users = (await ctx.byIndex(Agent, "servers", id)).length;
+      const users = (await ctx.byIndex(Agent, { servers: id })).length;
       ctx.status({ observedGeneration: server.metadata.generation ?? 0 });
       // The published CRD has no such field: it would drop it, and each run would write it again.
       const usage = shared.usage.next(id, server.status?.usedBy, users);

@@ -6,7 +6,7 @@ export function discovered(groupKind: string, { tools }: Shared): Trigger {
   const prefix = `${groupKind} `;
   return {
     name: "tools discovered",
-    start(enqueue, _keys, signal) {
+    start({ enqueue, signal }) {
       const listening = tools.onResult((id) => id.startsWith(prefix) && enqueue(id.slice(prefix.length)));
       signal.addEventListener("abort", () => listening[Symbol.dispose](), { once: true });
     },
@@ -34,7 +34,7 @@ async function eachMinute(
 export function sweep(groupKind: string, shared: Shared): Trigger {
   return {
     name: "sweep",
-    start(_enqueue, keys, signal) {
+    start({ keys, signal }) {
       void eachMinute(
         async () => {
           // Rows first: a row whose object is not there later belongs to none that came meanwhile.
@@ -53,7 +53,7 @@ export function sweep(groupKind: string, shared: Shared): Trigger {
 export function sweepAgents(idOf: (key: string) => string, shared: Shared): Trigger {
   return {
     name: "sweep",
-    start(_enqueue, keys, signal) {
+    start({ keys, signal }) {
       void eachMinute(
         async () => {
           const rows = await shared.store.agents();

@@ -60,7 +60,7 @@ export interface LiveCluster {
 
 export async function readCluster({ metadata }: Druid, ctx: ClusterContext): Promise<LiveCluster> {
   const key = `${metadata.namespace}/${metadata.name}`;
-  const read = <K extends Kind>(kind: K) => ctx.byIndex(kind, CLUSTER_INDEX, key);
+  const read = <K extends Kind>(kind: K) => ctx.byIndex(kind, { [CLUSTER_INDEX]: key });
   const children = await Promise.all(Object.values(CHILD_KINDS).map((kind) => read(kind as Kind)));
   return { children: children.flat(), pods: await read(Pod), claims: await read(PersistentVolumeClaim) };
 }

@@ -16,7 +16,7 @@ const FRESH_MS = 5_000;
 export class Questions {
   readonly trigger: Trigger = {
     name: "druid-answers",
-    start: (enqueue, _keys, signal) => {
+    start: ({ enqueue, signal }) => {
       this.#enqueue = enqueue;
       signal.addEventListener("abort", () => this.#asked.clear(), { once: true });
     },

@@ -55,7 +55,7 @@ async function applyOne(
   const kind = await servedKind(client, manifest, all, signal);
   const { name, place } = manifest;
   const namespace = placeOf(manifest, kind, values.namespace as string | undefined, client);
-  const metadata = { ...manifest.object.metadata, ...inNamespace(namespace) };
+  const metadata = { ...manifest.object.metadata, name, ...inNamespace(namespace) };
   try {
     const before = await client.find(kind, name, inNamespace(namespace));
     const object = await client.apply(

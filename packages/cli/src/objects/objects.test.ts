@@ -144,9 +144,9 @@ describe("setpoint apply", () => {
   });
 
   it("names the manager of a field in conflict, and takes it over when told to", async () => {
-    const map = (value: string): JsonObject => ({
-      apiVersion: "v1",
-      kind: "ConfigMap",
+    const map = (value: string) => ({
+      apiVersion: "v1" as const,
+      kind: "ConfigMap" as const,
       metadata: { name: "fought", namespace: "default" },
       data: { value },
     });

@@ -15,13 +15,11 @@ it("names each permission that its account lacks, and starts all the same", asyn
   const { client } = cli.plane;
   await client.create(CustomResourceDefinition, projectCrd);
   await client.create(ServiceAccount, { metadata: { name: "weak", namespace: "default" } });
-  const { status } = await client.createSubresource<{ status: { token: string } }>(
-    ServiceAccount,
-    "weak",
-    "token",
-    { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
-    { namespace: "default" },
-  );
+  const { status } = await client.createSubresource<{ status: { token: string } }>(ServiceAccount, "weak", {
+    subresource: "token",
+    body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
+    namespace: "default",
+  });
   const admin = parse(readFileSync(join(cli.folder, "kubeconfig"), "utf8"));
   const users = [{ name: admin.users[0].name, user: { token: status.token } }];
   const weak = cli.file("weak", stringify({ ...admin, users }));

@@ -194,17 +194,15 @@ async function tokenHeaders(client: Client, account: string | undefined): Promis
   if (account === undefined) return {};
   const [namespace = "", name] = account.split("/");
   if (!name) throw new UsageError(`--service-account ${account}: expected NAMESPACE/NAME`);
-  const answer = await client.createSubresource<{ status: { token: string } }>(
-    ServiceAccount,
-    name,
-    "token",
-    {
+  const answer = await client.createSubresource<{ status: { token: string } }>(ServiceAccount, name, {
+    subresource: "token",
+    body: {
       apiVersion: "authentication.k8s.io/v1",
       kind: "TokenRequest",
       spec: { expirationSeconds: 600, audiences: [TIMELINE_AUDIENCE] },
     },
-    { namespace },
-  );
+    namespace,
+  });
   return { "x-setpoint-authorization": `Bearer ${answer.status.token}` };
 }
 

@@ -22,8 +22,8 @@ export async function claimedObjects<K extends Kind>(
 ): Promise<readonly ObjectOf<K>[]> {
   const { uid, namespace = "" } = owner.metadata;
   const { selector } = owner.spec;
-  const owned = await ctx.byIndex(kind, BY_CONTROLLER, uid);
-  const orphans = await ctx.byIndex(kind, ORPHANS, orphanPlace(namespace, selector));
+  const owned = await ctx.byIndex(kind, { [BY_CONTROLLER]: uid });
+  const orphans = await ctx.byIndex(kind, { [ORPHANS]: orphanPlace(namespace, selector) });
   const { kept, adopted, released } = claims(owner, selector, [...owned, ...orphans.filter(mayAdopt)]);
   if (releases) for (const object of released) await ctx.patch(kind, object.metadata.name, release(owner, object));
   const taken: ObjectOf<K>[] = [];

@@ -296,8 +296,12 @@ describe("what a handler is asked for", () => {
     });
     await using _server = await WebhookServer.start({ apps: [stalls], client, ...real });
     await client.create(Stall, { metadata: { ...here, name: "a" }, spec: { seats: 1 } });
-    const scale = await client.getSubresource<{ metadata: object }>(Stall, "a", "scale", here);
-    await client.updateSubresource(Stall, "a", "scale", { ...scale, spec: { replicas: 3 } } as never, here);
+    const scale = await client.getSubresource<{ metadata: object }>(Stall, "a", { subresource: "scale", ...here });
+    await client.updateSubresource(Stall, "a", {
+      subresource: "scale",
+      body: { ...scale, spec: { replicas: 3 } } as never,
+      ...here,
+    });
     expect(seen).toEqual([["Scale", "scale"]]);
     expect((await client.get(Stall, "a", here)).spec.seats).toBe(3);
   });

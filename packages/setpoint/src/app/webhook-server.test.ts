@@ -245,13 +245,11 @@ describe("WebhookServer", () => {
     expect((await guard(orders.routes, { ...asked, headers }))?.status).toBe(401);
 
     await env.client.create(ServiceAccount, { metadata: { namespace: "default", name: "caller" } });
-    const { status } = await env.client.createSubresource<{ status: { token: string } }>(
-      ServiceAccount,
-      "caller",
-      "token",
-      { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 3600 } },
-      { namespace: "default" },
-    );
+    const { status } = await env.client.createSubresource<{ status: { token: string } }>(ServiceAccount, "caller", {
+      subresource: "token",
+      body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 3600 } },
+      namespace: "default",
+    });
     const known = { ...asked, headers: { authorization: `Bearer ${status.token}` } };
     expect((await guard(orders.routes, known))?.status).toBe(403);
     const rules = [{ apiGroups: ["shop.example.com"], resources: ["orders/total"], verbs: ["get"] }];

@@ -35,7 +35,7 @@ describe("requests", () => {
     await expect(client.create(ConfigMap, { metadata: { name: "a" } })).rejects.toThrow(
       "metadata.namespace is missing",
     );
-    await expect(client.apply(Namespace, { metadata: {} })).rejects.toThrow("metadata.name is missing");
+    await expect(client.apply(Namespace, { metadata: {} } as never)).rejects.toThrow("metadata.name is missing");
     expect(requests).toEqual([]);
   });
 
@@ -77,18 +77,23 @@ describe("requests", () => {
       "patch",
       (client, signal) => client.patch(ConfigMap, "a", { type: "merge", body: {} }, { namespace: "n", signal }),
     ],
-    ["apply", (client, signal) => client.apply(ConfigMap, object, { signal })],
+    ["apply", (client, signal) => client.apply(ConfigMap, { metadata: object.metadata }, { signal })],
     ["delete", (client, signal) => client.delete(ConfigMap, "a", { namespace: "n", signal })],
     ["deleteCollection", (client, signal) => client.deleteCollection(ConfigMap, { namespace: "n", signal })],
     ["watch", (client, signal) => first(client.watch(ConfigMap, { signal }))],
-    ["getSubresource", (client, signal) => client.getSubresource(Pod, "a", "status", { namespace: "n", signal })],
+    [
+      "getSubresource",
+      (client, signal) => client.getSubresource(Pod, "a", { subresource: "status", namespace: "n", signal }),
+    ],
     [
       "createSubresource",
-      (client, signal) => client.createSubresource(Pod, "a", "eviction", {}, { namespace: "n", signal }),
+      (client, signal) =>
+        client.createSubresource(Pod, "a", { subresource: "eviction", body: {}, namespace: "n", signal }),
     ],
     [
       "updateSubresource",
-      (client, signal) => client.updateSubresource(Pod, "a", "status", {}, { namespace: "n", signal }),
+      (client, signal) =>
+        client.updateSubresource(Pod, "a", { subresource: "status", body: {}, namespace: "n", signal }),
     ],
     ["logs", (client, signal) => first(client.logs("a", { namespace: "n", signal }))],
     ["discover", (client, signal) => client.discover({ signal })],

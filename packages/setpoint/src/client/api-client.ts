@@ -4,7 +4,7 @@ import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
-import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { ApplyConfiguration, KubeObject, NewObject } from "../kinds/object.js";
 import type { Fence } from "../loop/fence.js";
 import { apiCall, PATCH_TYPES } from "./api-call.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
@@ -26,6 +26,7 @@ import type {
   PatchOptions,
   RawRequest,
   SubresourceOption,
+  SubresourceWrite,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -196,7 +197,11 @@ class ApiClient implements Client {
     return this.#object(kind, apiCall("patch", kind, path, options, body, PATCH_TYPES[patch.type]));
   }
 
-  async apply<T extends KubeObject>(kind: Kind<T>, object: JsonObject, options: ApplyOptions = {}): Promise<T> {
+  async apply<T extends KubeObject>(
+    kind: Kind<T>,
+    object: ApplyConfiguration<T>,
+    options: ApplyOptions = {},
+  ): Promise<T> {
     const { subresource, force } = options;
     const metadata = (object.metadata ?? {}) as { name?: string; namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata, options);
@@ -230,30 +235,22 @@ class ApiClient implements Client {
     yield* watchEvents<T>({ method: "GET", path }, body, { maxLineBytes });
   }
 
-  async getSubresource<S>(kind: Kind, name: string, subresource: string, options: GetOptions = {}): Promise<S> {
-    const { namespace, resourceVersion } = options;
+  async getSubresource<S>(
+    kind: Kind,
+    name: string,
+    request: GetOptions & { readonly subresource: string },
+  ): Promise<S> {
+    const { namespace, resourceVersion, subresource } = request;
     const path = apiPath(kind, { namespace, name, subresource, query: { resourceVersion } });
-    return (await this.#json(apiCall("get", kind, path, { ...options, subresource }))) as S;
+    return (await this.#json(apiCall("get", kind, path, request))) as S;
   }
 
-  createSubresource<S>(
-    kind: Kind,
-    name: string,
-    subresource: string,
-    body: JsonObject,
-    options?: WriteOptions,
-  ): Promise<S> {
-    return this.#writeSubresource("create", kind, name, subresource, body, options);
+  async createSubresource<S>(kind: Kind, name: string, request: SubresourceWrite): Promise<S> {
+    return (await this.#json(this.#subresourceCall("create", kind, name, request))) as S;
   }
 
-  updateSubresource<S>(
-    kind: Kind,
-    name: string,
-    subresource: string,
-    body: JsonObject,
-    options?: WriteOptions,
-  ): Promise<S> {
-    return this.#writeSubresource("update", kind, name, subresource, body, options);
+  async updateSubresource<S>(kind: Kind, name: string, request: SubresourceWrite): Promise<S> {
+    return (await this.#json(this.#subresourceCall("update", kind, name, request))) as S;
   }
 
   async *logs(pod: string, options: LogOptions): AsyncGenerator<string, void> {
@@ -293,17 +290,10 @@ class ApiClient implements Client {
     return { ...request, signal: request.signal ?? signal, beforeSend };
   }
 
-  async #writeSubresource<S>(
-    verb: "create" | "update",
-    kind: Kind,
-    name: string,
-    subresource: string,
-    body: JsonObject,
-    options: WriteOptions = {},
-  ): Promise<S> {
-    const { namespace } = options;
-    const path = apiPath(kind, { namespace, name, subresource, query: this.#writeQuery(options) });
-    return (await this.#json(apiCall(verb, kind, path, { ...options, subresource }, body))) as S;
+  #subresourceCall(verb: "create" | "update", kind: Kind, name: string, request: SubresourceWrite): OutgoingRequest {
+    const { namespace, subresource, body } = request;
+    const path = apiPath(kind, { namespace, name, subresource, query: this.#writeQuery(request) });
+    return apiCall(verb, kind, path, request, body);
   }
 
   #writeQuery(

@@ -240,10 +240,14 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(reported.metadata.generation).toBe(deployment.metadata.generation);
 
       type Scale = { readonly spec: { readonly replicas: number } };
-      const scale = await client.getSubresource<Scale>(Deployment, "web", "scale", { namespace });
+      const scale = await client.getSubresource<Scale>(Deployment, "web", { subresource: "scale", namespace });
       expect(scale.spec.replicas).toBe(1);
       const more = { ...scale, spec: { replicas: 3 } };
-      const scaled = await client.updateSubresource<Scale>(Deployment, "web", "scale", more, { namespace });
+      const scaled = await client.updateSubresource<Scale>(Deployment, "web", {
+        subresource: "scale",
+        body: more,
+        namespace,
+      });
       expect(scaled.spec.replicas).toBe(3);
 
       await client.create(ServiceAccount, { metadata: { name: "robot", namespace } });
@@ -253,7 +257,9 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
         spec: { expirationSeconds: 600 },
       };
       type TokenRequest = { readonly status: { readonly token: string } };
-      const issued = await client.createSubresource<TokenRequest>(ServiceAccount, "robot", "token", request, {
+      const issued = await client.createSubresource<TokenRequest>(ServiceAccount, "robot", {
+        subresource: "token",
+        body: request,
         namespace,
       });
       expect(issued.status.token.split(".")).toHaveLength(3);
@@ -265,10 +271,10 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
         metadata: { name: "web-0" },
         target: { kind: "Node", name: "n1" },
       };
-      await client.createSubresource(Pod, "web-0", "binding", target, { namespace });
+      await client.createSubresource(Pod, "web-0", { subresource: "binding", body: target, namespace });
       expect((await client.get(Pod, "web-0", { namespace })).spec?.nodeName).toBe("n1");
       const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web-0", namespace } };
-      await client.createSubresource(Pod, "web-0", "eviction", eviction, { namespace });
+      await client.createSubresource(Pod, "web-0", { subresource: "eviction", body: eviction, namespace });
       const evicted = await client.find(Pod, "web-0", { namespace });
       expect(evicted === undefined || evicted.metadata.deletionTimestamp !== undefined).toBe(true);
     });

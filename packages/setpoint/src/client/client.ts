@@ -1,6 +1,6 @@
 import type { Duration } from "../clock/duration.js";
 import type { Kind } from "../kinds/kind.js";
-import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { ApplyConfiguration, JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import type { Fence } from "../loop/fence.js";
 import type { Discovery } from "./discovery.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
@@ -32,7 +32,7 @@ export interface Client extends AsyncDisposable {
   update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions & SubresourceOption): Promise<T>;
   patch<T extends KubeObject>(kind: Kind<T>, name: string, patch: Patch, options?: PatchOptions): Promise<T>;
   /** Server-side apply. `fieldManager` is the client's own unless given. */
-  apply<T extends KubeObject>(kind: Kind<T>, object: JsonObject, options?: ApplyOptions): Promise<T>;
+  apply<T extends KubeObject>(kind: Kind<T>, object: ApplyConfiguration<T>, options?: ApplyOptions): Promise<T>;
   /** Resolves to the object where the server returned one (finalizers, grace), else to undefined. */
   delete<T extends KubeObject>(kind: Kind<T>, name: string, options?: DeleteOptions): Promise<T | undefined>;
   deleteCollection<T extends KubeObject>(kind: Kind<T>, options?: ListOptions & DeleteOptions): Promise<void>;
@@ -40,23 +40,11 @@ export interface Client extends AsyncDisposable {
   watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
 
   /** Reads any subresource (`scale`, `status`) of an object. */
-  getSubresource<S>(kind: Kind, name: string, subresource: string, options?: GetOptions): Promise<S>;
+  getSubresource<S>(kind: Kind, name: string, request: GetOptions & { readonly subresource: string }): Promise<S>;
   /** POSTs to a subresource (`token`, `eviction`, `binding`). */
-  createSubresource<S>(
-    kind: Kind,
-    name: string,
-    subresource: string,
-    body: JsonObject,
-    options?: WriteOptions,
-  ): Promise<S>;
+  createSubresource<S>(kind: Kind, name: string, request: SubresourceWrite): Promise<S>;
   /** PUTs a subresource (`scale`, `approval`, `finalize`). */
-  updateSubresource<S>(
-    kind: Kind,
-    name: string,
-    subresource: string,
-    body: JsonObject,
-    options?: WriteOptions,
-  ): Promise<S>;
+  updateSubresource<S>(kind: Kind, name: string, request: SubresourceWrite): Promise<S>;
   /** The text of a pod's log, in chunks; with `follow` until the container ends or the signal is aborted. */
   logs(pod: string, options: LogOptions): AsyncIterable<string>;
 
@@ -177,6 +165,12 @@ export interface WriteOptions extends CallOptions {
 
 export interface SubresourceOption {
   readonly subresource?: string;
+}
+
+/** What is written to a subresource: `{ subresource: "eviction", body: {}, namespace: "shop" }`. */
+export interface SubresourceWrite extends WriteOptions {
+  readonly subresource: string;
+  readonly body: JsonObject;
 }
 
 export type Patch =

@@ -28,6 +28,7 @@ export type {
   RawRequest,
   RequestVerb,
   SubresourceOption,
+  SubresourceWrite,
   WatchEvent,
   WatchOptions,
   WriteOptions,

@@ -116,7 +116,11 @@ describe("retries", () => {
       { details: { causes: [{ reason: "DisruptionBudget" }] } },
     );
     const { client, requests } = scriptedClient([forbidden]);
-    const eviction = client.createSubresource(Pod, "p", "eviction", { kind: "Eviction" }, { namespace: "n" });
+    const eviction = client.createSubresource(Pod, "p", {
+      subresource: "eviction",
+      body: { kind: "Eviction" },
+      namespace: "n",
+    });
     await expect(eviction).rejects.toMatchObject({ code: "API_TOO_MANY_REQUESTS", retryAfterMs: 10_000 });
     expect(requests).toHaveLength(1);
   });

@@ -6,7 +6,7 @@ import { drain, isComplete } from "./body.js";
 import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
 import type { CredentialHeaders, Credentials } from "./credentials.js";
 import { nameOfRequest } from "./request-summary.js";
-import { type RetryableRequest, type RetryOptions, RetryPolicy } from "./retry.js";
+import { RequestRetries, type RetryableRequest, type RetryOptions } from "./retry.js";
 import type { Transport, TransportResponse } from "./transport.js";
 import { abortedError, transportError, untilAborted } from "./transport-error.js";
 import type { WarnedRequest } from "./warned-request.js";
@@ -35,14 +35,14 @@ export interface OutgoingRequest extends RawRequest {
 /** Sends requests: credentials, deadline of the head, retries, warnings, metrics. */
 export class RequestSender {
   readonly #options: SenderOptions;
-  readonly #policy: RetryPolicy;
+  readonly #policy: RequestRetries;
   readonly #warnings: WarningLog;
   /** Of requests that are over, for the next ones: a signal costs as much to make as a small request to send. */
   readonly #spareSignals: AbortController[] = [];
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#policy = new RetryPolicy(options.retry, options.random);
+    this.#policy = new RequestRetries(options.retry, options.random);
     this.#warnings = new WarningLog(options.onWarning);
   }
 

@@ -1,14 +1,14 @@
-import { type Duration, parseDuration } from "../clock/duration.js";
+import { parseDuration } from "../clock/duration.js";
 import { jitter, type Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
+import type { RetryPolicy } from "../loop/retry-policy.js";
 import type { TransportResponse } from "./transport.js";
 
-export interface RetryOptions {
-  /** How often a request is sent at most. Defaults to 10. */
-  readonly attempts?: number;
-  /** The longest single wait; a server that asks for more gets its answer passed on. Defaults to 60 seconds. */
-  readonly maxWait?: Duration;
-}
+/**
+ * How requests are tried again: at most 10 attempts unless given. `max` is the longest single wait, a minute unless given; a
+ * server that asks for more gets its answer passed on.
+ */
+export type RetryOptions = Pick<RetryPolicy, "attempts" | "max">;
 
 /** What decides whether a request may be sent again. */
 export interface RetryableRequest {
@@ -24,14 +24,14 @@ const LONGEST_BACKOFF_MS = 10_000;
 const FAILURE_ATTEMPTS = 5;
 
 /** How requests are tried again: a pure decision, the waiting is the caller's. */
-export class RetryPolicy {
+export class RequestRetries {
   readonly #attempts: number;
   readonly #maxWaitMs: number;
   readonly #random: Random;
 
   constructor(options: RetryOptions, random: Random) {
     this.#attempts = options.attempts ?? 10;
-    this.#maxWaitMs = parseDuration(options.maxWait ?? "1m", "maxWait");
+    this.#maxWaitMs = parseDuration(options.max ?? "1m", "retry.max");
     this.#random = random;
   }
 

@@ -1,8 +1,8 @@
 import { isConflict, isNotFound } from "../client/api-error.js";
-import type { DeleteOptions, Patch } from "../client/client.js";
+import type { DeleteOptions, Patch, SubresourceWrite } from "../client/client.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, keyOf, kindId, parseKey } from "../kinds/kind.js";
-import type { JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { ApplyConfiguration, JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import { appliedEntry, differingPaths, isApplied, isSameBeside } from "./applied-fields.js";
 import type { AppliedMemory } from "./applied-memory.js";
 import type { ApplyOptions } from "./context.js";
@@ -96,7 +96,12 @@ export class ChildWriter {
     const { fieldManager } = this.#options;
     const send = (force: boolean): Promise<KubeObject> =>
       this.#run.write("apply", source.id, key, (signal) =>
-        source.cluster.client.apply(source.kind, desired, { namespace, fieldManager, force, signal }),
+        source.cluster.client.apply(source.kind, desired as unknown as ApplyConfiguration<KubeObject>, {
+          namespace,
+          fieldManager,
+          force,
+          signal,
+        }),
       );
     if (isKnown || options.existing === "adopt") return send(true);
     try {
@@ -177,16 +182,16 @@ export class ChildWriter {
   async createSubresource(
     kind: Kind,
     name: string,
-    subresource: string,
-    body: JsonObject,
-    options: { readonly namespace?: string } = {},
+    { subresource, body, ...place }: Pick<SubresourceWrite, "subresource" | "body" | "namespace">,
   ): Promise<unknown> {
     const source = this.#sources.of(kind);
-    const namespace = this.#namespaceOf(kind, options.namespace);
+    const namespace = this.#namespaceOf(kind, place.namespace);
     const key = keyFor(kind, name, namespace);
     this.#run.assertMayWrite();
     const answer = await this.#run.write("create", source.id, key, (signal) =>
-      source.cluster.client.createSubresource(kind, name, subresource, body, {
+      source.cluster.client.createSubresource(kind, name, {
+        subresource,
+        body,
         ...(namespace ? { namespace } : {}),
         fieldManager: this.#options.fieldManager,
         signal,

@@ -1,10 +1,11 @@
-import type { DeleteOptions, Patch } from "../client/client.js";
+import type { DeleteOptions, Patch, SubresourceWrite } from "../client/client.js";
 import type { NewCondition } from "../kinds/condition.js";
 import type { Kind, ObjectOf } from "../kinds/kind.js";
-import type { DeepPartial, JsonObject, KubeObject, NewObject } from "../kinds/object.js";
+import type { DeepPartial, KubeObject, NewObject } from "../kinds/object.js";
 import type { LoopContext } from "../loop/context.js";
 import type { Logger } from "../loop/logger.js";
 import type { Action, Cause } from "./cause.js";
+import type { IndexesOf, KindUse } from "./controller.js";
 
 export interface ReadOptions {
   /** Defaults to the namespace of the object that is reconciled. */
@@ -15,9 +16,9 @@ export interface ReadOptions {
   readonly cached?: boolean;
 }
 
-export interface ListReadOptions extends Omit<ReadOptions, "namespace"> {
-  /** Defaults to the namespace of the object that is reconciled; `"*"` for all that are watched. */
-  readonly namespace?: string;
+export interface ListReadOptions extends ReadOptions {
+  /** All namespaces that are watched, in place of one. */
+  readonly namespaces?: "all";
   readonly labelSelector?: string;
   /**
    * `spec.nodeName=node-1`. A cached list takes any field that holds a string, number or boolean; one that asks the
@@ -39,6 +40,16 @@ export interface ApplyOptions {
   readonly existing?: "refuse" | "adopt";
 }
 
+/** Stands where an index would, of kinds that have none: its field tells the reader of the compiler's message why. */
+export type KindHasNoIndex = {
+  readonly "this kind has no index: declare it with scoped(Kind, { indexes })"?: never;
+};
+
+/** The name of one index and the value to look up. */
+export type IndexLookup<Index extends string> = [Index] extends [never]
+  ? KindHasNoIndex
+  : { readonly [Name in Index]?: string };
+
 /** A child as a reconciler states it: no more than what it wants to own. */
 export type Desired<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "apiVersion" | "kind" | "status"> & {
   readonly apiVersion?: T["apiVersion"];
@@ -56,17 +67,20 @@ export type Desired<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "a
  * Reads and writes of declared kinds. Reads come from the cache, at least as new as the last write of this process; they
  * are tracked: when what was read changes, or what was not there appears, the run repeats.
  */
-export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
+export interface ObjectAccess<
+  Known extends Kind,
+  Owned extends Kind,
+  Uses extends readonly KindUse[] = readonly KindUse[],
+> {
   /** Throws `DEPENDENCY_ABSENT` where the object is not there; left uncaught, the run waits for it. */
   get<K extends Known>(kind: K, name: string, options?: ReadOptions): Promise<ObjectOf<K>>;
   find<K extends Known>(kind: K, name: string, options?: ReadOptions): Promise<ObjectOf<K> | undefined>;
   /** In order of their keys. */
   list<K extends Known>(kind: K, options?: ListReadOptions): Promise<readonly ObjectOf<K>[]>;
-  /** The objects for which the declared index gave `value`, in order of their keys. */
+  /** The objects for which a declared index gave a value, in order of their keys: `byIndex(Pod, { node: "node-1" })`. */
   byIndex<K extends Known>(
     kind: K,
-    index: string,
-    value: string,
+    index: IndexLookup<IndexesOf<Uses, K>>,
     options?: Pick<ReadOptions, "tracked">,
   ): Promise<readonly ObjectOf<K>[]>;
 
@@ -87,9 +101,7 @@ export interface ObjectAccess<Known extends Kind, Owned extends Kind> {
   createSubresource<K extends Known>(
     kind: K,
     name: string,
-    subresource: string,
-    body: JsonObject,
-    options?: { readonly namespace?: string },
+    request: Pick<SubresourceWrite, "subresource" | "body" | "namespace">,
   ): Promise<unknown>;
   /** Deletes an object; one that is not there is as good as deleted. */
   delete<K extends Known>(
@@ -133,7 +145,8 @@ export interface ReconcileContext<
   T extends KubeObject = KubeObject,
   Known extends Kind = Kind,
   Owned extends Kind = Kind,
-> extends ObjectAccess<Known, Owned>,
+  Uses extends readonly KindUse[] = readonly KindUse[],
+> extends ObjectAccess<Known, Owned, Uses>,
     LoopContext<Cause> {
   /** The causes in one word. */
   readonly action: Action;
@@ -158,7 +171,7 @@ export interface ReconcileContext<
   condition(condition: ConditionOn<T>): void;
   event(type: "Normal" | "Warning", reason: string, message: string): void;
   /** The same reads and writes on another cluster that the manager knows. */
-  in(cluster: string): ObjectAccess<Known, Owned>;
+  in(cluster: string): ObjectAccess<Known, Owned, Uses>;
 }
 
 /** What a controller works with when an object is gone. */

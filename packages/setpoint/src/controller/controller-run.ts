@@ -155,7 +155,7 @@ export class ControllerRun implements AsyncDisposable {
     await this.#orphans.collect(undefined);
     for (const trigger of this.controller.triggers) {
       const enqueue = (key: string): void => this.trigger(key, trigger.name);
-      trigger.start(enqueue, () => this.keys(), signal, this.#environment.clock);
+      trigger.start({ enqueue, keys: () => this.keys(), signal, clock: this.#environment.clock });
     }
     for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker(this.#work());
     this.#addWorker(this.#orphans.work(signal));
@@ -441,7 +441,7 @@ export class ControllerRun implements AsyncDisposable {
         const askedMs = outcome.afterMs ?? retryAfterOf(outcome.error);
         if (isParked) {
           this.#memory.park(key);
-          const afterMs = Math.max(this.controller.backoff.maxMs, askedMs);
+          const afterMs = Math.max(this.controller.backoff.max, askedMs);
           this.#queue.add(key, causes, { afterMs, priority: "low" });
         } else if (outcome.afterMs === undefined) {
           this.#queue.retry(key, causes, "low", askedMs);

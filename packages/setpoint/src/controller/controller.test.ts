@@ -18,7 +18,7 @@ describe("controller", () => {
       concurrency: 4,
       maxAttempts: 12,
       timeoutMs: 300_000,
-      backoff: { initialMs: 100, maxMs: 300_000 },
+      backoff: { initial: 100, max: 300_000 },
     });
   });
 

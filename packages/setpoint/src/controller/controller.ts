@@ -4,9 +4,8 @@ import { SetpointError } from "../errors/error.js";
 import type { IndexFunction } from "../informer/informer.js";
 import { type Kind, kindId, type ObjectOf } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { BackoffOptions } from "../loop/backoff.js";
 import type { Outcome } from "../loop/outcome.js";
-import { type RetryPolicy, retryTimes } from "../loop/retry-policy.js";
+import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
 import type { GoneContext, ReconcileContext } from "./context.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
@@ -17,7 +16,7 @@ import type { RbacRule } from "./rbac-rule.js";
 export type WriteVerb = "create" | "update" | "patch" | "delete" | "status";
 
 /** A kind with the part of it that is cached, and what is done to it; {@link scoped} makes one. */
-export interface ScopedKind<K extends Kind = Kind> {
+export interface ScopedKind<K extends Kind = Kind, Index extends string = string> {
   readonly kind: K;
   /** `"all"`, or these namespaces. Defaults to those that the controller watches. */
   readonly namespaces?: "all" | readonly string[];
@@ -28,7 +27,7 @@ export interface ScopedKind<K extends Kind = Kind> {
   /** What is written of a kind that is not owned, so that RBAC allows for it. */
   readonly writes?: readonly WriteVerb[];
   /** For look-ups with `ctx.byIndex`, by name. */
-  readonly indexes?: Readonly<Record<string, (object: never) => readonly string[]>>;
+  readonly indexes?: Readonly<Record<Index, (object: never) => readonly string[]>>;
 }
 
 /**
@@ -44,12 +43,12 @@ export interface ScopedKind<K extends Kind = Kind> {
  * });
  * ```
  */
-export function scoped<K extends Kind>(
+export function scoped<K extends Kind, Index extends string = never>(
   kind: K,
   scope: Omit<ScopedKind<K>, "kind" | "indexes"> & {
-    readonly indexes?: Readonly<Record<string, IndexFunction<ObjectOf<K>>>>;
+    readonly indexes?: Readonly<Record<Index, IndexFunction<ObjectOf<K>>>>;
   },
-): ScopedKind<K> {
+): ScopedKind<K, Index> {
   return { kind, ...scope };
 }
 
@@ -97,19 +96,30 @@ export interface Predicate<T extends KubeObject = KubeObject> {
  * const payments = new EventTarget(); // other code: payments.dispatchEvent(new CustomEvent("paid", { detail: "team/a" }))
  * const paid: Trigger = {
  *   name: "paid",
- *   start: (enqueue, _keys, signal) =>
+ *   start: ({ enqueue, signal }) =>
  *     payments.addEventListener("paid", (event) => enqueue((event as CustomEvent<string>).detail), { signal }),
  * };
  * ```
  */
 export interface Trigger {
   readonly name: string;
+  /** Called when the controller begins to work. */
+  start(context: TriggerContext): void;
+}
+
+/** What a {@link Trigger} works with. */
+export interface TriggerContext {
   /**
-   * Called when the controller begins to work. `enqueue` takes a key: `namespace/name`, the name alone for a cluster-scoped
-   * kind. It never throws: an object that is not there is passed over, what cannot be a key is logged. `keys` gives those of
-   * all objects, `clock` is the manager's.
+   * Runs a key: `namespace/name`, the name alone for a cluster-scoped kind. Never throws: an object that is not there is
+   * passed over, what cannot be a key is logged.
    */
-  start(enqueue: (key: string) => void, keys: () => Iterable<string>, signal: AbortSignal, clock: Clock): void;
+  readonly enqueue: (key: string) => void;
+  /** The keys of all objects. */
+  readonly keys: () => Iterable<string>;
+  /** Aborted when the controller stops. */
+  readonly signal: AbortSignal;
+  /** The manager's. */
+  readonly clock: Clock;
 }
 
 /** Kinds that nobody caches for a whole cluster without saying so: `namespaces: "all"`. */
@@ -146,6 +156,17 @@ export type KindsOf<Uses extends readonly KindUse[]> = Uses[number] extends infe
     : Extract<Use, Kind>
   : never;
 
+/** The names of the indexes that a list of declarations gives a kind; any name where the declarations are not known. */
+export type IndexesOf<Uses extends readonly KindUse[], K extends Kind> = readonly KindUse[] extends Uses
+  ? string
+  : Uses[number] extends infer Use
+    ? Use extends ScopedKind<infer Of, infer Index>
+      ? K extends Of
+        ? Index
+        : never
+      : never
+    : never;
+
 export interface ControllerOptions<
   T extends KubeObject,
   Uses extends readonly KindUse[] = readonly KindUse[],
@@ -178,12 +199,12 @@ export interface ControllerOptions<
   /** Brings the world to what the object says. Called again and again: must be idempotent. */
   reconcile(
     object: T,
-    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
+    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>, readonly [...Uses, ...Owns]>,
   ): ReconcileResult;
   /** Undoes what lies outside before the object goes; holds a finalizer for it. Owned children go by themselves. */
   finalize?(
     object: T,
-    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
+    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>, readonly [...Uses, ...Owns]>,
   ): ReconcileResult;
   /**
    * Looks after an object to its end without holding it: called in place of `reconcile` while the object is being deleted
@@ -191,7 +212,7 @@ export interface ControllerOptions<
    */
   deleting?(
     object: T,
-    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>>,
+    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>, readonly [...Uses, ...Owns]>,
   ): ReconcileResult;
   /**
    * Cleans up what this process keeps of an object that is gone, or no longer selected: caches, metrics. Adds no finalizer,
@@ -243,7 +264,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly finalizer: string;
   readonly fieldManager: string;
   readonly concurrency: number;
-  readonly backoff: BackoffOptions & { readonly maxMs: number };
+  readonly backoff: RetryTimes["backoff"];
   readonly maxAttempts: number;
   readonly timeoutMs: number;
   readonly resyncMs: number | undefined;

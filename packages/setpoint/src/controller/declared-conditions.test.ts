@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
 import { findCondition } from "../kinds/condition.js";
-import { k8s } from "../kinds/k8s.js";
 import { resource } from "../kinds/resource.js";
 import { waitFor } from "../loop/outcome.js";
 import { controller } from "./controller.js";
@@ -19,10 +18,7 @@ const condition = z.object({
 const spec = z.object({ size: z.int().optional() });
 const phase = z.string().optional();
 
-const Shop = resource("web.example.com/v1/Shop", {
-  spec,
-  status: z.object({ phase, conditions: z.array(condition).meta(k8s.listMap("type")).optional() }),
-});
+const Shop = resource("web.example.com/v1/Shop", { spec, status: z.strictObject({ phase }), conditions: true });
 /** Allows no condition but its own. */
 const Strict = resource("web.example.com/v1/Strict", {
   spec,
@@ -38,6 +34,22 @@ beforeEach(async () => {
   await world.clock.advance(5_000);
 });
 afterEach(() => world[Symbol.asyncDispose]());
+
+it("are an option of the kind, and stand in its schema once", () => {
+  const [version] = Shop.crd().spec.versions;
+  expect(version?.schema?.openAPIV3Schema?.properties?.status?.properties).toHaveProperty("conditions");
+  expect(version?.subresources).toEqual({ status: {} });
+  const [open] = [
+    { type: "Open", status: "True", reason: "Opened", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" },
+  ];
+  const metadata = { name: "a" };
+  expect(Shop.validate({ metadata, status: { conditions: [open as never] } })).toEqual([]);
+  expect(Shop.validate({ metadata, status: { conditions: [{ ...open, status: "yes" } as never] } })).toMatchObject([
+    { path: "status.conditions[0].status" },
+  ]);
+  const both = { spec, status: z.object({ conditions: z.array(condition) }), conditions: true } as const;
+  expect(() => resource("web.example.com/v1/Both", both)).toThrow("has conditions already");
+});
 
 const here = { namespace: "team" };
 const reconciled = async () => {

@@ -120,7 +120,10 @@ describe("deleting", () => {
       uses: [Pod],
       async reconcile({ metadata: { name }, spec }, ctx) {
         if (spec.nodeName) return;
-        await ctx.createSubresource(Pod, name, "binding", { target: { kind: "Node", name: "node-2" } });
+        await ctx.createSubresource(Pod, name, {
+          subresource: "binding",
+          body: { target: { kind: "Node", name: "node-2" } },
+        });
       },
     });
     await world.run(pods);

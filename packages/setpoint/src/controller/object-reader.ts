@@ -9,6 +9,9 @@ import type { Read, SharedText } from "./dependency-index.js";
 import type { KindSource } from "./kind-source.js";
 import type { Run } from "./run.js";
 
+/** Stands for all namespaces that are watched: no namespace can be called that. */
+export const ALL = "*";
+
 /** The sources that a run may use, in one cluster. */
 export interface Sources {
   /** Throws `KIND_NOT_DECLARED`. */
@@ -59,7 +62,7 @@ export class ObjectReader {
     const source = this.#sources.of(kind);
     this.#run.assertOpen();
     if (!cached) {
-      const scope = namespace === "*" ? {} : inNamespace(namespace);
+      const scope = namespace === ALL ? {} : inNamespace(namespace);
       const signal = this.#run.currentSignal();
       const { items } = await source.cluster.client.list(kind, { ...scope, labelSelector, fieldSelector, signal });
       for (const item of items) this.#run.learn(kind, item);
@@ -67,7 +70,7 @@ export class ObjectReader {
     }
     const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
-    const one = namespace === "*" || namespace === "" ? undefined : namespace;
+    const one = namespace === ALL || namespace === "" ? undefined : namespace;
     const selection = { namespace: one, labelSelector, fieldSelector };
     if (tracked) this.#run.track({ type: "list", source: source.id, ...selection, ...matchOf(selection) });
     const found = [...informer.list(selection)];
@@ -77,13 +80,13 @@ export class ObjectReader {
 
   async byIndex(
     kind: Kind,
-    index: string,
-    value: string,
+    lookup: Readonly<Record<string, string | undefined>>,
     options: Pick<ReadOptions, "tracked"> = {},
   ): Promise<readonly KubeObject[]> {
     const source = this.#sources.of(kind);
+    const { index, value } = oneLookup(source.id, lookup);
     this.#run.assertOpen();
-    const namespace = source.isByNamespace ? this.#namespaceFor(kind, {}) : "*";
+    const namespace = source.isByNamespace ? this.#namespaceFor(kind, {}) : ALL;
     const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
     if (options.tracked ?? true) this.#run.track({ type: "index", source: source.id, index, value });
@@ -98,11 +101,14 @@ export class ObjectReader {
   }
 
   /** Where a read looks that names no namespace: beside the object that is reconciled. */
-  #namespaceFor(kind: Kind, options: Pick<ReadOptions, "namespace"> | undefined): string {
+  #namespaceFor(kind: Kind, options: Pick<ListReadOptions, "namespace" | "namespaces"> = {}): string {
     if (kind.scope === "Cluster") return "";
-    const namespace = options?.namespace ?? this.#run.object.metadata.namespace;
-    if (namespace) return namespace;
+    if (options.namespaces === "all") return ALL;
+    const namespace = options.namespace ?? this.#run.object.metadata.namespace;
     const { id } = this.#sources.of(kind);
+    if (namespace === ALL)
+      throw new SetpointError("NAMESPACE_MISSING", `${id}: "*" is no namespace; a list of all says namespaces: "all"`);
+    if (namespace) return namespace;
     const message = `${id}: the read must say which namespace, ${this.#run.key} is in none`;
     throw new SetpointError("NAMESPACE_MISSING", message);
   }
@@ -110,6 +116,16 @@ export class ObjectReader {
 
 export function keyFor(kind: Kind, name: string, namespace: string | undefined): string {
   return kind.scope === "Namespaced" ? `${namespace}/${name}` : name;
+}
+
+function oneLookup(id: string, lookup: unknown): { readonly index: string; readonly value: string } {
+  const entries = typeof lookup === "object" && lookup !== null ? Object.entries(lookup) : [];
+  const [[index, value] = []] = entries;
+  if (entries.length === 1 && index !== undefined && typeof value === "string") return { index, value };
+  throw new SetpointError(
+    "INFORMER_INDEX_UNKNOWN",
+    `${id}: byIndex takes one index with its value, such as { node: "node-1" }`,
+  );
 }
 
 function inNamespace(namespace: string): { readonly namespace?: string } {

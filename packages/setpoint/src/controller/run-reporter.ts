@@ -88,7 +88,7 @@ export class RunReporter {
       this.#environment.recorder?.record({ object, type: "Warning", reason: "ReconcileFailed", message: text });
     }
     if (!parked) return;
-    const pause = this.#controller.backoff.maxMs / 1_000;
+    const pause = this.#controller.backoff.max / 1_000;
     const message = `${attempt + 1} tries failed; the next are ${pause} s apart: ${messageOf(error)}`;
     this.#environment.recorder?.record({ object, type: "Warning", reason: "RetriesExhausted", message });
   }

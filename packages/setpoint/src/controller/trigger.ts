@@ -17,7 +17,7 @@ export function every(interval: Duration, clock?: Clock): Trigger {
     throw new SetpointError("DURATION_INVALID", "every: an interval of 0 would leave no time to work");
   return {
     name: `every ${typeof interval === "number" ? `${interval}ms` : interval}`,
-    start(enqueue, keys, signal, own) {
+    start({ enqueue, keys, signal, clock: own }) {
       const tick = (): void => {
         for (const key of keys()) enqueue(key);
         schedule();

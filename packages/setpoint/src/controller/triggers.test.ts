@@ -94,7 +94,7 @@ describe("what makes a controller run", () => {
     let feed: (key: string) => void = () => {};
     const channel: Trigger = {
       name: "webhook",
-      start: (enqueue) => {
+      start: ({ enqueue }) => {
         feed = enqueue;
       },
     };
@@ -118,7 +118,7 @@ describe("what makes a controller run", () => {
         uses: [scoped(ConfigMap, { namespaces: "all", indexes: { color: (map) => [map.data?.color ?? ""] } })],
         reconcile: async (site, ctx) => {
           const listed = await ctx.list(ConfigMap, { labelSelector: "list=yes" });
-          const indexed = await ctx.byIndex(ConfigMap, "color", "red");
+          const indexed = await ctx.byIndex(ConfigMap, { color: "red" });
           const names = (maps: readonly ConfigMap[]): string => maps.map((map) => map.metadata.name).join(" ");
           seen.push(`${site.metadata.name}: ${names(listed)} / ${names(indexed)}`);
         },
@@ -140,7 +140,7 @@ describe("what makes a controller run", () => {
       controller(Website, {
         uses: [scoped(Website, { indexes: { image: ({ spec }) => [spec.image] } })],
         reconcile: async (site, ctx) => {
-          ctx.status({ ready: (await ctx.byIndex(Website, "image", site.spec.image)).length });
+          ctx.status({ ready: (await ctx.byIndex(Website, { image: site.spec.image })).length });
         },
       }),
     );
@@ -159,7 +159,7 @@ describe("what makes a controller run", () => {
         name,
         uses: [scoped(ConfigMap, { namespaces: "all", indexes: { color: values } })],
         reconcile: async (_, ctx) => {
-          const maps = await ctx.byIndex(ConfigMap, "color", "red");
+          const maps = await ctx.byIndex(ConfigMap, { color: "red" });
           found.push(`${name}: ${maps.map(({ metadata }) => metadata.name).join(" ")}`);
         },
       });
@@ -245,8 +245,8 @@ describe("what makes a controller run", () => {
       controller(Website, {
         uses: [Secret],
         reconcile: async (_, ctx) => {
-          for (const namespace of ["team", "*"]) {
-            const found = await ctx.list(Secret, { cached: false, namespace, labelSelector: "app=web" });
+          for (const place of [{ namespace: "team" }, { namespaces: "all" as const }]) {
+            const found = await ctx.list(Secret, { cached: false, ...place, labelSelector: "app=web" });
             seen.push(found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join());
           }
         },
@@ -269,7 +269,7 @@ describe("what makes a controller run", () => {
         uses: [Secret],
         reconcile: async (_, ctx) => {
           await ctx.find(Secret, "token");
-          await expect(ctx.list(Secret, { namespace: "*" })).rejects.toMatchObject({ code: "SCOPE_NOT_WATCHED" });
+          await expect(ctx.list(Secret, { namespaces: "all" })).rejects.toMatchObject({ code: "SCOPE_NOT_WATCHED" });
         },
       }),
     );

@@ -178,7 +178,7 @@ export class GraphRun {
         const error = errorValue(outcome.error);
         const times = kind?.retry;
         const isParked = times !== undefined && run.attempt >= times.maxAttempts;
-        const delayMs = isParked ? times.backoff.maxMs : new Backoff(random, times?.backoff).delayAfter(run.attempt);
+        const delayMs = isParked ? times.backoff.max : new Backoff(random, times?.backoff).delayAfter(run.attempt);
         const cause = { type: "retry", attempt: run.attempt + 1, error: error.message } as const;
         return { ...shared, outcome: "retry", error, due: { at: nowMs + (outcome.afterMs ?? delayMs), cause } };
       }

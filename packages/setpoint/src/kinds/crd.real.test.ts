@@ -224,7 +224,9 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     await client.create(Everything, given({ ...base, color: "green" }, "green"));
     const red = await client.list(Everything, { fieldSelector: "spec.color=red" });
     expect(red.items.map((object) => object.metadata.name)).toEqual(["red"]);
-    const scale = await client.getSubresource<{ spec: { replicas: number } }>(Everything, "red", "scale");
+    const scale = await client.getSubresource<{ spec: { replicas: number } }>(Everything, "red", {
+      subresource: "scale",
+    });
     expect(scale.spec.replicas).toBe(1);
     const status = { ready: 1 };
     await client.patch(Everything, "red", { type: "merge", body: { status } }, { subresource: "status" });

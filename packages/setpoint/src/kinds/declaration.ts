@@ -7,10 +7,16 @@ import type { KubeObject, writtenAs } from "./object.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
 /** What `resource(…)` takes. */
-export interface ResourceOptions<SpecSchema extends Schema, StatusSchema extends Schema> {
+export interface ResourceOptions<
+  SpecSchema extends Schema,
+  StatusSchema extends Schema,
+  HasConditions extends boolean = boolean,
+> {
   readonly spec: SpecSchema;
   /** Given one, the kind has a status subresource. */
   readonly status?: StatusSchema;
+  /** Gives the status `conditions`, as Kubernetes' own kinds have them. The runtime then shows waits and failures there. */
+  readonly conditions?: HasConditions;
   /** `Namespaced` unless given. */
   readonly scope?: Scope;
   /** The English plural unless given; the CustomResourceDefinition's name is `plural.group`. */

@@ -23,7 +23,7 @@ export function objectSchema(options: ResourceOptions<Schema, Schema>): Structur
     return structural;
   };
   const spec = part("spec")!;
-  const status = part("status");
+  const status = options.conditions ? withConditions(part("status")) : part("status");
   for (const path of Object.keys(markers)) {
     if (!markersMet.has(path)) throw invalidKind(`markers["${path}"]`, "the schema has no such path");
   }
@@ -42,6 +42,31 @@ export function objectSchema(options: ResourceOptions<Schema, Schema>): Structur
     },
     ...(options.rules?.length ? { "x-kubernetes-validations": options.rules } : {}),
   };
+}
+
+/** `metav1.Condition`, each owned by whoever set it. */
+const CONDITIONS: StructuralSchema = {
+  type: "array",
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["type"],
+  items: {
+    type: "object",
+    required: ["lastTransitionTime", "message", "reason", "status", "type"],
+    properties: {
+      type: { type: "string", minLength: 1, maxLength: 316 },
+      status: { type: "string", enum: ["True", "False", "Unknown"] },
+      reason: { type: "string", minLength: 1, maxLength: 1024 },
+      message: { type: "string" },
+      lastTransitionTime: { type: "string", format: "date-time" },
+      observedGeneration: { type: "integer", format: "int64", minimum: 0 },
+    },
+  },
+};
+
+function withConditions(status: StructuralSchema = { type: "object" }): StructuralSchema {
+  if (ownField(status.properties, "conditions"))
+    throw invalidKind("conditions", "the schema of the status has conditions already: leave one of the two out");
+  return { ...status, properties: { ...status.properties, conditions: CONDITIONS } };
 }
 
 /** Objects hold what was written: a schema that gives its readers another type would lie to them. */

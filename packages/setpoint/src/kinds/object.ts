@@ -66,6 +66,16 @@ export type NewObject<T extends KubeObject> = Omit<WrittenAs<T>, "metadata" | "a
   readonly metadata: Partial<ObjectMeta>;
 } & Partial<Pick<T, Extract<keyof T, "status">>>;
 
+/**
+ * What server-side apply sends: no more than what its manager wants to own. Only the name must be there; the server refuses
+ * what the object then still lacks.
+ */
+export type ApplyConfiguration<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "apiVersion" | "kind"> & {
+  readonly apiVersion?: T["apiVersion"];
+  readonly kind?: T["kind"];
+  readonly metadata: Partial<ObjectMeta> & { readonly name: string };
+};
+
 export type DeepReadonly<T> = T extends string | number | boolean | bigint | symbol | null | undefined
   ? T
   : T extends readonly (infer Item)[]

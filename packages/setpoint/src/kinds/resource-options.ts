@@ -5,6 +5,7 @@ import { unknownOptions } from "./unknown-options.js";
 const KNOWN = {
   spec: true,
   status: true,
+  conditions: true,
   scope: true,
   plural: true,
   singular: true,
@@ -28,8 +29,12 @@ export function checkResourceOptions(kind: string, options: object): void {
   if (typeof options !== "object" || options === null) throw invalidKind(kind, "it needs options with a spec");
   const [unknown] = unknownOptions(options, Object.keys(KNOWN));
   if (unknown !== undefined) throw invalidKind(kind, unknown);
-  const { spec, scope, plural, singular, shortNames, categories } = options as Readonly<Record<string, unknown>>;
+  const { spec, conditions, scope, plural, singular, shortNames, categories } = options as Readonly<
+    Record<string, unknown>
+  >;
   if (spec === undefined) throw invalidKind(`${kind}: spec`, "there is no schema; z.object({}) is one without fields");
+  if (![undefined, true, false].includes(conditions as undefined))
+    throw invalidKind(`${kind}: conditions`, "it is true or false; a schema of one's own belongs in the status");
   if (![undefined, "Namespaced", "Cluster"].includes(scope as undefined))
     throw invalidKind(`${kind}: scope`, `${JSON.stringify(scope)} is neither "Namespaced" nor "Cluster"`);
   checkNames(`${kind}: plural`, plural === undefined ? [] : [plural]);

@@ -1,4 +1,5 @@
 import { SetpointError } from "../errors/error.js";
+import type { Condition } from "./condition.js";
 import { convertObject } from "./conversion.js";
 import { type CrdManifest, type CrdOptions, crdOf } from "./crd.js";
 import {
@@ -51,12 +52,20 @@ export interface Resource<T extends KubeObject = KubeObject> extends Kind<T> {
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
 
-type ResourceOf<Id extends string, SpecSchema, StatusSchema> = Resource<
+type StatusOf<StatusSchema, HasConditions> = [StatusSchema] extends [never]
+  ? HasConditions extends true
+    ? { readonly conditions?: readonly Condition[] }
+    : undefined
+  : HasConditions extends true
+    ? OutputOf<StatusSchema> & { readonly conditions?: readonly Condition[] }
+    : OutputOf<StatusSchema>;
+
+type ResourceOf<Id extends string, SpecSchema, StatusSchema, HasConditions> = Resource<
   ResourceObject<
     ParseKindId<Id>["apiVersion"],
     ParseKindId<Id>["kind"],
     OutputOf<SpecSchema>,
-    [StatusSchema] extends [never] ? undefined : OutputOf<StatusSchema>,
+    StatusOf<StatusSchema, HasConditions>,
     InputOf<SpecSchema>
   >
 >;
@@ -68,6 +77,7 @@ type ResourceOf<Id extends string, SpecSchema, StatusSchema> = Resource<
  * const Website = resource("web.example.com/v1/Website", {
  *   spec: z.object({ image: z.string(), replicas: z.int().min(0).default(1) }),
  *   status: z.object({ ready: z.int() }),
+ *   conditions: true,
  *   columns: { Image: ".spec.image", Ready: ".status.ready" },
  * });
  * ```
@@ -79,7 +89,11 @@ export function resource<
   const Id extends `${string}/${string}/${string}`,
   SpecSchema extends Schema,
   StatusSchema extends Schema = never,
->(id: Id, options: ResourceOptions<SpecSchema, StatusSchema>): ResourceOf<Id, SpecSchema, StatusSchema> {
+  const HasConditions extends boolean = false,
+>(
+  id: Id,
+  options: ResourceOptions<SpecSchema, StatusSchema, HasConditions>,
+): ResourceOf<Id, SpecSchema, StatusSchema, HasConditions> {
   const { group, version, kind } = parseKindId(id);
   if (!group.includes(".")) {
     throw new SetpointError(
@@ -96,13 +110,13 @@ export function resource<
     plural: options.plural ?? pluralOf(kind),
     scope: options.scope ?? "Namespaced",
     options: rest,
-    hasStatus: status !== undefined,
+    hasStatus: status !== undefined || options.conditions === true,
     schema: objectSchema(options),
     versions: [],
   };
   const made = makeResource(declaration, { spec, ...(status ? { status } : {}) });
   made.crd(); // columns and paths that do not fit are found now, not when it is installed
-  return made as unknown as ResourceOf<Id, SpecSchema, StatusSchema>;
+  return made as unknown as ResourceOf<Id, SpecSchema, StatusSchema, HasConditions>;
 }
 
 type Parts = { readonly spec: Schema; readonly status?: Schema };
@@ -126,7 +140,7 @@ function makeResource(declaration: ResourceDeclaration, parts: Parts): Resource 
         ...problem,
         path: problem.path.replace(/^\./, ""),
       }));
-      return [...found, ...libraryProblems(parts, whole, found)];
+      return [...found, ...libraryProblems(parts, whole, found, declaration.options.conditions === true)];
     },
     assertValid: (object) => {
       const problems = made.validate(object);
@@ -165,16 +179,24 @@ function libraryProblems(
   parts: Parts,
   object: Readonly<Record<string, unknown>>,
   found: readonly FieldProblem[],
+  hasConditions: boolean,
 ): readonly FieldProblem[] {
   return Object.entries(parts).flatMap(([name, schema]) => {
     if (!isStandardSchema(schema) || object[name] === undefined) return [];
-    const result = schema["~standard"].validate(object[name]);
+    const result = schema["~standard"].validate(hasConditions ? ownPart(object, name) : object[name]);
     if (result instanceof Promise)
       throw invalidKind(name, "validates asynchronously, which no API server can wait for");
     return (result.issues ?? [])
       .map((issue) => ({ path: `${name}${pathOf(issue)}`, message: `is refused: ${issue.message}` }))
       .filter(({ path }) => !found.some((problem) => problem.path === path || problem.path.startsWith(`${path}.`)));
   });
+}
+
+/** Without the conditions that the option adds: the library's schema does not know them. */
+function ownPart(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (name !== "status" || typeof object.status !== "object" || object.status === null) return object[name];
+  const { conditions: _, ...own } = object.status as { readonly conditions?: unknown };
+  return own;
 }
 
 function pathOf(issue: StandardIssue): string {

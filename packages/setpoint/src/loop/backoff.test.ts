@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seededRandom } from "../clock/random.js";
 import { Backoff } from "./backoff.js";
 
-const exact = (): Backoff => new Backoff(seededRandom(1), { initialMs: 1, maxMs: 20, jitter: 0 });
+const exact = (): Backoff => new Backoff(seededRandom(1), { initial: 1, max: 20, jitter: 0 });
 
 describe("Backoff", () => {
   it("case 57: doubles the delay up to the cap, for each key on its own, until the key is forgotten", () => {
@@ -24,7 +24,7 @@ describe("Backoff", () => {
   it("case 6: waits at least 2^(n-1) times the first delay before retry n, jitter only lengthens it", () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
-        const backoff = new Backoff(seededRandom(seed), { initialMs: 1_000, maxMs: 60_000 });
+        const backoff = new Backoff(seededRandom(seed), { initial: 1_000, max: 60_000 });
         for (let retry = 1; retry <= 8; retry++) {
           const delayMs = backoff.fail("a");
           const leastMs = Math.min(1_000 * 2 ** (retry - 1), 60_000);

@@ -1,17 +1,22 @@
+import { type Duration, parseDuration } from "../clock/duration.js";
 import { jitter, type Random } from "../clock/random.js";
 
+/** How delays grow from failure to failure: the same shape wherever something is tried again. */
 export interface BackoffOptions {
-  /** The delay after the first failure. Defaults to 5 ms, as in client-go. */
-  readonly initialMs?: number;
-  /** What each further failure multiplies it by. Defaults to 2. */
+  /** The delay after the first failure. */
+  readonly initial?: Duration;
+  /** The longest delay. */
+  readonly max?: Duration;
+  /** What each further failure multiplies the delay by. Defaults to 2. */
   readonly factor?: number;
-  /** The longest delay. Defaults to 1000 s, as in client-go. */
-  readonly maxMs?: number;
-  /** Each delay is lengthened by a random part of it, up to this factor; never beyond `maxMs`. Defaults to 0.2. */
+  /** Each delay is lengthened by a random part of it, up to this factor; never beyond `max`. Defaults to 0.2. */
   readonly jitter?: number;
 }
 
-/** Counts the failures of each key and says how long it waits after the next. Only keys that fail take memory. */
+/**
+ * Counts the failures of each key and says how long it waits after the next: from 5 ms to 1000 s, as in client-go, unless
+ * given. Only keys that fail take memory.
+ */
 export class Backoff {
   readonly #random: Random;
   readonly #initialMs: number;
@@ -22,9 +27,9 @@ export class Backoff {
 
   constructor(random: Random, options: BackoffOptions = {}) {
     this.#random = random;
-    this.#initialMs = options.initialMs ?? 5;
+    this.#initialMs = parseDuration(options.initial ?? 5, "backoff.initial");
     this.#factor = options.factor ?? 2;
-    this.#maxMs = options.maxMs ?? 1_000_000;
+    this.#maxMs = parseDuration(options.max ?? "1000s", "backoff.max");
     this.#jitter = options.jitter ?? 0.2;
   }
 

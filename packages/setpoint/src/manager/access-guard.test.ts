@@ -35,9 +35,11 @@ async function tokenFor(
     subjects: [{ kind: "ServiceAccount", namespace: "team", name }],
   });
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
-  const { status } = await client.createSubresource<{ status: { token: string } }>(
-    ...([ServiceAccount, name, "token", body, { namespace: "team" }] as const),
-  );
+  const { status } = await client.createSubresource<{ status: { token: string } }>(ServiceAccount, name, {
+    subresource: "token",
+    body,
+    namespace: "team",
+  });
   return status.token;
 }
 

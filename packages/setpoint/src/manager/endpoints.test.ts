@@ -47,9 +47,11 @@ describe("guards of endpoints", () => {
 
     await client.create(ServiceAccount, { metadata: { namespace: "team", name: "scraper" } });
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-    const { status } = await client.createSubresource<{ status: { token: string } }>(
-      ...([ServiceAccount, "scraper", "token", body, { namespace: "team" }] as const),
-    );
+    const { status } = await client.createSubresource<{ status: { token: string } }>(ServiceAccount, "scraper", {
+      subresource: "token",
+      body,
+      namespace: "team",
+    });
     const known = request({ authorization: `Bearer ${status.token}` });
     expect((await guard(known))?.status).toBe(403);
     const rules = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];

@@ -97,7 +97,9 @@ export const PATHS: Readonly<Record<string, Path>> = {
     ...{ when: create, after: ASKED, request: "PATCH configmaps/kube-root-ca.crt" },
   },
   "ctx.createSubresource": {
-    loops: after((ctx) => ctx.createSubresource(ServiceAccount, "default", "token", { spec: {} })),
+    loops: after((ctx) =>
+      ctx.createSubresource(ServiceAccount, "default", { subresource: "token", body: { spec: {} } }),
+    ),
     given: (world) => world.client.create(ServiceAccount, { metadata: { ...team, name: "default" } }).catch(() => {}),
     ...{ when: create, after: ASKED, request: "POST serviceaccounts/default/token" },
   },

@@ -67,7 +67,7 @@ describe("WorkQueue", () => {
   });
 
   it("case 16: a delayed add does not raise the number of retries; a retry does, until the key is forgotten", () => {
-    const { queue } = newQueue({ backoff: { initialMs: 100, jitter: 0 } });
+    const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
     queue.add("a/x", ["requeue"], { afterMs: 10 });
     expect(queue.retries("a/x")).toBe(0);
     expect([queue.retry("a/x", ["retry"]), queue.retry("a/x", ["retry"])]).toEqual([100, 200]);
@@ -77,12 +77,12 @@ describe("WorkQueue", () => {
   });
 
   it("retries after a time that is asked for, however long the back-off, and counts that", () => {
-    const { queue } = newQueue({ backoff: { initialMs: 100, jitter: 0 } });
+    const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
     expect([queue.retryAfter("a/x", [], 7), queue.retries("a/x"), queue.retry("a/x", [])]).toEqual([7, 1, 200]);
   });
 
   it("limits all retries together where asked to", () => {
-    const { queue } = newQueue({ backoff: { initialMs: 1, jitter: 0 }, retryLimit: { perSecond: 10, burst: 2 } });
+    const { queue } = newQueue({ backoff: { initial: 1, jitter: 0 }, retryLimit: { perSecond: 10, burst: 2 } });
     expect(["a", "b", "c", "d"].map((key) => queue.retry(key, []))).toEqual([1, 1, 100, 200]);
   });
 
@@ -144,7 +144,7 @@ describe("WorkQueue", () => {
   it("tells its observer what came, how long it waited and how long it took", async () => {
     const seen: string[] = [];
     const { clock, queue } = newQueue({
-      backoff: { initialMs: 10, jitter: 0 },
+      backoff: { initial: 10, jitter: 0 },
       observer: {
         added: () => seen.push("added"),
         taken: (waitedMs) => seen.push(`taken after ${waitedMs}`),

@@ -25,9 +25,11 @@ async function createAccount(env: TestEnvironment) {
   await env.client.create(ServiceAccount, { metadata: { name: ACCOUNT, namespace } });
   await env.client.create(ClusterRole, { metadata: { name: ACCOUNT }, rules });
   const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 86_400 } };
-  const { status } = await env.client.createSubresource<{ status: { token: string } }>(
-    ...([ServiceAccount, ACCOUNT, "token", review, here] as const),
-  );
+  const { status } = await env.client.createSubresource<{ status: { token: string } }>(ServiceAccount, ACCOUNT, {
+    subresource: "token",
+    body: review,
+    ...here,
+  });
   const authorization = `Bearer ${status.token}`;
   const transport: Transport = {
     request: ({ headers, ...request }) =>
@@ -74,7 +76,7 @@ describe("an operator under faults", () => {
     let ask: (key: string) => void = () => {};
     const onDemand: Trigger = {
       name: "on-demand",
-      start: (enqueue) => {
+      start: ({ enqueue }) => {
         ask = enqueue;
       },
     };
@@ -101,7 +103,7 @@ describe("an operator under faults", () => {
     let ask: (key: string) => void = () => {};
     const onDemand: Trigger = {
       name: "on-demand",
-      start: (enqueue) => {
+      start: ({ enqueue }) => {
         ask = enqueue;
       },
     };

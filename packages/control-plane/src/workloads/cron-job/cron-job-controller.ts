@@ -39,7 +39,7 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
       const { namespace = "", name, uid } = cronJob.metadata;
       const { concurrencyPolicy, suspend, startingDeadlineSeconds, timeZone = "", schedule: text } = cronJob.spec!;
       const nowMs = clock.now();
-      const jobs = await ctx.byIndex(Job, BY_CONTROLLER, uid);
+      const jobs = await ctx.byIndex(Job, { [BY_CONTROLLER]: uid });
       const state = seenJobs(cronJob, jobs);
       for (const { name, condition } of state.ended) {
         ctx.event("Normal", "SawCompletedJob", `Saw completed job: ${name}, condition: ${condition}`);

@@ -65,7 +65,7 @@ async function hasOldPods(deployment: Deployment, sets: readonly ReplicaSet[], c
   const newest = newestOf(deployment, sets);
   for (const set of sets) {
     if (set === newest) continue;
-    const pods = await ctx.byIndex(Pod, BY_CONTROLLER, set.metadata.uid);
+    const pods = await ctx.byIndex(Pod, { [BY_CONTROLLER]: set.metadata.uid });
     if (!pods.every(isPodOver)) return true;
   }
   return false;

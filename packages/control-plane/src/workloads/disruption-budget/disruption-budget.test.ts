@@ -11,13 +11,11 @@ const budget = (simulation: Simulation, spec: Partial<PodDisruptionBudget["spec"
     spec: { selector: { matchLabels: { app: "web" } }, ...spec },
   });
 const evict = (simulation: Simulation, name: string) =>
-  simulation.client.createSubresource(
-    Pod,
-    name,
-    "eviction",
-    { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: "default" } },
-    { namespace: "default" },
-  );
+  simulation.client.createSubresource(Pod, name, {
+    subresource: "eviction",
+    body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: "default" } },
+    namespace: "default",
+  });
 
 describe("a disruption budget", () => {
   it("counts healthy pods, allows what is left over and refuses more with 429", async () => {

@@ -31,8 +31,8 @@ export function jobController({ clock, podPace }: PodMakingEnvironment): Control
       }
       const selector = job.spec?.selector ?? {};
       const candidates = [
-        ...(await ctx.byIndex(Pod, BY_CONTROLLER, uid)),
-        ...(await ctx.byIndex(Pod, ORPHANS, orphanPlace(namespace, selector))),
+        ...(await ctx.byIndex(Pod, { [BY_CONTROLLER]: uid })),
+        ...(await ctx.byIndex(Pod, { [ORPHANS]: orphanPlace(namespace, selector) })),
       ];
       const { kept, adopted, released } = claims(job, selector, candidates);
       for (const pod of adopted) await ctx.patch(Pod, pod.metadata.name, adoption(Job, job, pod), { namespace });

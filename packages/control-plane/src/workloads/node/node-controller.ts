@@ -1,4 +1,12 @@
-import { type Client, type Controller, controller, isAlreadyExists, requeueAfter, scoped } from "setpoint";
+import {
+  type Client,
+  type Controller,
+  controller,
+  isAlreadyExists,
+  type ReconcileContext,
+  requeueAfter,
+  scoped,
+} from "setpoint";
 import { formatTime } from "setpoint/kinds";
 import { Node, Pod } from "setpoint/kinds/v1";
 import { isPodOver } from "../pod/pod-state.js";
@@ -64,7 +72,7 @@ export function nodeController({ clock, random, hasStages }: WorkloadEnvironment
       }
       const tainted = { ...node, spec: { ...node.spec, taints } };
       const hasEffect = taints.some(({ effect }) => effect === "NoExecute");
-      const pods = hasEffect || isSilent(current) ? await ctx.byIndex(Pod, BY_NODE, name) : [];
+      const pods = hasEffect || isSilent(current) ? await ctx.byIndex(Pod, { [BY_NODE]: name }) : [];
       for (const pod of pods) {
         if (isPodOver(pod) || pod.metadata.deletionTimestamp) continue;
         if (isSilent(current)) await markUnready(pod, ctx.patch, nowMs);
@@ -78,7 +86,7 @@ export function nodeController({ clock, random, hasStages }: WorkloadEnvironment
   });
 }
 
-type Writes = Parameters<Parameters<typeof controller<Node, [typeof Node, typeof Pod]>>[1]["reconcile"]>[1];
+type Writes = Pick<ReconcileContext<Node, typeof Node | typeof Pod, never>, "patch" | "delete">;
 
 /** Nobody speaks for the pods of a silent node: they count as not ready. */
 async function markUnready(pod: Pod, patch: Writes["patch"], nowMs: number): Promise<void> {

@@ -37,9 +37,9 @@ export function replicaSetController({ clock, podPace }: PodMakingEnvironment): 
 async function relatedPods(set: ReplicaSet, ctx: Context): Promise<readonly Pod[]> {
   const owner = controllerOf(set.metadata);
   if (!owner) return [];
-  const sets = await ctx.byIndex(ReplicaSet, BY_CONTROLLER, owner.uid, { tracked: false });
+  const sets = await ctx.byIndex(ReplicaSet, { [BY_CONTROLLER]: owner.uid }, { tracked: false });
   const pods: Pod[] = [];
   for (const { metadata } of sets)
-    pods.push(...(await ctx.byIndex(Pod, BY_CONTROLLER, metadata.uid, { tracked: false })));
+    pods.push(...(await ctx.byIndex(Pod, { [BY_CONTROLLER]: metadata.uid }, { tracked: false })));
   return pods.filter(isPodActive);
 }

@@ -47,11 +47,14 @@ export function schedulerController({ clock }: WorkloadEnvironment): readonly Lo
       }
       loads.assume(pod, placement.name);
       try {
-        await ctx.createSubresource(Pod, name, "binding", {
-          apiVersion: "v1",
-          kind: "Binding",
-          metadata: { name },
-          target: { kind: "Node", name: placement.name },
+        await ctx.createSubresource(Pod, name, {
+          subresource: "binding",
+          body: {
+            apiVersion: "v1",
+            kind: "Binding",
+            metadata: { name },
+            target: { kind: "Node", name: placement.name },
+          },
         });
       } catch (error) {
         loads.forget(keyOf(pod));

@@ -36,7 +36,7 @@ function slicesOfServices(): Controller<Service> {
         const node = await ctx.find(Node, name);
         if (node) nodes.set(name, node);
       }
-      const existing = (await ctx.byIndex(EndpointSlice, BY_CONTROLLER, uid)).filter(isManaged);
+      const existing = (await ctx.byIndex(EndpointSlice, { [BY_CONTROLLER]: uid })).filter(isManaged);
       const { create, change, remove } = planSlices(service, pods, nodes, existing);
       for (const slice of create) await unlessTerminating(() => ctx.create(EndpointSlice, slice));
       for (const { name, body } of change) {
@@ -64,7 +64,7 @@ function slicesOfEndpoints(): Controller<Endpoints> {
         service.spec?.selector === undefined &&
         labels?.[NOT_MIRRORED] !== "true" &&
         annotations?.[LEADER] === undefined;
-      const existing = (await ctx.byIndex(EndpointSlice, BY_CONTROLLER, uid)).filter(isMirrored);
+      const existing = (await ctx.byIndex(EndpointSlice, { [BY_CONTROLLER]: uid })).filter(isMirrored);
       const { create, change, remove } = planMirror(endpoints, isWanted, existing);
       for (const slice of create) await unlessTerminating(() => ctx.create(EndpointSlice, slice));
       for (const { name: slice, body } of change) {

@@ -138,7 +138,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       }
 
       async function hasPod(): Promise<boolean> {
-        return (await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`)).length > 0;
+        return (await ctx.byIndex(Pod, { [BY_CLAIM]: `${namespace}/${name}` })).length > 0;
       }
 
       /**
@@ -173,7 +173,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
     async deleting(claim, ctx) {
       const { namespace = "", name, uid, finalizers = [] } = claim.metadata;
       if (!finalizers.includes(CLAIM_PROTECTION)) return;
-      const users = await ctx.byIndex(Pod, BY_CLAIM, `${namespace}/${name}`);
+      const users = await ctx.byIndex(Pod, { [BY_CLAIM]: `${namespace}/${name}` });
       if (users.some((pod) => pod.spec?.nodeName && !isPodOver(pod))) return;
       const left = finalizers.filter((finalizer) => finalizer !== CLAIM_PROTECTION);
       try {

@@ -198,7 +198,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       const kinds: Readonly<Record<string, Kind>> = { ServiceAccount, ClusterRole, ClusterRoleBinding };
       const manifests = rbacManifests(rbacRules([coupons]), { name: account, ...here });
       for (const manifest of manifests)
-        await world.client.apply(kinds[manifest.kind as string]!, manifest, { force: true });
+        await world.client.apply(kinds[manifest.kind as string]!, manifest as never, { force: true });
       const client = await world.connectAs(account);
       await eventually(async () => expect(await preflight([coupons], { client })).toEqual([]));
       const manager = await world.run([coupons], { client });

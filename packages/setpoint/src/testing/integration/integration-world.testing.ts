@@ -70,9 +70,11 @@ export class IntegrationWorld implements AsyncDisposable {
 
   async tokenOf(account: string): Promise<string> {
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-    const { status } = await this.client.createSubresource<{ status: { token: string } }>(
-      ...([ServiceAccount, account, "token", review, here] as const),
-    );
+    const { status } = await this.client.createSubresource<{ status: { token: string } }>(ServiceAccount, account, {
+      subresource: "token",
+      body: review,
+      ...here,
+    });
     return status.token;
   }
 

@@ -41,7 +41,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       const kinds: Readonly<Record<string, Kind>> = { ServiceAccount, ClusterRole };
       for (const manifest of manifests) {
         const kind = kinds[manifest.kind as string];
-        if (kind) await client.apply(kind, manifest);
+        if (kind) await client.apply(kind, manifest as never);
       }
       return manifests.find(({ kind }) => kind === "ClusterRoleBinding")!;
     }
@@ -65,7 +65,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
     it("work with the permissions that are derived, and on when these are revoked and granted again", async () => {
       const world = given();
       const binding = await createAccount();
-      await world.client.apply(ClusterRoleBinding, binding);
+      await world.client.apply(ClusterRoleBinding, binding as never);
       const errors: unknown[] = [];
       const client = await world.connectAs(ACCOUNT);
       const manager = await world.run([websites((error) => errors.push(error))], { client });
@@ -80,7 +80,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       expect(errors[0]).toMatchObject({ code: "API_FORBIDDEN" });
       expect(await image()).toBe("one");
 
-      await world.client.apply(ClusterRoleBinding, binding);
+      await world.client.apply(ClusterRoleBinding, binding as never);
       await eventually(async () => expect(await image()).toBe("two"));
       expect(manager.trouble()).toEqual([]);
       await world.client.delete(Website, "a", here);
@@ -101,7 +101,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       const manager = await world.run([websites()], { client });
       await world.createSite("a", "one");
       await eventually(() => expect(manager.trouble().join()).toMatch(/Website: .*API_FORBIDDEN/));
-      await world.client.apply(ClusterRoleBinding, binding);
+      await world.client.apply(ClusterRoleBinding, binding as never);
       await eventually(async () => expect(await image()).toBe("one"));
       expect(manager.trouble()).toEqual([]);
       await world.client.delete(ClusterRoleBinding, ACCOUNT);
