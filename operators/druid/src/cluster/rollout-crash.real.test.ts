@@ -27,7 +27,7 @@ const kubelet: Loop = controller(Pod, {
     if (!spec?.nodeName) {
       const target = { apiVersion: "v1", kind: "Node", name: NODE };
       const body = { apiVersion: "v1", kind: "Binding", metadata: { name, uid }, target };
-      await ctx.createSubresource(Pod, name, "binding", body);
+      await ctx.createSubresource(Pod, name, { subresource: "binding", body });
     }
     if (status?.phase === "Running") return;
     const types = ["PodScheduled", "Initialized", "ContainersReady", "Ready"];
