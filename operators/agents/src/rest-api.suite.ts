@@ -16,13 +16,11 @@ export function restApiSuite(server: string, clientOf: () => Client): void {
       const token = async (name: string): Promise<string> => {
         await client.create(ServiceAccount, { metadata: { name, namespace } });
         const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-        const made = await client.createSubresource<{ status: { token: string } }>(
-          ServiceAccount,
-          name,
-          "token",
-          body as never,
-          { namespace },
-        );
+        const made = await client.createSubresource<{ status: { token: string } }>(ServiceAccount, name, {
+          subresource: "token",
+          body: body as never,
+          namespace,
+        });
         return made.status.token;
       };
       const [reader, other] = [await token("reader"), await token("other")];
