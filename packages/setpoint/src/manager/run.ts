@@ -1,5 +1,5 @@
 import type { App } from "../app/app.js";
-import { type AppProvider, provideApp } from "../app/provider.js";
+import type { AppProvider } from "../app/provider.js";
 import type { Client } from "../client/client.js";
 import { type ConnectOptions, connect } from "../client/connect.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -77,11 +77,11 @@ export async function run(loops: Runs | readonly Runs[], options: RunOptions = {
       ...options.connect,
     }));
   if (options.plan ?? configuration.plan) {
+    const { print = (line) => void process.stdout.write(`${line}\n`) } = options;
     const [{ plan }, { describePlan }] = await Promise.all([
       import("./plan.js"),
       import("../controller/planned-run.js"),
     ]);
-    const { print = (line) => void process.stdout.write(`${line}\n`) } = options;
     for await (const planned of plan(given, { ...options, client, log }))
       for (const line of describePlan(planned)) print(line);
     if (!options.client) await client[Symbol.asyncDispose]();
@@ -151,8 +151,11 @@ async function provided(
     const known = providers.length > 0 ? `there are ${providers.join(", ")}` : "there are none";
     throw new SetpointError("CONFIGURATION_INVALID", `apps.${stranger}: no provider has that name; ${known}`);
   }
-  const made = (one: Runs): Loop | App | Promise<Loop | App> => {
-    if (isProvider(one)) return provideApp(one, ownField(configurations, one.name));
+  const made = async (one: Runs): Promise<Loop | App> => {
+    if (isProvider(one)) {
+      const { provideApp } = await import("../app/provider.js");
+      return provideApp(one, ownField(configurations, one.name));
+    }
     checkLoop(one);
     return one;
   };
