@@ -93,6 +93,19 @@ function refusal(work: () => unknown): StatusError["status"] {
   throw new Error("nothing was refused");
 }
 
+describe("an update", () => {
+  it("loses no managed fields to a fault of our own: it fails", () => {
+    const broken = {
+      ...context("a"),
+      schemaOf: () => {
+        throw new TypeError("a fault");
+      },
+    };
+    const old = stored(trackUpdate(context("a"), undefined, thing({ replicas: 1 })));
+    expect(() => trackUpdate(broken, old, thing({ replicas: 2 }))).toThrow(TypeError);
+  });
+});
+
 describe("server-side apply", () => {
   it("creates with the fields of the configuration owned", () => {
     const object = applyServerSide(context("a"), undefined, thing({ replicas: 1, data: { k: "v" } }));

@@ -20,6 +20,7 @@ import {
 } from "./managed-fields.js";
 import { type MergeType, mergeType } from "./merge-type.js";
 import { timestamp } from "./object-layout.js";
+import { OwnershipError } from "./ownership-error.js";
 import { checkTyped, checkTypedUpdate } from "./typed-validation.js";
 import { apply, update, type Versions } from "./updater.js";
 
@@ -119,7 +120,7 @@ function trackChange(context: WriteContext, live: JsonObject | undefined, object
     const result = updateManagers(context, setManagedFields(before, undefined), after, managers, context.manager);
     return setManagedFields(object, encoded(context, result));
   } catch (error) {
-    if (error instanceof Error) return after;
+    if (error instanceof OwnershipError) return after;
     throw error;
   }
 }
@@ -352,7 +353,7 @@ function orInternalError<Result>(doing: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (error instanceof StatusError || !(error instanceof Error)) throw error;
+    if (!(error instanceof OwnershipError)) throw error;
     throw new StatusError(500, undefined, `${doing}: ${error.message}`);
   }
 }

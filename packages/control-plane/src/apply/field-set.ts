@@ -1,3 +1,4 @@
+import { OwnershipError } from "./ownership-error.js";
 import { compareElements, elementText, type PathElement, parseElement } from "./path-element.js";
 
 /**
@@ -170,7 +171,7 @@ export function parseFieldSet(value: unknown): FieldSet {
 function parseNode(value: unknown, isRoot: boolean): FieldSet | undefined {
   if (value === null) return undefined;
   if (typeof value !== "object" || Array.isArray(value)) {
-    throw new Error(`ReadMapCB: expect { or n, but found ${JSON.stringify(value)?.[0]}`);
+    throw new OwnershipError(`ReadMapCB: expect { or n, but found ${JSON.stringify(value)?.[0]}`);
   }
   const node: MutableFieldSet = {};
   let isOrdered = true;

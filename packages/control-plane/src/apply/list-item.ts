@@ -1,5 +1,6 @@
 import { field, isArray, isObject, type Json } from "../api/json.js";
 import type { ListType } from "./merge-type.js";
+import { OwnershipError } from "./ownership-error.js";
 import { keyElement, type PathElement, valueElement } from "./path-element.js";
 
 /** How a set or a list map names one of its items. Throws `ItemError` where the item has no name. */
@@ -8,7 +9,7 @@ export function itemElement(type: ListType, item: Json): PathElement {
 }
 
 /** An item that a set or a list map cannot hold. */
-export class ItemError extends Error {}
+export class ItemError extends OwnershipError {}
 
 function keyedElement(type: ListType, item: Json): PathElement {
   if (item === null) throw new ItemError("associative list with keys may not have a null element");

@@ -1,6 +1,7 @@
 import { isObject } from "../api/json.js";
 import { EMPTY_SET, equalSets, type FieldSet, parseFieldSet } from "./field-set.js";
 import type { MergeType } from "./merge-type.js";
+import { OwnershipError } from "./ownership-error.js";
 
 /** An entry of `metadata.managedFields`. */
 export interface ManagedFieldsEntry {
@@ -63,12 +64,14 @@ export function decodeManagers(entries: readonly unknown[] | undefined | null, k
     const value = entries[index];
     const entry = (isObject(value) ? value : {}) as ManagedFieldsEntry;
     if (entry.operation !== "Apply" && entry.operation !== "Update") {
-      throw new Error("operation must be `Apply` or `Update`");
+      throw new OwnershipError("operation must be `Apply` or `Update`");
     }
-    if (!entry.apiVersion) throw new Error("apiVersion must not be empty");
-    if (!entry.fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
+    if (!entry.apiVersion) throw new OwnershipError("apiVersion must not be empty");
+    if (!entry.fieldsType) throw new OwnershipError(`missing fieldsType in managed fields entry ${index}`);
     if (entry.fieldsType !== "FieldsV1") {
-      throw new Error(`invalid fieldsType ${JSON.stringify(entry.fieldsType)} in managed fields entry ${index}`);
+      throw new OwnershipError(
+        `invalid fieldsType ${JSON.stringify(entry.fieldsType)} in managed fields entry ${index}`,
+      );
     }
     const name = entry.manager ?? "";
     const isApplier = entry.operation === "Apply";

@@ -1,5 +1,6 @@
 import { goJson } from "../api/go-format.js";
 import { field, isObject, type Json, type JsonObject } from "../api/json.js";
+import { OwnershipError } from "./ownership-error.js";
 
 /**
  * One step of a field path in its wire form, as `fieldsV1` spells it: `f:name` a field, `k:{"name":"a"}` the item of a
@@ -39,25 +40,34 @@ export function keyElement(keys: readonly (readonly [name: string, value: Json])
  * such are dropped; throws on malformed text.
  */
 export function parseElement(text: string): PathElement | undefined {
-  if (text.length < 2) throw new Error("key must be 2 characters long:");
-  if (text[1] !== ":") throw new Error(`missing colon: ${text}`);
+  if (text.length < 2) throw new OwnershipError("key must be 2 characters long:");
+  if (text[1] !== ":") throw new OwnershipError(`missing colon: ${text}`);
   switch (text[0]) {
     case "f":
       return text;
     case "v":
-      return valueElement(JSON.parse(text.slice(2)) as Json);
+      return valueElement(parsed(text.slice(2)) as Json);
     case "k": {
-      const keys: unknown = JSON.parse(text.slice(2));
-      if (!isObject(keys)) throw new Error(`expect { or n, but found ${text.slice(2, 3)}`);
+      const keys = parsed(text.slice(2));
+      if (!isObject(keys)) throw new OwnershipError(`expect { or n, but found ${text.slice(2, 3)}`);
       return keyElement(Object.entries(keys));
     }
     case "i": {
       const index = text.slice(2);
-      if (!/^[+-]?\d+$/.test(index)) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(index)}: invalid syntax`);
+      if (!/^[+-]?\d+$/.test(index))
+        throw new OwnershipError(`strconv.Atoi: parsing ${JSON.stringify(index)}: invalid syntax`);
       return `i:${Number(index)}`;
     }
     default:
       return undefined;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new OwnershipError((error as SyntaxError).message, { cause: error });
   }
 }
 

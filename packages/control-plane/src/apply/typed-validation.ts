@@ -2,10 +2,11 @@ import { goSyntax, goTypeName, goValue } from "../api/go-format.js";
 import { isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import { ItemError, itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
+import { OwnershipError } from "./ownership-error.js";
 import { elementText, fieldElement, type PathElement } from "./path-element.js";
 
 /** Raised where a value does not have the shape that its merge type asks for. The message is the real server's. */
-export class TypedValueError extends Error {
+export class TypedValueError extends OwnershipError {
   constructor(problems: readonly Problem[]) {
     super(
       problems.length === 1
