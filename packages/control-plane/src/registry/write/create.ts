@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
+import { asJson } from "../../api/json.js";
 import { subdomainName } from "../../api/metadata/name-rules.js";
 import { validateKubernetesFinalizers, validateObjectMeta } from "../../api/metadata/object-meta-validation.js";
 import { withoutDuplicateOwners } from "../../api/metadata/owner-references.js";
@@ -15,10 +16,11 @@ import { apiVersionOf } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { zeroStruct } from "../../schema/go-struct.js";
 import { StorageConflict } from "../../storage/storage-error.js";
-import { isStorageVersion, markCurrent, type ServedObject, served, servedNow } from "../read/served-form.js";
+import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
 import { defaulted } from "./decoded-object.js";
+import { withEmptyParts } from "./empty-metadata.js";
 import { tracked } from "./field-ownership.js";
 import { generatedName, newUid } from "./identity.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
@@ -36,18 +38,55 @@ export async function create(
   for (let attempt = 1; ; attempt++) {
     const named = withSystemFields(environment, request, withoutDuplicateOwners(object, request.warn));
     const owned = tracked(environment, request, undefined, named);
-    const admitted = await admit(environment, request, "CREATE", named.metadata.name, owned, undefined);
-    const prepared = await preparedForCreate(environment, request, admitted!, object);
-    const { name } = prepared.metadata;
-    const taken = environment.storage.head(definition.storageId, storageKey(request.namespace, name));
-    if (taken === undefined) {
-      const result = await store(environment, request, prepared);
-      if (result !== undefined) return result;
+    try {
+      return await createOwned(environment, request, owned, { known: object });
+    } catch (error) {
+      if (!(error instanceof StorageConflict)) throw error;
     }
     const of = { group: definition.group, resource: definition.plural };
+    const { name } = named.metadata;
     if (attempts === 1) throw alreadyExists(of, name);
     if (attempt === attempts) throw generateNameConflict(of, name);
   }
+}
+
+export interface Creation {
+  /** The object with its defaults, as it was before admission. */
+  readonly known?: KubeObject;
+  /** The object as the client gave it, where empty parts of its metadata are to be stored. */
+  readonly given?: KubeObject;
+  /** Whether an apply made the object: it may hold nulls that are stored, and left out whenever it is read. */
+  readonly isApplied?: boolean;
+}
+
+/** The way of every new object from its named and owned form to the storage. Throws `StorageConflict` where the name is taken. */
+export async function createOwned(
+  environment: WriteEnvironment,
+  request: WriteRequest,
+  owned: KubeObject,
+  { known, given, isApplied = false }: Creation,
+): Promise<ServedObject> {
+  const { definition, signal } = request;
+  const admitted = await admit(environment, request, "CREATE", owned.metadata.name, owned, undefined);
+  const prepared = await preparedForCreate(environment, request, admitted!, known);
+  const key = storageKey(request.namespace, prepared.metadata.name);
+  const taken = environment.storage.head(definition.storageId, key);
+  if (taken !== undefined) throw new StorageConflict(definition.storageId, key, taken);
+  if (request.isDryRun) return encoded((isApplied ? definition.refresh?.(prepared) : undefined) ?? prepared);
+  const untidied = given === undefined ? prepared : withEmptyParts(prepared, asJson(given));
+  const stored = await commit(environment, definition, {
+    resource: definition.storageId,
+    key,
+    expected: undefined,
+    object: await toStored(definition, untidied, signal),
+  });
+  if (untidied === prepared && !isApplied && isStorageVersion(definition)) markCurrent(stored, definition);
+  return served(stored, definition, signal);
+}
+
+/** An object that is answered without having been stored. */
+export function encoded(object: KubeObject): ServedObject {
+  return { object, json: Buffer.from(JSON.stringify(object)) };
 }
 
 /** Name, namespace, uid and creation time; what a client may not set is cleared. */
@@ -79,7 +118,7 @@ export function withSystemFields(
  * The strategy's preparation and every validation, ours first, then that of the admission plugins. `known` is the object
  * with its defaults, as it was before admission.
  */
-export async function preparedForCreate(
+async function preparedForCreate(
   environment: WriteEnvironment,
   request: WriteRequest,
   object: KubeObject,
@@ -121,32 +160,6 @@ export function metadataErrors(definition: ResourceDefinition, object: KubeObjec
   const errors = validateObjectMeta(object, namespaced, strategy.nameRule ?? subdomainName);
   const isKubernetes = isBuiltIn && group !== "coordination.k8s.io" && group !== "apiextensions.k8s.io";
   return isKubernetes ? [...errors, ...validateKubernetesFinalizers(object)] : errors;
-}
-
-/** Undefined where the name was taken in the meantime. */
-async function store(
-  environment: WriteEnvironment,
-  request: WriteRequest,
-  object: KubeObject,
-): Promise<ServedObject | undefined> {
-  const { definition, signal } = request;
-  if (request.isDryRun) return { object, json: Buffer.from(JSON.stringify(object)) };
-  const key = storageKey(request.namespace, object.metadata.name);
-  const isStored = isStorageVersion(definition);
-  const atStorageVersion = isStored ? object : await toStored(definition, object, signal);
-  try {
-    const stored = await commit(environment, definition, {
-      resource: definition.storageId,
-      key,
-      expected: undefined,
-      object: atStorageVersion,
-    });
-    if (isStored) markCurrent(stored, definition);
-    return servedNow(stored, definition) ?? (await served(stored, definition, signal));
-  } catch (error) {
-    if (error instanceof StorageConflict) return undefined;
-    throw error;
-  }
 }
 
 /** The object at the version in which the storage keeps its resource. */

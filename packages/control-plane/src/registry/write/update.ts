@@ -14,7 +14,7 @@ import { StorageConflict } from "../../storage/storage-error.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
-import { metadataErrors, preparedForCreate, toStored, withSystemFields } from "./create.js";
+import { createOwned, encoded, metadataErrors, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
 import { limitedToEndpoint } from "./endpoint-part.js";
@@ -74,7 +74,7 @@ async function createMissing(
   change: Update,
 ): Promise<UpdateResult> {
   const { name, transform, expectedUid } = change;
-  const { definition, namespace, signal } = request;
+  const { definition } = request;
   const of = { group: definition.group, resource: definition.plural };
   if (request.subresource !== "") throw notFound(of, name);
   const object = await transform(undefined);
@@ -83,18 +83,9 @@ async function createMissing(
   if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
   const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };
   const complete = withSystemFields(environment, request, unversioned);
-  const admitted = (await admit(environment, request, "CREATE", name, complete, undefined))!;
-  const prepared = await preparedForCreate(environment, request, admitted);
-  if (request.isDryRun) return { object: encoded(asRead(definition, change, prepared)), isCreated: true };
-  const untidied = withEmptyParts(prepared, asJson(object));
-  const stored = await commit(environment, definition, {
-    resource: definition.storageId,
-    key: storageKey(namespace, name),
-    expected: undefined,
-    object: await toStored(definition, untidied, signal),
-  });
-  if (untidied === prepared && !change.isApplied && isStorageVersion(definition)) markCurrent(stored, definition);
-  return { object: await served(stored, definition, signal), isCreated: true };
+  const { isApplied } = change;
+  const created = await createOwned(environment, request, complete, { given: object, ...(isApplied && { isApplied }) });
+  return { object: created, isCreated: true };
 }
 
 async function replace(
@@ -158,10 +149,6 @@ function finalizersOf({ storageId }: ResourceDefinition, object: KubeObject): nu
 
 function subresourceMayRemove(subresource: string): boolean {
   return subresource === "" || subresource === "finalize" || subresource === "status";
-}
-
-function encoded(object: KubeObject): ServedObject {
-  return { object, json: Buffer.from(JSON.stringify(object)) };
 }
 
 function checkUid(request: WriteRequest, name: string, expected: string | undefined, { metadata }: KubeObject): void {
