@@ -1,12 +1,10 @@
 import { accessDenied, pathAccess, resourceAccess } from "./api/access-request.js";
 import type { RequestHead } from "./api/api-request.js";
-import { parseRequestInfo, verbOf } from "./api/request-info.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "./api/user.js";
 import type { RequestAuthenticator } from "./auth/authenticator.js";
 import { parseServiceAccountUser } from "./auth/groups.js";
 import { impersonate, impersonatedUser } from "./auth/impersonation.js";
 import { SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
-import { isWatchQuery } from "./registry/query/list-options.js";
 
 /** Who a request is made as: who proved to make it, or whom that one may impersonate. Throws 401 and 403. */
 export function requestUser(
@@ -46,9 +44,6 @@ export function flowOf({ name, groups }: UserInfo): string | undefined {
 const SERVICE_ACCOUNTS = "system:serviceaccount:";
 
 function accessOf(request: RequestHead, user: UserInfo): AccessAttributes {
-  const { method, path, query } = request;
-  const info = parseRequestInfo(path);
-  if (info.type === "path") return pathAccess(user, method, path);
-  const verb = info.isWatch ? "watch" : verbOf(method, info.name !== "", isWatchQuery(query));
-  return resourceAccess(user, verb ?? method.toLowerCase(), info);
+  const { method, path, info } = request;
+  return info.type === "path" ? pathAccess(user, method, path) : resourceAccess(user, info.verb ?? "", info);
 }

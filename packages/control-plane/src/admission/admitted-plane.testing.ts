@@ -1,6 +1,7 @@
 import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { onTestFinished } from "vitest";
+import { parseTarget } from "../api/request-target.js";
 import { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.js";
 import { RoleIndex } from "../auth/rbac/role-index.js";
 import { loadFacts } from "../facts/facts.js";
@@ -49,11 +50,9 @@ export async function admittedPlane(services?: ServiceResolver): Promise<Admitte
   });
   onTestFinished(() => admission[Symbol.dispose]());
   const request: AdmittedPlane["request"] = async (method, target, body, contentType = "application/json") => {
-    const { pathname, searchParams } = new URL(target, "http://plane");
+    const { pathname, search } = new URL(target, "http://plane");
     const response = await registry.handler({
-      method,
-      path: pathname,
-      query: searchParams,
+      ...parseTarget(method, `${pathname}${search}`),
       headers: { "user-agent": "test/1", ...(body && { "content-type": contentType }) },
       body: Buffer.from(body ? JSON.stringify(body) : ""),
       isInProcess: true,

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { RequestInfo } from "./request-info.js";
 import type { UserInfo } from "./user.js";
 
 /** A request as the layers above the wire see it, whether it came over TLS or in-process. */
@@ -7,6 +8,8 @@ export interface ApiRequest {
   /** Decoded path, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** What method, path and query mean together. */
+  readonly info: RequestInfo;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The whole body, within the size limit and already gunzipped. Empty where there was none. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parseRequestInfo } from "./request-info.js";
 
+const parsed = (path: string, query = "", method = "GET") => parseRequestInfo(method, path, new URLSearchParams(query));
+
 describe("the path of a request", () => {
   it("names a resource, in a namespace or not", () => {
-    expect(parseRequestInfo("/apis/apps/v1/namespaces/a/deployments/b/scale/")).toEqual({
+    expect(parsed("/apis/apps/v1/namespaces/a/deployments/b/scale/")).toEqual({
       type: "resource",
       group: "apps",
       version: "v1",
@@ -12,19 +14,32 @@ describe("the path of a request", () => {
       namespace: "a",
       pathNamespace: "a",
       subresource: "scale",
-      isWatch: false,
+      verb: "get",
       rest: "",
     });
-    expect(parseRequestInfo("/api/v1/namespaces/a/status")).toMatchObject({ resource: "namespaces", name: "a" });
-    expect(parseRequestInfo("/api/v1/watch/pods")).toMatchObject({ resource: "pods", isWatch: true });
+    expect(parsed("/api/v1/namespaces/a/status")).toMatchObject({ resource: "namespaces", name: "a" });
+    expect(parsed("/api/v1/watch/pods")).toMatchObject({ resource: "pods", verb: "watch" });
+  });
+
+  it("is a watch by its query or the old path, never by a namespace of that name", () => {
+    const verb = (path: string, query?: string, method?: string) => {
+      const info = parsed(path, query, method);
+      return info.type === "resource" ? info.verb : "path";
+    };
+    expect(verb("/api/v1/namespaces/watch/pods")).toBe("list");
+    expect(verb("/api/v1/namespaces/watch/pods", "watch=true")).toBe("watch");
+    expect(verb("/api/v1/namespaces/watch/pods", "watch=0")).toBe("list");
+    expect(verb("/api/v1/watch/namespaces/watch/pods")).toBe("watch");
+    expect(verb("/api/v1/namespaces/a/pods/watch", "watch=1")).toBe("get");
+    expect(verb("/api/v1/namespaces/a/pods", "", "OPTIONS")).toBeUndefined();
   });
 
   it("has an empty part between two slashes", () => {
-    expect(parseRequestInfo("/api/v1//pods")).toMatchObject({ resource: "", name: "pods" });
-    expect(parseRequestInfo("/api/v1/namespaces//pods")).toMatchObject({ resource: "pods", namespace: "" });
-    expect(parseRequestInfo("/api/v1/pods//")).toMatchObject({ resource: "pods", name: "" });
+    expect(parsed("/api/v1//pods")).toMatchObject({ resource: "", name: "pods" });
+    expect(parsed("/api/v1/namespaces//pods")).toMatchObject({ resource: "pods", namespace: "" });
+    expect(parsed("/api/v1/pods//")).toMatchObject({ resource: "pods", name: "" });
     for (const path of ["//api/v1/pods", "/apis//apps/v1/deployments", "/", ""]) {
-      expect(parseRequestInfo(path)).toEqual({ type: "path", path });
+      expect(parsed(path)).toEqual({ type: "path", path });
     }
   });
 });

@@ -1,4 +1,6 @@
-/** What a path leads to, before anyone looked whether it is there. */
+import { parseBoolean } from "./query-value.js";
+
+/** What a request asks for, before anyone looked whether it is there. */
 export type RequestInfo =
   | {
       readonly type: "resource";
@@ -12,8 +14,8 @@ export type RequestInfo =
       /** As {@link namespace}, but also for a namespace's own path within another: `namespaces/x/namespaces`. */
       readonly pathNamespace: string;
       readonly subresource: string;
-      /** The deprecated `/api/v1/watch/…` paths. */
-      readonly isWatch: boolean;
+      /** Undefined for a method that the API does not know. The deprecated `/api/v1/watch/…` paths are watches. */
+      readonly verb: Verb | undefined;
       /** What follows the subresource (`proxy/a/b`); empty else. */
       readonly rest: string;
     }
@@ -28,10 +30,10 @@ export function partsOf(path: string): readonly string[] {
 }
 
 /**
- * Parses a path as the real server's RequestInfoFactory: `/api/v1/…` and `/apis/group/version/…` are resources, the
+ * Parses a request as the real server's RequestInfoFactory: `/api/v1/…` and `/apis/group/version/…` are resources, the
  * rest are paths. `namespaces/x` is itself an object; `namespaces/x/pods` leads into it.
  */
-export function parseRequestInfo(path: string): RequestInfo {
+export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = partsOf(path);
   const isCore = parts[0] === "api";
   if ((!isCore && parts[0] !== "apis") || parts.length < (isCore ? 3 : 4)) return { type: "path", path };
@@ -40,8 +42,8 @@ export function parseRequestInfo(path: string): RequestInfo {
   const group = isCore ? "" : parts[1]!;
   const version = isCore ? parts[1]! : parts[2]!;
   let segments = parts.slice(isCore ? 2 : 3);
-  const isWatch = segments[0] === "watch" && segments.length > 1;
-  if (isWatch) segments = segments.slice(1);
+  const isWatchPath = segments[0] === "watch" && segments.length > 1;
+  if (isWatchPath) segments = segments.slice(1);
   let namespace = "";
   let isWithin = false;
   if (segments[0] === "namespaces" && segments.length > 1) {
@@ -62,20 +64,20 @@ export function parseRequestInfo(path: string): RequestInfo {
     namespace: isNamespaceItself ? "" : namespace,
     pathNamespace: isWithin ? namespace : "",
     subresource,
-    isWatch,
+    verb: isWatchPath ? "watch" : verbOf(method, name !== "", query),
     rest: rest.join("/"),
   };
 }
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** The API verb of a method on an object or a collection; undefined where there is none. */
-export function verbOf(method: string, hasName: boolean, isWatch: boolean): Verb | undefined {
+/** The API verb of a method on an object or a collection; undefined where there is none. Only a collection is watched. */
+function verbOf(method: string, hasName: boolean, query: URLSearchParams): Verb | undefined {
   switch (method) {
     case "GET":
     case "HEAD":
       if (hasName) return "get";
-      return isWatch ? "watch" : "list";
+      return parseBoolean(query.get("watch")) ? "watch" : "list";
     case "POST":
       return "create";
     case "PUT":
@@ -87,4 +89,9 @@ export function verbOf(method: string, hasName: boolean, isWatch: boolean): Verb
     default:
       return undefined;
   }
+}
+
+/** Whether the answer lasts as long as its reader likes. */
+export function isWatch(info: RequestInfo): boolean {
+  return info.type === "resource" && info.verb === "watch";
 }

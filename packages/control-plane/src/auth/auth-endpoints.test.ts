@@ -2,6 +2,7 @@ import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import type { ApiRequest } from "../api/api-request.js";
+import { parseTarget } from "../api/request-target.js";
 import { loadFacts } from "../facts/facts.js";
 import { Registry } from "../registry/registry.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
@@ -46,9 +47,7 @@ async function start() {
   });
   return async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const response = await registry.handler({
-      method,
-      path,
-      query: new URLSearchParams(),
+      ...parseTarget(method, path),
       headers: { "user-agent": "test/1", ...(body && { "content-type": "application/json" }), ...headers },
       body: Buffer.from(body ? JSON.stringify(body) : ""),
       isInProcess: true,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { resourceAccess } from "../api/access-request.js";
+import { parseTarget } from "../api/request-target.js";
 import type { StatusError } from "../api/status-error.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
 import { requestUser } from "../authentication.js";
@@ -124,9 +125,7 @@ describe("what an impersonated request asks for", () => {
     const authorizer = allowing();
     const authenticator = { authenticate: () => carl } as unknown as RequestAuthenticator;
     const request = {
-      method: "GET",
-      path: "/api/v1/watch/pods",
-      query: new URLSearchParams(),
+      ...parseTarget("GET", "/api/v1/watch/pods"),
       headers: { "impersonate-user": "bob" },
       isInProcess: false,
       signal: new AbortController().signal,

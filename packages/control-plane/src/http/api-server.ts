@@ -11,12 +11,13 @@ import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "setpoint/clock";
 import type { ApiHandler, ApiResponse, RequestHead } from "../api/api-request.js";
+import { isWatch } from "../api/request-info.js";
+import { parseTarget } from "../api/request-target.js";
 import { StatusError } from "../api/status-error.js";
 import { answerError } from "../registry/negotiation/answer.js";
 import { type NodeResponse, writeResponse } from "../websocket/response-writer.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
-import { isWatch } from "./compression.js";
 import { HEAVY_BYTES, HeavyLane } from "./heavy-lane.js";
 import { CLIENT_GONE, hasBody, isHttp2, type NodeRequest, readBody } from "./incoming-body.js";
 import { PlainConnection } from "./plain-connection.js";
@@ -24,7 +25,6 @@ import type { PlainRequest } from "./plain-request.js";
 import { decodedBody } from "./request-body.js";
 import type { Permit, RequestGate } from "./request-gate.js";
 import { headersOf } from "./request-headers.js";
-import { parseTarget } from "./request-target.js";
 import type { ErrorLog } from "./safe-handler.js";
 import { Turn } from "./turn.js";
 import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";
@@ -256,12 +256,9 @@ export class ApiServer implements AsyncDisposable {
     let head: RequestHead | undefined;
     try {
       const certificate = this.#certificates.of({ socket }, headers.authorization !== undefined);
-      const { path, query } = parseTarget(target);
       const signal = this.#signals.ofConnection({ socket });
       head = {
-        method,
-        path,
-        query,
+        ...parseTarget(method, target),
         headers,
         ...(certificate && { clientCertificate: certificate }),
         isInProcess: false,
@@ -345,11 +342,8 @@ export class ApiServer implements AsyncDisposable {
       if (!isHttp2(request) && request.httpVersionMajor !== 1) throw unsupportedVersion();
       const headers = headersOf(request.rawHeaders);
       const certificate = this.#certificates.of(request, headers.authorization !== undefined);
-      const { path, query } = parseTarget(request.url ?? "/");
       head = {
-        method: request.method ?? "GET",
-        path,
-        query,
+        ...parseTarget(request.method ?? "GET", request.url ?? "/"),
         headers,
         ...(certificate && { clientCertificate: certificate }),
         ...(upgrade !== undefined && { upgrade }),
@@ -382,7 +376,7 @@ function leaveUnread(request: NodeRequest, response: NodeResponse): void {
 /** Requests that last as long as their caller likes are not counted once they are under way, as on the real server. */
 function isLongRunning(head: RequestHead, { body, takeOver }: ApiResponse): boolean {
   if (takeOver !== undefined) return true;
-  return !(body instanceof Uint8Array) && (isWatch(head) || head.path.endsWith("/log"));
+  return !(body instanceof Uint8Array) && (isWatch(head.info) || head.path.endsWith("/log"));
 }
 
 /** In the words of the real server's Go library. */

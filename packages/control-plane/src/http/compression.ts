@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../api/api-request.js";
+import { isWatch } from "../api/request-info.js";
 
 /** Smaller answers are not packed, as on the real server. */
 const THRESHOLD_BYTES = 128 * 1024;
@@ -22,7 +23,7 @@ async function answerPacked(handler: ApiHandler, request: ApiRequest): Promise<A
     if (response.body.byteLength < THRESHOLD_BYTES) return response;
     return packed(response, await pack(response.body, { level: LEVEL }));
   }
-  return isWatch(request) ? response : packedStream(response, response.body);
+  return isWatch(request.info) ? response : packedStream(response, response.body);
 }
 
 function acceptsGzip(request: ApiRequest): boolean {
@@ -31,11 +32,6 @@ function acceptsGzip(request: ApiRequest): boolean {
   return String(accepted)
     .split(",")
     .some((part) => part.trim().split(";")[0] === "gzip");
-}
-
-export function isWatch({ query, path }: Pick<ApiRequest, "query" | "path">): boolean {
-  const watch = query.get("watch");
-  return (watch !== null && watch !== "false" && watch !== "0") || path.includes("/watch/");
 }
 
 function packed(response: ApiResponse, body: ApiResponse["body"]): ApiResponse {

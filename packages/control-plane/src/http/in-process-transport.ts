@@ -2,10 +2,10 @@ import { setMaxListeners } from "node:events";
 import { SetpointError } from "setpoint";
 import { type Transport, type TransportRequest, type TransportResponse, wholeBody } from "setpoint/client";
 import type { ApiHandler, ApiResponse } from "../api/api-request.js";
+import { parseTarget } from "../api/request-target.js";
 import { StatusError } from "../api/status-error.js";
 import { answerError } from "../registry/negotiation/answer.js";
 import { decodedBody } from "./request-body.js";
-import { parseTarget } from "./request-target.js";
 
 const NO_BODY = new Uint8Array();
 
@@ -69,7 +69,7 @@ class InProcessTransport implements Transport {
   async #handle({ method, headers, ...request }: TransportRequest, signal: AbortSignal): Promise<ApiResponse> {
     try {
       const body = await decodedBody(request.body ?? NO_BODY, headers["content-encoding"]?.toString());
-      return await this.#handler({ ...parseTarget(request.path), method, headers, body, isInProcess: true, signal });
+      return await this.#handler({ ...parseTarget(method, request.path), headers, body, isInProcess: true, signal });
     } catch (error) {
       if (error instanceof StatusError) return answerError(error);
       throw error;

@@ -2,7 +2,7 @@ import { accessDenied, pathAccess, resourceAccess } from "../api/access-request.
 import type { ApiHandler, ApiRequest, ApiResponse, RequestHead } from "../api/api-request.js";
 import { Warnings } from "../api/error-budget.js";
 import { pathSegmentName } from "../api/metadata/name-rules.js";
-import { parseRequestInfo, type RequestInfo, type Verb, verbOf } from "../api/request-info.js";
+import type { RequestInfo, Verb } from "../api/request-info.js";
 import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "../api/status-error.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
 import { hasTable } from "../builtin/table/table-form.js";
@@ -14,7 +14,6 @@ import { answerHealth } from "./health.js";
 import { asksForProtobuf, JSON_ANSWER, negotiate, negotiateError, wantsPretty } from "./negotiation/accept.js";
 import { answer, answerError, answerProtobufError, pageNotFound, withWarnings } from "./negotiation/answer.js";
 import type { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
-import { isWatchQuery } from "./query/list-options.js";
 import { getObject, listObjects } from "./read/read-endpoints.js";
 import { RequestMetrics } from "./request-metrics.js";
 import type { WriteSide } from "./write-side.js";
@@ -71,8 +70,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   }
 
   async function handleResource(request: ApiRequest, user: UserInfo, info: ResourceInfo): Promise<ApiResponse> {
-    const isWatch = info.isWatch || isWatchQuery(request.query);
-    const verb = info.isWatch ? "watch" : verbOf(request.method, info.name !== "", isWatch);
+    const { verb } = info;
     authorize(resourceAccess(user, verb ?? "", info));
     const definition = catalog.find(info.group, info.version, info.resource);
     if (definition === undefined) {
@@ -161,17 +159,9 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     return side instanceof Promise ? side.then(chosen) : chosen(side);
   }
 
-  /** What was asked for last: creates and lists ask for the same again and again. */
-  let latest: { readonly path: string; readonly info: RequestInfo } | undefined;
-
-  function infoOf(path: string): RequestInfo {
-    if (path !== latest?.path) latest = { path, info: parseRequestInfo(path) };
-    return latest.info;
-  }
-
   return async (request) => {
     try {
-      const info = infoOf(request.path);
+      const { info } = request;
       // Every request comes by here: nothing is waited for that is there.
       const caller = request.user ?? options.authenticate(request);
       const user = caller instanceof Promise ? await caller : caller;

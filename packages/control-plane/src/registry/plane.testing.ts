@@ -1,6 +1,7 @@
 import { seededRandom } from "setpoint/clock";
 import { VirtualClock } from "setpoint/testing";
 import type { ApiRequest, ApiResponse } from "../api/api-request.js";
+import { parseTarget } from "../api/request-target.js";
 import type { AccessAttributes } from "../api/user.js";
 import { loadFacts } from "../facts/facts.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
@@ -95,12 +96,10 @@ export function requestOf(
   target: string,
   { body, headers, contentType, signal }: TestRequest,
 ): ApiRequest {
-  const url = new URL(target, "http://plane");
+  const { pathname, search } = new URL(target, "http://plane");
   const bytes = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
   return {
-    method,
-    path: decodeURIComponent(url.pathname),
-    query: url.searchParams,
+    ...parseTarget(method, `${pathname}${search}`),
     headers: {
       "user-agent": "test",
       ...(bytes !== "" && { "content-type": contentType ?? "application/json" }),

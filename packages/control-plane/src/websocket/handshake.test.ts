@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ApiRequest, ApiResponse } from "../api/api-request.js";
+import { parseTarget } from "../api/request-target.js";
 import {
   acceptOf,
   answerWebSocket,
@@ -10,9 +11,7 @@ import {
 } from "./handshake.js";
 
 const request = (headers: ApiRequest["headers"] = {}, more: Partial<ApiRequest> = {}): ApiRequest => ({
-  method: "GET",
-  path: "/",
-  query: new URLSearchParams(),
+  ...parseTarget("GET", "/"),
   headers: {
     "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
     "sec-websocket-version": "13",

@@ -1,4 +1,5 @@
 import type { ApiHandler } from "../../api/api-request.js";
+import { parseTarget } from "../../api/request-target.js";
 import type { Status } from "../../api/status-error.js";
 
 /** A request that the control plane makes of itself, as its administrator. */
@@ -18,11 +19,8 @@ export async function callPlane(
   { method, target, body, contentType = "application/json", userAgent }: PlaneCall,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly refusal: Status | undefined }> {
-  const url = new URL(target, "https://plane");
   const response = await handler({
-    method,
-    path: decodeURIComponent(url.pathname),
-    query: url.searchParams,
+    ...parseTarget(method, target),
     headers: { "content-type": contentType, "user-agent": userAgent },
     body: Buffer.from(JSON.stringify(body)),
     isInProcess: true,

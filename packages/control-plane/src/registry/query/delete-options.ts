@@ -1,9 +1,9 @@
 import { fieldErrors } from "../../api/error-budget.js";
 import { invalidValue, notSupported } from "../../api/field-error.js";
 import { isArray, isObject } from "../../api/json.js";
+import { parseBoolean, parseInteger } from "../../api/query-value.js";
 import { badRequest, type FieldError, invalid } from "../../api/status-error.js";
 import { TYPE_META } from "../body/request-document.js";
-import { parseBoolean, parseInteger } from "./query-value.js";
 
 export type Propagation = "Orphan" | "Background" | "Foreground";
 

@@ -1,7 +1,7 @@
 import { fieldErrors } from "../../api/error-budget.js";
 import { forbiddenField, notSupported } from "../../api/field-error.js";
+import { parseBoolean, parseInteger } from "../../api/query-value.js";
 import { badRequest, type FieldError, invalid } from "../../api/status-error.js";
-import { parseBoolean, parseInteger } from "./query-value.js";
 
 /** The query of a list or a watch. */
 export interface ListOptions {
@@ -23,7 +23,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   const options: ListOptions = {
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
-    isWatch: isWatchQuery(query),
+    isWatch: parseBoolean(query.get("watch")),
     allowsBookmarks: parseBoolean(query.get("allowWatchBookmarks")),
     resourceVersion: query.get("resourceVersion") ?? "",
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
@@ -35,10 +35,6 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   const errors = options.isWatch ? watchErrors(options) : listErrors(options);
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", resource: "ListOptions" }, "", errors);
   return options;
-}
-
-export function isWatchQuery(query: URLSearchParams): boolean {
-  return parseBoolean(query.get("watch"));
 }
 
 const MATCH = "resourceVersionMatch";

@@ -1,8 +1,8 @@
 import { fieldErrors } from "../../api/error-budget.js";
 import { forbiddenField, notSupported, required } from "../../api/field-error.js";
 import { validateFieldManager } from "../../api/metadata/object-meta-validation.js";
+import { parseBoolean } from "../../api/query-value.js";
 import { type FieldError, invalid } from "../../api/status-error.js";
-import { parseBoolean } from "./query-value.js";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 

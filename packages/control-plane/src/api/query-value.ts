@@ -1,4 +1,4 @@
-import { badRequest, type StatusError } from "../../api/status-error.js";
+import { badRequest, type StatusError } from "./status-error.js";
 
 /** As the real server converts: absent, "false" and "0" are false, anything else is true. */
 export function parseBoolean(value: string | null): boolean {

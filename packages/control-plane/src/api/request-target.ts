@@ -1,0 +1,26 @@
+import type { ApiRequest } from "./api-request.js";
+import { parseRequestInfo } from "./request-info.js";
+import { StatusError } from "./status-error.js";
+
+/** What a request asks for: its method, and `/api/v1/pods?limit=5` taken apart. */
+export type RequestTarget = Pick<ApiRequest, "method" | "path" | "query" | "info">;
+
+/** Shared by all requests without one: nobody changes a query. */
+const NO_QUERY = new URLSearchParams();
+
+/** Throws a `StatusError` for a path whose percent-encoding is broken. */
+export function parseTarget(method: string, target: string): RequestTarget {
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1));
+  const decoded = path.includes("%") ? decodedPath(path) : path;
+  return { method, path: decoded, query, info: parseRequestInfo(method, decoded, query) };
+}
+
+function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new StatusError(400, "BadRequest", `the path ${path} is not valid percent-encoding`);
+  }
+}
