@@ -7,10 +7,16 @@ import { agentsSuite } from "./agents.suite.js";
 import { openStore } from "./database/open-store.js";
 import { startPostgres } from "./database/postgres.testing.js";
 import { PostgresDatabase } from "./database/postgres-database.js";
+import { modelsSuite } from "./model-providers.suite.js";
+import { networkSuite } from "./network.suite.js";
 import { type Place, RealEnvironment } from "./place.testing.js";
+import { restApiSuite } from "./rest-api.suite.js";
 import { toolServersSuite } from "./tool-servers.suite.js";
 
-/** The suites of `operator.test.ts` in real time: on both API servers, each with both databases. */
+/**
+ * The suites of `operator.test.ts`, which run there on the embedded API server and SQLite: here on each of the others, and
+ * those of models and of real MCP servers on both of the others together.
+ */
 
 const postgres = startPostgres();
 if (!postgres) it.skip("the suites on PostgreSQL: Debian's package postgresql is not installed", () => {});
@@ -33,14 +39,10 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-const servers = [
-  ["the embedded API server", () => clients.embedded!],
-  ["a real API server", () => clients.real!],
-] as const;
-const databases = [
-  ["SQLite", async () => ":memory:"],
-  ...(postgres ? [["PostgreSQL", emptyPostgres] as const] : []),
-] as const;
+const embedded = ["the embedded API server", () => clients.embedded!] as const;
+const real = ["a real API server", () => clients.real!] as const;
+const sqlite = ["SQLite", async () => ":memory:"] as const;
+const shared = ["PostgreSQL", emptyPostgres] as const;
 
 async function emptyPostgres(): Promise<string> {
   await using database = await PostgresDatabase.open(postgres!.url);
@@ -49,15 +51,20 @@ async function emptyPostgres(): Promise<string> {
   return postgres!.url;
 }
 
-for (const [server, client] of servers) {
-  for (const [database, url] of databases) {
-    const place: Place = {
-      name: `${server} and ${database}`,
-      isVirtual: false,
-      environment: () => RealEnvironment.create(client()),
-      store: async () => openStore(await url(), systemClock),
-    };
-    agentsSuite(place);
-    toolServersSuite(place);
-  }
+const placeOf = (
+  [server, client]: readonly [string, () => Client],
+  [database, url]: readonly [string, () => Promise<string>],
+): Place => ({
+  name: `${server} and ${database}`,
+  isVirtual: false,
+  environment: () => RealEnvironment.create(client()),
+  store: async () => openStore(await url(), systemClock),
+});
+
+const all = [agentsSuite, modelsSuite, toolServersSuite];
+for (const suite of all) suite(placeOf(real, sqlite));
+if (postgres) {
+  for (const suite of all) suite(placeOf(embedded, shared));
+  for (const suite of [modelsSuite, networkSuite]) suite(placeOf(real, shared));
 }
+restApiSuite("a real API server", () => clients.real!);

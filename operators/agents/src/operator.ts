@@ -33,6 +33,23 @@ const translate: Command = {
   load: async () => (await import("./translate-command.js")).runTranslate,
 };
 
+const crds: Command = {
+  name: "crds",
+  summary: "prints the operator's own definitions of kagent's kinds",
+  usage: "",
+  options: {},
+  examples: [{ text: "where kagent's are not installed", command: "setpoint agents crds | setpoint apply -f -" }],
+  load: async () => async (context) => {
+    const { agentKinds } = await load();
+    context.stdout(agentKinds.map((kind) => JSON.stringify(kind.crd(), null, 2)).join("\n---\n"));
+    return 0;
+  },
+};
+
+const API_PORT = 8083;
+/** Holds a URL with a password, which a flag would show to every process of the machine. */
+const DATABASE_VARIABLE = "SETPOINT_AGENTS_DATABASE";
+
 export const agentsOperator: ReadyMadeOperator = {
   name: "agents",
   summary: "runs AI agents and their tool servers from kagent's objects",
@@ -40,7 +57,7 @@ export const agentsOperator: ReadyMadeOperator = {
     database: {
       type: "string",
       placeholder: "URL",
-      description: "postgres://…, or a SQLite file for a single replica",
+      description: "postgres://…, or a SQLite file for a single replica; $SETPOINT_AGENTS_DATABASE goes before it",
       default: "setpoint-agents.db",
     },
     "api-bind-address": {
@@ -71,7 +88,7 @@ export const agentsOperator: ReadyMadeOperator = {
     const { agents, openStore } = await load();
     const { systemClock } = await import("setpoint/clock");
     const isWithoutOptions = values.database === undefined;
-    const store = await openStore(databaseOf(values), systemClock);
+    const store = await openStore(databaseOf(values, env), systemClock);
     const options = await optionsOf(values, env);
     const { serveApi } = await import("./rest-api.js");
     if (!isWithoutOptions)
@@ -88,14 +105,24 @@ export const agentsOperator: ReadyMadeOperator = {
     await installKinds(client);
     await installSamples(client);
   },
+  installation: (hasWebhookService) => ({
+    args: [`--api-bind-address=:${API_PORT}`, ...(hasWebhookService ? [] : ["--without-admission"])],
+    env: [
+      { name: DATABASE_VARIABLE, valueFrom: { secretKeyRef: { name: "agents-database", key: "url" } } },
+      { name: "KAGENT_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+    ],
+    ports: [{ name: "api", containerPort: API_PORT }],
+    // Agents call the operator by this name.
+    services: [{ name: "kagent-controller", port: API_PORT, targetPort: "api" }],
+  }),
   tries: ["npx setpoint get agents", "npx setpoint get deployments", "npx setpoint why agent hello"],
-  commands: [translate],
+  commands: [translate, crds],
 };
 
-function databaseOf(values: OptionValues): string {
+function databaseOf(values: OptionValues, env: Readonly<Record<string, string | undefined>>): string {
   // `up` passes no options: what it shows can be made anew from its objects.
   if (values.database === undefined) return ":memory:";
-  const database = String(values.database);
+  const database = env[DATABASE_VARIABLE] || String(values.database);
   if (values["leader-elect"] === true && !/^postgres(ql)?:\/\//.test(database)) {
     throw new UsageError(
       "--leader-elect is for several replicas, and each would keep a SQLite file of its own: give them one --database postgres://…",

@@ -58,8 +58,8 @@ class FastClock implements Clock {
   sleep: Clock["sleep"] = (delayMs, signal) => systemClock.sleep(delayMs / SPEED, signal);
 }
 
-const QUIET_MS = 200;
-const STEP_MS = 20;
+const QUIET_MS = 120;
+const STEP_MS = 15;
 
 /** Any API server, in real time that runs faster for the operator. What earlier tests left is deleted first. */
 export class RealEnvironment implements Environment {

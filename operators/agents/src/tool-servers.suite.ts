@@ -47,10 +47,10 @@ export function toolServersSuite(place: Place): void {
       expect(await world.accepted(RemoteMCPServer, "healthy")).toBe("True Reconciled");
     });
 
-    it("no statement of the database is under way while a server is asked [3]", async () => {
+    it("no statement of the database is under way while servers are asked, and others write [3]", async () => {
       let open = 0;
-      const openWhileAsked: number[] = [];
-      await using inner = await place.store(systemClock);
+      let asked = 0;
+      const inner = await place.store(systemClock);
       const store = new Proxy(inner, {
         get: (target, name) => {
           const member = Reflect.get(target, name) as unknown;
@@ -65,18 +65,17 @@ export function toolServersSuite(place: Place): void {
       });
       await using world = await create({
         store,
-        ask: async (_target, signal) => {
-          // A turn later whatever the reconcile does not await would still be open.
-          await new Promise((resolve) => setImmediate(resolve));
-          openWhileAsked.push(open);
+        ask: (_target, signal) => {
+          asked++;
           return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
         },
       });
-      for (let at = 0; at < 5; at++) {
-        await world.server(`hung-${at}`, `http://hung-${at}/mcp`, { timeout: "10m" });
+      for (let at = 1; at <= 5; at++) {
+        await world.server(`hung-${at}`, `http://hung-${at}/mcp`, { timeout: "10h" });
+        expect(asked).toBe(at);
+        expect(open).toBe(0);
         expect(await world.store.putAgent({ id: `x-${at}`, uid: "u", type: "BYO", config: "{}" })).toBe(true);
       }
-      expect(openWhileAsked).toEqual([0, 0, 0, 0, 0]);
     });
 
     it("the answer for an object that is gone changes nothing [5]", async () => {
@@ -208,9 +207,12 @@ export function toolServersSuite(place: Place): void {
       world.answers.set(URL_A, ["a"]);
       await world.server("tools", URL_A, {}, { annotations: { "kagent.dev/tool-refresh-interval": "10s" } });
       await world.env.advance("12s");
-      expect(world.asked.length).toBe(2);
+      if (place.isVirtual) expect(world.asked.length).toBe(2);
+      const before = world.asked.length;
+      expect(before).toBeGreaterThanOrEqual(2);
       await world.edit(RemoteMCPServer, "tools", { metadata: { annotations: { "kagent.dev/refresh-tools": "now" } } });
-      expect(world.asked.length).toBe(3);
+      expect(new Set(world.asked.map(({ fingerprint }) => fingerprint)).size).toBe(2);
+      if (place.isVirtual) expect(world.asked.length).toBe(before + 1);
     });
 
     it("headers come from literals, Secrets and ConfigMaps; a rotated Secret asks at once [18]", async () => {
@@ -391,6 +393,7 @@ export function toolServersSuite(place: Place): void {
         Array.from({ length: 10_000 }, (_, at) => `tool-${at}-with-a-rather-long-name`),
       );
       await world.server("tools", URL_A);
+      await expect.poll(() => world.accepted(RemoteMCPServer, "tools")).toBe("True Reconciled");
       const { discoveredTools = [] } = (await status(world, "tools")) ?? {};
       expect(Buffer.byteLength(JSON.stringify(discoveredTools))).toBeLessThanOrEqual(256 * 1024);
       expect((await world.toolNames("tools")).length).toBe(10_000);

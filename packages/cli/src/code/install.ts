@@ -1,4 +1,5 @@
 import type { JsonObject } from "setpoint";
+import type { OperatorInstallation } from "setpoint/command";
 import type { WebhookService } from "./webhook-service.js";
 
 export interface InstallOptions {
@@ -7,6 +8,8 @@ export interface InstallOptions {
   readonly image: string;
   /** What `setpoint run` is told to run; left out, the image runs a module of its own, which is told by variables. */
   readonly operator?: string;
+  /** What that operator adds. */
+  readonly installation?: OperatorInstallation;
   /** Before the webhooks of the module's apps. */
   readonly service?: WebhookService;
 }
@@ -27,7 +30,11 @@ export function installManifests(options: InstallOptions): {
   const { namespace, name, service } = options;
   return {
     before: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }],
-    after: [deployment(options), ...(service ? [webhookService(service, selectorOf(name))] : [])],
+    after: [
+      deployment(options),
+      ...(service ? [webhookService(service, selectorOf(name))] : []),
+      ...(options.installation?.services ?? []).map((each) => serviceOf(each, namespace, selectorOf(name))),
+    ],
   };
 }
 
@@ -38,6 +45,15 @@ function selectorOf(name: string): Record<string, string> {
 function webhookService(metadata: WebhookService, selector: JsonObject): JsonObject {
   const ports = [{ name: "webhooks", port: 443, targetPort: "webhooks" }];
   return { apiVersion: "v1", kind: "Service", metadata: { ...metadata }, spec: { selector, ports } };
+}
+
+function serviceOf(
+  { name, port, targetPort }: NonNullable<OperatorInstallation["services"]>[number],
+  namespace: string,
+  selector: JsonObject,
+): JsonObject {
+  const ports = [{ name: targetPort, port, targetPort }];
+  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector, ports } };
 }
 
 function deployment(options: InstallOptions): JsonObject {
@@ -57,11 +73,15 @@ function deployment(options: InstallOptions): JsonObject {
 }
 
 /** How the process is told what the manifests expect: `run` reads variables always, flags only where it is given them. */
-function settings({ name, operator, service }: InstallOptions): JsonObject {
-  const access = { SETPOINT_METRICS_ACCESS: "rbac" };
+function settings({ name, operator, service, installation }: InstallOptions): JsonObject {
+  const access = {
+    SETPOINT_METRICS_ACCESS: "rbac",
+    ...(service ? { SETPOINT_WEBHOOK_SERVICE: `${service.namespace}/${service.name}` } : {}),
+  };
   if (operator !== undefined) {
     const flags = [`--metrics-bind-address=:${METRICS_PORT}`, `--health-probe-bind-address=:${HEALTH_PORT}`];
-    return { args: ["run", operator, "--leader-elect", ...flags], env: variables(access) };
+    const { args = [], env = [] } = installation ?? {};
+    return { args: ["run", operator, "--leader-elect", ...flags, ...args], env: [...variables(access), ...env] };
   }
   return {
     env: variables({
@@ -71,7 +91,6 @@ function settings({ name, operator, service }: InstallOptions): JsonObject {
       SETPOINT_METRICS: `:${METRICS_PORT}`,
       SETPOINT_HEALTH: `:${HEALTH_PORT}`,
       ...access,
-      ...(service ? { SETPOINT_WEBHOOK_SERVICE: `${service.namespace}/${service.name}` } : {}),
     }),
   };
 }
@@ -96,6 +115,7 @@ function podSpec(options: InstallOptions): JsonObject {
           { name: "metrics", containerPort: METRICS_PORT },
           { name: "health", containerPort: HEALTH_PORT },
           ...(service ? [{ name: "webhooks", containerPort: WEBHOOK_PORT }] : []),
+          ...(options.installation?.ports ?? []),
         ],
         livenessProbe: probe("/livez"),
         readinessProbe: probe("/readyz"),

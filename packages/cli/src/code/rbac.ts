@@ -41,6 +41,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
   const { before, after } = installManifests({
     ...{ name, namespace, image: values.image },
     ...(operator ? { operator: operator.name } : {}),
+    ...(operator?.installation ? { installation: operator.installation(service !== undefined) } : {}),
     ...(service ? { service } : {}),
   });
   printDocuments(context, [...before, ...manifests, ...after]);

@@ -8,4 +8,4 @@ export {
   type Terminal,
   UsageError,
 } from "./command.js";
-export type { ReadyMadeOperator } from "./ready-made-operator.js";
+export type { OperatorInstallation, ReadyMadeOperator } from "./ready-made-operator.js";

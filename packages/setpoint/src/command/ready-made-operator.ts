@@ -1,7 +1,17 @@
 import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
 import type { Loop } from "../controller/loop.js";
+import type { JsonObject } from "../kinds/object.js";
 import type { Command, CommandOption, OptionValues } from "./command.js";
+
+/** What the Deployment of an operator has beyond what runs every operator. */
+export interface OperatorInstallation {
+  readonly args?: readonly string[];
+  readonly env?: readonly JsonObject[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  /** Services before it; `targetPort` names one of the ports. */
+  readonly services?: readonly { readonly name: string; readonly port: number; readonly targetPort: string }[];
+}
 
 /**
  * An operator that comes with Setpoint, as `setpoint up`, `setpoint run` and `setpoint rbac` see it. Its package exports
@@ -24,6 +34,8 @@ export interface ReadyMadeOperator {
   loops(isManagementElsewhere: boolean): Promise<readonly (Loop | App)[]>;
   /** Its name for the other cluster of that mode. */
   readonly managementCluster?: string;
+  /** What `setpoint rbac NAME --install` has to add; with or without a Service before its webhooks. */
+  installation?(hasWebhookService: boolean): OperatorInstallation;
   /** Makes what it needs on a control plane of one's own: CRDs, samples. Never called on a cluster. */
   prepare?(client: Client): Promise<void>;
   /** What to try, for the screen of `up`. */
