@@ -39,12 +39,12 @@ export async function measure() {
 async function clusters(count) {
   if (!existsSync(fixture)) throw new Error(`${fixture} is absent: it is what is measured`);
   const { spec } = parseAllDocuments(readFileSync(fixture, "utf8"))[0].toJS();
-  await using server = await startKubernetes({ controllerManager: true });
-  await using admin = await connect({ kubeconfig: server.kubeconfig });
+  const server = await startKubernetes({ controllerManager: true });
+  const admin = await connect({ kubeconfig: server.kubeconfig });
   for (const kind of [Druid, DruidIngestion]) await admin.create(CustomResourceDefinition, kind.crd());
   await until(async () => (await admin.list(DruidIngestion).catch(() => undefined)) !== undefined);
   await admin.create(Namespace, { metadata: { name: "bench" } });
-  const metrics = await freePort();
+  const [metrics, health] = [await freePort(), await freePort()];
   const args = [
     cli,
     "run",
@@ -53,11 +53,13 @@ async function clusters(count) {
     server.kubeconfig,
     "--metrics-bind-address",
     `127.0.0.1:${metrics}`,
+    "--health-probe-bind-address",
+    `127.0.0.1:${health}`,
   ];
   const operator = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   try {
     const requests = () => requestsOf(metrics);
-    await until(async () => (await requests().catch(() => 0)) > 0);
+    await until(() => isReady(health));
     await quiet(requests, 3_000);
     const before = { requests: await requests(), cpu: cpuSeconds(operator.pid), ms: performance.now() };
     await inParallel(count, (at) => admin.create(Druid, { metadata: { name: `c${at}`, namespace: "bench" }, spec }));
@@ -92,6 +94,8 @@ async function clusters(count) {
   } finally {
     operator.kill("SIGKILL");
     await once(operator, "exit");
+    await admin[Symbol.asyncDispose]();
+    await server.stop();
   }
 }
 
@@ -125,6 +129,11 @@ async function versions(admin, isMeant) {
     ]),
   );
   return new Map(found.filter(([id]) => isMeant(id.split(" ")[1])));
+}
+
+async function isReady(port) {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+  return answer?.ok === true;
 }
 
 /** All requests of the operator but watches, as it counts them itself. */

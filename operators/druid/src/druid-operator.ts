@@ -33,17 +33,25 @@ export interface DruidOperatorOptions extends Partial<ClusterSettings> {
   readonly clock?: Clock | undefined;
 }
 
+type Ignorable = KubeObject & { readonly spec?: { readonly ignored?: boolean } };
+
+/** Tells the objects that the operator leaves alone. */
+export function ignoredBy({ denied = [], namespaces }: DruidOperatorOptions): (object: Ignorable) => boolean {
+  return ({ metadata, spec }) =>
+    denied.includes(metadata.namespace ?? "") ||
+    (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) ||
+    metadata.annotations?.[IGNORED_ANNOTATION] === "true" ||
+    spec?.ignored === true;
+}
+
 /** The loops of the operator. */
 export function druidControllers(options: DruidOperatorOptions = {}): readonly Loop[] {
-  const { clock = systemClock, namespaces, denied = [], concurrency, druidUrl } = options;
+  const { clock = systemClock, namespaces, concurrency, druidUrl } = options;
   const given = Object.entries(options).filter(([key, value]) => key in DEFAULT_SETTINGS && value !== undefined);
   const settings: ClusterSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(given) };
   const api = new DruidApi(options.call ?? httpCall(clock), clock);
   const urlOf = (druid: Druid): string | undefined => druidUrl ?? routerUrl(druid);
-  const ignores = ({ metadata, spec }: KubeObject & { readonly spec?: { readonly ignored?: boolean } }): boolean =>
-    denied.includes(metadata.namespace ?? "") ||
-    metadata.annotations?.[IGNORED_ANNOTATION] === "true" ||
-    spec?.ignored === true;
+  const ignores = ignoredBy(options);
   const loop = { api, urlOf, ignores, namespaces, pollInterval: options.pollInterval ?? "1m" };
   return [
     druids({ settings, clock, urlOf, ignores, namespaces, concurrency, questions: new DruidQuestions(api, clock) }),

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { connect } from "setpoint";
 import { type CommandContext, CommandError, UsageError } from "setpoint/command";
-import { ConfigMap } from "setpoint/kinds/v1";
+import type { ConfigMap } from "setpoint/kinds/v1";
 import { parseAllDocuments, stringify } from "yaml";
-import { planChange, planText } from "./cluster/change-plan.js";
+import { type ChangePlan, planChange, planText } from "./cluster/change-plan.js";
 import type { RolloutOrder } from "./cluster/order.js";
+import { planOnServer } from "./cluster/server-plan.js";
 import { DEFAULT_SETTINGS, settingsOf } from "./cluster/settings.js";
 import { validate } from "./cluster/validation.js";
 import { Druid } from "./druid.js";
@@ -18,37 +19,43 @@ interface Cluster {
 /** `setpoint druid render` */
 export async function runRender(context: CommandContext): Promise<number> {
   const clusters = await readClusters(context, context.values.file);
-  const children = clusters.flatMap(({ rendered }) => childrenOf(rendered));
+  const items = clusters.flatMap(({ rendered }) => childrenOf(rendered));
   const isJson = context.values.output === "json";
-  context.stdout(
-    isJson
-      ? JSON.stringify({ apiVersion: "v1", kind: "List", items: children }, null, 2)
-      : children
-          .map((child) => stringify(child))
-          .join("---\n")
-          .trimEnd(),
-  );
+  const yaml = () => items.map((child) => stringify(child)).join("---\n");
+  context.stdout(isJson ? JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2) : yaml().trimEnd());
   return 0;
 }
 
 /** `setpoint druid plan` */
 export async function runPlan(context: CommandContext): Promise<number> {
-  const { values, stdout } = context;
+  const { values, stdout, env } = context;
   const after = await readClusters(context, values.file);
-  const before =
-    values.from === undefined ? await readServer(context, after) : await readClusters(context, values.from);
   const defaults = { ...DEFAULT_SETTINGS, rolloutOrder: values["rollout-order"] as RolloutOrder };
-  const plans = after.map((cluster) => {
-    const old = before.find(({ druid }) => keyOf(druid) === keyOf(cluster.druid));
-    return planChange(old, cluster, settingsOf(cluster.druid, defaults));
-  });
+  const plans: ChangePlan[] = [];
+  if (values.from === undefined) {
+    const [kubeconfig, chosen] = [values.kubeconfig as string | undefined, values.context as string | undefined];
+    await using client = await connect({
+      env,
+      ...(kubeconfig ? { kubeconfig } : {}),
+      ...(chosen ? { context: chosen } : {}),
+    });
+    for (const { druid } of after) plans.push(await planOnServer(client, druid, defaults));
+  } else {
+    const old = await readClusters(context, values.from);
+    plans.push(...after.map((cluster) => planOffline(old, cluster, defaults)));
+  }
   if (values.output === "json") stdout(JSON.stringify(plans, null, 2));
   else stdout(values.output === "yaml" ? stringify(plans).trimEnd() : plans.flatMap(planText).join("\n"));
   return 0;
 }
 
-function keyOf({ metadata }: Druid): string {
-  return `${metadata.namespace}/${metadata.name}`;
+function planOffline(all: readonly Cluster[], { druid, rendered }: Cluster, defaults: typeof DEFAULT_SETTINGS) {
+  const isSame = ({ metadata: { name, namespace } }: Druid): boolean =>
+    name === druid.metadata.name && namespace === druid.metadata.namespace;
+  const old = all.find((each) => isSame(each.druid));
+  const after = childrenOf(rendered).map((child) => ({ child, isWhole: true }));
+  const before = old ? childrenOf(old.rendered) : [];
+  return planChange({ druid, groups: rendered.groups, before, after }, settingsOf(druid, defaults));
 }
 
 /** The Druid objects of a file, with defaults, checked and rendered. */
@@ -74,41 +81,13 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
       throw new CommandError(problems.map(({ path: field, message }) => `${path}: ${field}: ${message}`).join("\n"));
     }
     const extra = (druid.spec.extraCommonConfig ?? []).flatMap(({ name, namespace = druid.metadata.namespace }) => {
-      const map = maps.find(
-        ({ metadata }) => metadata.name === name && (metadata.namespace ?? "default") === namespace,
-      );
-      if (!map)
-        stderr(`${path}: spec.extraCommonConfig: ConfigMap ${namespace}/${name} is not in the file, and left out`);
+      const isMeant = ({ metadata }: ConfigMap): boolean =>
+        metadata.name === name && (metadata.namespace ?? "default") === namespace;
+      const map = maps.find(isMeant);
+      const missing = `ConfigMap ${namespace}/${name} is not in the file, and left out`;
+      if (!map) stderr(`${path}: spec.extraCommonConfig: ${missing}`);
       return map ? [map.data ?? {}] : [];
     });
     return { druid, rendered: render(druid, extra) };
   });
-}
-
-async function readServer({ values, env }: CommandContext, wanted: readonly Cluster[]): Promise<readonly Cluster[]> {
-  const [kubeconfig, context] = [values.kubeconfig as string | undefined, values.context as string | undefined];
-  await using client = await connect({ env, ...(kubeconfig ? { kubeconfig } : {}), ...(context ? { context } : {}) });
-  const found = await Promise.all(
-    wanted.map(async ({ druid: { metadata } }) => {
-      const druid = await client.find(Druid, metadata.name, { namespace: metadata.namespace });
-      if (!druid) return [];
-      const refs = druid.spec.extraCommonConfig ?? [];
-      const maps = await Promise.all(
-        refs.map(({ name = "", namespace = metadata.namespace }) => client.find(ConfigMap, name, { namespace })),
-      );
-      // Hashes of the owner are left out of the comparison: a file has no uid.
-      const { uid: _uid, ...bare } = druid.metadata;
-      const old = { ...druid, metadata: bare } as Druid;
-      return [
-        {
-          druid: old,
-          rendered: render(
-            old,
-            maps.map((map) => map?.data ?? {}),
-          ),
-        },
-      ];
-    }),
-  );
-  return found.flat();
 }

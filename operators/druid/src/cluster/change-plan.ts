@@ -1,6 +1,7 @@
 import type { Druid } from "../druid.js";
-import { type Child, childrenOf, HASH_ANNOTATION, type NodeGroup, type RenderedCluster } from "../rendering/render.js";
-import { differing } from "./difference.js";
+import { groupName } from "../rendering/naming.js";
+import { type Child, HASH_ANNOTATION, type NodeGroup, type WorkloadChild } from "../rendering/render.js";
+import { differing, missingFrom } from "./difference.js";
 import { inOrder, isOlderImage } from "./order.js";
 import type { ClusterSettings } from "./settings.js";
 
@@ -22,98 +23,117 @@ export interface ChangePlan {
   readonly updated: readonly string[];
 }
 
-interface Cluster {
+/** A child as it would be. */
+export interface NextChild {
+  readonly child: Child;
+  /** False where the server refuses it: then nobody knows what the server would fill in. */
+  readonly isWhole: boolean;
+}
+
+export interface Change {
   readonly druid: Druid;
-  readonly rendered: RenderedCluster;
+  readonly groups: readonly NodeGroup[];
+  /** The children as they are: of a cluster, or rendered from a file. */
+  readonly before: readonly Child[];
+  readonly after: readonly NextChild[];
 }
 
 const IMMUTABLE = /^spec\.(selector|serviceName|podManagementPolicy|volumeClaimTemplates)/;
+const SIZE = /^spec\.volumeClaimTemplates\[\d+\]\.spec\.resources/;
+const CONFIG_SHA = /^spec\.template\.spec\.containers\[0\]\.env/;
 
 /** What a change of a Druid object would mean for its children. Pure. */
-export function planChange(before: Cluster | undefined, after: Cluster, settings: ClusterSettings): ChangePlan {
-  const [old, next] = [before ? childrenOf(before.rendered) : [], childrenOf(after.rendered)];
-  const same = (a: Child) => (b: Child) => a.kind === b.kind && a.metadata.name === b.metadata.name;
-  const title = ({ kind, metadata }: Child): string => `${kind} ${metadata.name}`;
-  const groupOf = (key: string): NodeGroup | undefined => before?.rendered.groups.find((group) => group.key === key);
-  const image = (group: NodeGroup | undefined) => group?.workload.spec.template.spec?.containers[0]?.image;
-  const isDowngrade = after.rendered.groups.some((group) => isOlderImage(image(group), image(groupOf(group.key))));
-  const groups = inOrder(after.rendered.groups, settings.rolloutOrder, isDowngrade).map((group) =>
-    planGroup(groupOf(group.key), group, before, after, settings),
+export function planChange({ druid, groups, before, after }: Change, settings: ClusterSettings): ChangePlan {
+  const { namespace, name: cluster } = druid.metadata;
+  const find = (kind: string, name: string) => before.find((each) => each.kind === kind && each.metadata.name === name);
+  const paths = new Map(
+    after.map(({ child, isWhole }) => {
+      const old = find(child.kind, child.metadata.name);
+      const compare = isWhole ? differing : missingFrom;
+      return [titleOf(child), old && compare(stated(old), stated(child))];
+    }),
   );
-  const gone =
-    before?.rendered.groups.filter(({ key }) => !after.rendered.groups.some((group) => group.key === key)) ?? [];
+  const imageOf = (workload: Child | undefined) =>
+    (workload as WorkloadChild | undefined)?.spec.template.spec?.containers[0]?.image;
+  const isDowngrade = groups.some(({ workload, name }) =>
+    isOlderImage(imageOf(workload), imageOf(find(workload.kind, name))),
+  );
+  const changed = (kind: string, name: string) => paths.get(`${kind} ${name}`) ?? [];
+  const common = changed("ConfigMap", `${cluster}-druid-common-config`).map(
+    (path) => `common configuration: ${keyOf(path)}`,
+  );
+  const planned = inOrder(groups, settings.rolloutOrder, isDowngrade).map(({ key, name, workload }): GroupPlan => {
+    const found = paths.get(titleOf(workload));
+    const isOtherKind = find(workload.kind === "StatefulSet" ? "Deployment" : "StatefulSet", name) !== undefined;
+    if (!found)
+      return { group: key, ...(isOtherKind ? { action: "recreate", why: ["kind"] } : { action: "create", why: [] }) };
+    const config = [
+      ...common,
+      ...changed("ConfigMap", `${name}-config`).map((path) => `configuration: ${keyOf(path)}`),
+    ];
+    const why = [...config, ...found.filter((path) => !CONFIG_SHA.test(path) || config.length === 0)];
+    return { group: key, ...actionOf(found, why, druid, settings) };
+  });
+  const names = after.map(({ child }) => titleOf(child));
+  const gone = before.filter((child) => !names.includes(titleOf(child)));
+  const stem = groupName(cluster, "");
+  const left = gone.filter(
+    ({ kind, metadata }) =>
+      /^(StatefulSet|Deployment)$/.test(kind) && !groups.some(({ name }) => name === metadata.name),
+  );
   return {
-    cluster: `${after.druid.metadata.namespace}/${after.druid.metadata.name}`,
+    cluster: `${namespace}/${cluster}`,
     order: settings.rolloutOrder,
     isDowngrade,
     groups: [
-      ...groups,
-      ...gone.map(({ key }) => ({ group: key, action: "delete", why: ["it left the spec"] }) as const),
+      ...planned,
+      ...left.map(({ metadata }) => ({
+        group: metadata.name.slice(stem.length),
+        action: "delete" as const,
+        why: ["it left the spec"],
+      })),
     ],
-    created: next.filter((child) => !old.some(same(child))).map(title),
-    deleted: old.filter((child) => !next.some(same(child))).map(title),
-    updated: next.filter((child) => old.some((each) => same(child)(each) && hash(each) !== hash(child))).map(title),
+    created: names.filter((title) => paths.get(title) === undefined),
+    deleted: gone.map(titleOf),
+    updated: names.filter((title) => (paths.get(title)?.length ?? 0) > 0),
   };
 }
 
-function planGroup(
-  old: NodeGroup | undefined,
-  group: NodeGroup,
-  before: Cluster | undefined,
-  after: Cluster,
-  settings: ClusterSettings,
-): GroupPlan {
-  if (!old || !before) return { group: group.key, action: "create", why: [] };
-  const paths = differing(bare(old.workload), bare(group.workload));
-  const isConfig = ({ rendered }: Cluster): unknown => rendered.common.data;
-  const config = [
-    ...differing(isConfig(before), isConfig(after)).map((key) => `common configuration: ${key}`),
-    ...differing(old.configMap.data, group.configMap.data).map((key) => `configuration: ${key}`),
-  ];
-  const why = [
-    ...config,
-    ...paths.filter((path) => !/containers\[0\]\.env\[\d+\]\.value$/.test(path) || config.length === 0),
-  ];
-  if (old.workload.kind !== group.workload.kind) return { group: group.key, action: "recreate", why: ["kind"] };
-  if (paths.length === 0) return { group: group.key, action: "none", why: [] };
+function actionOf(
+  paths: readonly string[],
+  why: readonly string[],
+  { spec }: Druid,
+  { immutableChanges }: ClusterSettings,
+): Pick<GroupPlan, "action" | "why"> {
+  if (paths.length === 0) return { action: "none", why: [] };
   const immutable = paths.filter((path) => IMMUTABLE.test(path));
-  if (immutable.length > 0) return { group: group.key, action: settings.immutableChanges, why: immutable };
-  const isRolled = paths.some((path) => path.startsWith("spec.template"));
-  const isScaled = paths.every((path) => path === "spec.replicas");
-  return { group: group.key, action: isRolled ? "roll" : isScaled ? "scale" : "update", why };
+  if (immutable.length > 0) {
+    const isGrowing = spec.scalePvcSts && immutable.every((path) => SIZE.test(path));
+    return { action: isGrowing ? "recreate" : immutableChanges, why: immutable };
+  }
+  if (paths.some((path) => path.startsWith("spec.template"))) return { action: "roll", why };
+  return { action: paths.every((path) => path === "spec.replicas") ? "scale" : "update", why };
 }
 
-function hash({ metadata }: Child): string | undefined {
-  return metadata.annotations?.[HASH_ANNOTATION];
-}
+const titleOf = ({ kind, metadata }: Child): string => `${kind} ${metadata.name}`;
+const keyOf = (path: string): string => path.replace(/^data\.?/, "");
 
-function bare({ metadata, ...rest }: Child): unknown {
+/** What a Druid object says of a child: neither the server's part nor the hash, which is of the owner's uid, too. */
+function stated({ metadata, spec, data }: Child): unknown {
   const { [HASH_ANNOTATION]: _hash, ...annotations } = metadata.annotations ?? {};
-  return { ...rest, metadata: { ...metadata, annotations } };
+  return { metadata: { labels: metadata.labels, annotations }, spec, data };
 }
 
-export function planText({
-  cluster,
-  order,
-  isDowngrade,
-  groups,
-  created,
-  deleted,
-  updated,
-}: ChangePlan): readonly string[] {
+export function planText(plan: ChangePlan): readonly string[] {
   let step = 0;
-  const width = Math.max(0, ...groups.map(({ group }) => group.length));
-  const rows = groups.map(({ group, action, why }) => {
+  const width = Math.max(0, ...plan.groups.map(({ group }) => group.length));
+  const rows = plan.groups.map(({ group, action, why }) => {
     const number = action === "roll" || action === "update" ? `${++step}.` : "";
     return `  ${number.padEnd(3)} ${group.padEnd(width)}  ${action.padEnd(8)}  ${why.join(", ")}`.trimEnd();
   });
-  const list = (what: string, names: readonly string[]) => (names.length > 0 ? [`  ${what}: ${names.join(", ")}`] : []);
-  const direction = isDowngrade ? `${order}, reversed for a downgrade` : order;
-  return [
-    `Druid ${cluster} (order: ${direction})`,
-    ...rows,
-    ...list("created", created),
-    ...list("deleted", deleted),
-    ...list("updated", updated),
-  ];
+  const lists = (["created", "deleted", "updated"] as const).flatMap((what) =>
+    plan[what].length > 0 ? [`  ${what}: ${plan[what].join(", ")}`] : [],
+  );
+  const direction = plan.isDowngrade ? `${plan.order}, reversed for a downgrade` : plan.order;
+  return [`Druid ${plan.cluster} (order: ${direction})`, ...rows, ...lists];
 }

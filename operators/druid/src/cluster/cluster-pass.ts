@@ -1,6 +1,5 @@
 import type { Kind, KubeObject, ReconcileContext } from "setpoint";
 import { isForbidden, isInvalid } from "setpoint/client";
-import { parseDuration } from "setpoint/clock";
 import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import { HorizontalPodAutoscaler } from "setpoint/kinds/autoscaling/v2";
 import { Ingress } from "setpoint/kinds/networking.k8s.io/v1";
@@ -30,6 +29,7 @@ import {
   partitionsOf,
   podTrouble,
   progressOf,
+  withLiveSelector,
 } from "./rollout.js";
 import type { ClusterSettings } from "./settings.js";
 import { claimsToGrow, expansionOf, resizeState } from "./volumes.js";
@@ -44,7 +44,7 @@ export const CHILD_KINDS = {
   Service,
   ConfigMap,
 } as const;
-const KINDS: Readonly<Record<string, Kind>> = { ...CHILD_KINDS, PersistentVolumeClaim };
+export const KINDS: Readonly<Record<string, Kind>> = { ...CHILD_KINDS, PersistentVolumeClaim };
 
 /** The index by which the objects of a cluster are found: `namespace/name` of its Druid object. */
 export const CLUSTER_INDEX = "cluster";
@@ -400,13 +400,6 @@ function imageOf(
   return workload?.spec?.template.spec?.containers[0]?.image;
 }
 
-/** Labels that were only added leave a selector as good as it was; a workload cannot change it. */
-function withLiveSelector(wanted: WorkloadChild, live: LiveWorkload): WorkloadChild {
-  const selector = live.spec?.selector;
-  const fits = missingFrom(wanted.spec.template.metadata?.labels, selector?.matchLabels).length === 0;
-  return selector && fits ? { ...wanted, spec: { ...wanted.spec, selector } } : wanted;
-}
-
 function withoutSizes(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map(({ spec, metadata }) => ({
@@ -417,8 +410,4 @@ function withoutSizes(value: unknown): unknown {
 
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
-}
-
-export function durationMs(duration: ClusterSettings["orphanGrace"]): number {
-  return parseDuration(duration, "druid");
 }

@@ -2,6 +2,7 @@ import type { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import type { GoJson } from "../rendering/go-json.js";
 import { HASH_ANNOTATION, type NodeGroup, type WorkloadChild, withHash } from "../rendering/render.js";
+import { missingFrom } from "./difference.js";
 
 export type LiveWorkload = StatefulSet | Deployment;
 
@@ -128,4 +129,11 @@ export function isFailing({ status }: Pod): boolean {
 
 export function isBatched({ node }: Pick<NodeGroup, "node">): boolean {
   return node.kind !== "Deployment" && ["historical", "middleManager", "indexer"].includes(node.nodeType);
+}
+
+/** Labels that were only added leave a selector as good as it was; a workload cannot change it. */
+export function withLiveSelector(wanted: WorkloadChild, live: LiveWorkload): WorkloadChild {
+  const selector = live.spec?.selector;
+  const fits = missingFrom(wanted.spec.template.metadata?.labels, selector?.matchLabels).length === 0;
+  return selector && fits ? { ...wanted, spec: { ...wanted.spec, selector } } : wanted;
 }

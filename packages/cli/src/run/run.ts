@@ -22,6 +22,7 @@ export async function runOperator(
   const plan = values.plan === true;
   const running = await printed(values.output, { operator: operator.name, server: client.server, health, metrics });
   if (running !== undefined && !plan) stdout(running);
+  if (plan && operator.plan) stdout((await operator.plan(client, values, env)).join("\n"));
   let isAtRest = true;
   await run(loops, {
     name: operator.name,

@@ -30,6 +30,12 @@ export interface ReadyMadeOperator {
     values: OptionValues,
     env: Readonly<Record<string, string | undefined>>,
   ): Promise<{ readonly loops: readonly (Loop | App)[]; readonly clusters?: Readonly<Record<string, Client>> }>;
+  /** What it says of its plan in words of its own, before the writes that `setpoint run NAME --plan` prints. */
+  plan?(
+    client: Client,
+    values: OptionValues,
+    env: Readonly<Record<string, string | undefined>>,
+  ): Promise<readonly string[]>;
   /** What it runs with its defaults, for RBAC; with the management API elsewhere, where it has such a mode. */
   loops(isManagementElsewhere: boolean): Promise<readonly (Loop | App)[]>;
   /** Its name for the other cluster of that mode. */

@@ -1,0 +1,52 @@
+import type { Client, JsonObject, Kind } from "setpoint";
+import { isForbidden, isInvalid } from "setpoint/client";
+import { ConfigMap } from "setpoint/kinds/v1";
+import { Druid } from "../druid.js";
+import { CLUSTER_LABEL } from "../rendering/naming.js";
+import { type Child, childrenOf, render } from "../rendering/render.js";
+import { type ChangePlan, type NextChild, planChange } from "./change-plan.js";
+import { CHILD_KINDS, KINDS } from "./cluster-pass.js";
+import { withLiveSelector } from "./rollout.js";
+import { type ClusterSettings, settingsOf } from "./settings.js";
+
+/** What the operator would do with the cluster of a server, were its Druid object so. Nothing is written: applies are dry runs. */
+export async function planOnServer(client: Client, wanted: Druid, defaults: ClusterSettings): Promise<ChangePlan> {
+  const { name, namespace = "default" } = wanted.metadata;
+  const found = await client.find(Druid, name, { namespace });
+  const druid = found ? { ...wanted, metadata: { ...wanted.metadata, uid: found.metadata.uid } } : wanted;
+  const refs = (druid.spec.extraCommonConfig ?? []).map(({ name = "", namespace: other = namespace }) =>
+    client.find(ConfigMap, name, { namespace: other }),
+  );
+  const rendered = render(
+    druid,
+    (await Promise.all(refs)).map((map) => map?.data ?? {}),
+  );
+  const labelSelector = `${CLUSTER_LABEL}=${name}`;
+  const lists = await Promise.all(
+    Object.values(CHILD_KINDS).map((kind) => client.list(kind as Kind, { namespace, labelSelector })),
+  );
+  const before = lists
+    .flatMap(({ items }) => items)
+    .filter(({ metadata }) =>
+      metadata.ownerReferences?.some(({ uid }) => uid === found?.metadata.uid),
+    ) as readonly Child[];
+  const trial = client.with({ dryRun: true, fieldManager: "setpoint-druid" });
+  const after: NextChild[] = [];
+  for (const child of childrenOf(rendered)) {
+    const old = before.find((each) => each.kind === child.kind && each.metadata.name === child.metadata.name);
+    after.push(old ? await tried(trial, child, old) : { child, isWhole: false });
+  }
+  const { groups } = rendered;
+  return planChange({ druid, groups, before, after }, settingsOf(druid, defaults));
+}
+
+async function tried(trial: Client, child: Child, old: Child): Promise<NextChild> {
+  const wanted = "replicas" in (child.spec ?? {}) ? withLiveSelector(child as never, old as never) : child;
+  try {
+    const applied = await trial.apply(KINDS[child.kind]!, wanted as unknown as JsonObject, { force: true });
+    return { child: applied as Child, isWhole: true };
+  } catch (error) {
+    if (!isInvalid(error) && !isForbidden(error)) throw error;
+    return { child: wanted, isWhole: false };
+  }
+}
