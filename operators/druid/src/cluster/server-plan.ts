@@ -1,4 +1,4 @@
-import type { Client, JsonObject, Kind } from "setpoint";
+import type { Client, Kind } from "setpoint";
 import { isForbidden, isInvalid } from "setpoint/client";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { Druid } from "../druid.js";
@@ -43,7 +43,7 @@ export async function planOnServer(client: Client, wanted: Druid, defaults: Clus
 async function tried(trial: Client, child: Child, old: Child): Promise<NextChild> {
   const wanted = "replicas" in (child.spec ?? {}) ? withLiveSelector(child as never, old as never) : child;
   try {
-    const applied = await trial.apply(KINDS[child.kind]!, wanted as unknown as JsonObject, { force: true });
+    const applied = await trial.apply(KINDS[child.kind]!, wanted as never, { force: true });
     return { child: applied as Child, isWhole: true };
   } catch (error) {
     if (!isInvalid(error) && !isForbidden(error)) throw error;
