@@ -4,7 +4,7 @@ export { type ClusterSettings, DEFAULT_SETTINGS, readSetting } from "./cluster/s
 export { type Problem, validate } from "./cluster/validation.js";
 export { Druid, type DruidNode, type DruidStatus, type NodeType } from "./druid.js";
 export { DruidIngestion } from "./druid-ingestion.js";
-export { type DruidOperatorOptions, druidApp, druidControllers, ignoredBy } from "./druid-operator.js";
+export { type DruidOperatorOptions, druidApp, druidControllers } from "./druid-operator.js";
 export { druidErrors } from "./errors.js";
 export {
   type Child,

@@ -57,23 +57,8 @@ export const druidOperator: ReadyMadeOperator = {
     return { loops: values.admission ? [druidApp(options)] : druidControllers(options) };
   },
   async plan(client, values, env) {
-    const { DEFAULT_SETTINGS, Druid, ignoredBy, validate } = await load();
-    const [{ planOnServer }, { planText }] = await Promise.all([
-      import("./cluster/server-plan.js"),
-      import("./cluster/change-plan.js"),
-    ]);
-    const { namespaces, denied = [], ...options } = await optionsOf(values, env);
-    const settings = { ...DEFAULT_SETTINGS, ...options };
-    const isLeft = ignoredBy({ ...options, namespaces, denied });
-    const lines: string[] = [];
-    for (const druid of (await client.list(Druid)).items) {
-      if (isLeft(druid)) continue;
-      const problems = validate(druid).map(({ path, message }) => `${path}: ${message}`);
-      const title = `Druid ${druid.metadata.namespace}/${druid.metadata.name}`;
-      if (problems.length > 0) lines.push(`${title} is invalid, and left alone: ${problems.join("; ")}`);
-      else lines.push(...planText(await planOnServer(client, druid, settings)));
-    }
-    return lines;
+    const { planAll } = await import("./plan-all.js");
+    return planAll(client, await optionsOf(values, env));
   },
   async loops() {
     return (await load()).druidControllers();
