@@ -79,16 +79,20 @@ class Names {
     const add = (file: ParsedFile) => {
       if (file.kind.parse) refs.set(keyOf(file.kind.kind, file.name), { kind: file.kind.kind, name: file.name });
     };
+    const missing = new Set<string>();
     for (const ref of declaration.refs ?? []) {
       const found = this.#named(ref, kinds);
       if (found) add(found);
-      else if (!ref.isOptional) problems.push(this.#missing(ref, kinds));
+      else if (!ref.isOptional) {
+        missing.add(ref.name.toLowerCase());
+        problems.push(this.#missing(ref, kinds));
+      }
     }
     for (const { name, place } of declaration.tables ?? []) {
       const resource = this.#byTable.get(name.toLowerCase()) ?? { kind: "Model", name };
       const found = this.winnerOf(resource);
       if (found) add(found);
-      else if (!SYSTEM_TABLE.test(name)) {
+      else if (!SYSTEM_TABLE.test(name) && !missing.has(name.toLowerCase())) {
         const message = `no model is called ${name}${didYouMean(name, this.#namesOf("Model"))}`;
         problems.push({ severity: "warning", message, place });
       }

@@ -154,7 +154,7 @@ export class ProjectParser {
     this.#scanProblems = problems;
     const paths = new Set(files.map(({ path }) => path));
     for (const path of [...this.#files.keys()]) if (!paths.has(path)) this.#files.delete(path);
-    for (const file of files) await this.#read(file);
+    await Promise.all(files.map((file) => this.#read(file)));
   }
 
   async #look(changed: readonly string[]): Promise<void> {

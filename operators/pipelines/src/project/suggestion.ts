@@ -2,7 +2,7 @@
 export function suggestionsFor(name: string, known: Iterable<string>): readonly string[] {
   const wanted = name.toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));
-  return [...known]
+  return [...new Set(known)]
     .filter((one) => Math.abs(one.length - wanted.length) <= limit)
     .map((one) => ({ one, distance: distance(wanted, one.toLowerCase()) }))
     .filter((candidate) => candidate.distance <= limit)

@@ -60,7 +60,7 @@ export function analyzed(template: Template, known: KnownData): TemplateAnalysis
   const incrementals = facts.functions.has("incremental") ? [false, true] : [false];
   const explorer = { template, refs };
   for (const incremental of incrementals) explore(explorer, { ...known, incremental }, true, add);
-  const environments = facts.functions.has("dev") || facts.functions.has("prod") ? ["dev", "prod"] : [];
+  const environments = facts.functions.has("dev") || facts.functions.has("prod") ? ["dev", "prod", ""] : [];
   for (const environment of new Set([known.environment, ...environments]))
     for (const incremental of incrementals) explore(explorer, { ...known, environment, incremental }, false, add);
   return { refs: uniqueRefs(refs), variables: [...facts.variables].sort(), configured: facts.configured, variants };
