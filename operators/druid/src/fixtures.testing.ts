@@ -11,7 +11,9 @@ export const WITHOUT = hasFixtures ? "" : " (skipped: ../shared/fixtures/druid i
 
 /** The objects of a file. */
 export function fixtures(path: string): readonly { readonly kind: string }[] {
-  return [...parseAllDocuments(readFileSync(join(FOLDER, path), "utf8"))].map((each) => each.toJS());
+  // Where the scripts of druid-operator put a namespace.
+  const text = readFileSync(join(FOLDER, path), "utf8").replaceAll("CM_NAMESPACE", "default");
+  return [...parseAllDocuments(text)].map((each) => each.toJS());
 }
 
 /** The Druid object of a file, or its first object. */

@@ -33,6 +33,7 @@ export function wantedConfigs({ spec }: Druid): ReadonlyMap<string, JsonObject> 
 export function dynamicConfigs({ api, urlOf, ignores, namespaces, pollInterval }: DruidLoopOptions): Controller<Druid> {
   return controller(Druid, {
     name: "druid-dynamic-config",
+    conditions: "optional",
     uses: [Secret],
     namespaces,
     ignores,

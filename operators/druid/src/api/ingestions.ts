@@ -27,6 +27,7 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
   const { api, urlOf, ignores, namespaces, pollInterval, clock } = options;
   return controller(DruidIngestion, {
     name: "druid-ingestion",
+    conditions: "optional",
     finalizer: "druidingestion.datainfra.io/finalizer",
     uses: [Druid, Secret],
     namespaces,

@@ -50,6 +50,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
   const ownChildren = Object.values(CHILD_KINDS).map((kind) => scoped(kind, { indexes }));
   return controller(Druid, {
     name: "druid",
+    conditions: "optional",
     owns: [...ownChildren, scoped(PersistentVolumeClaim, { labelSelector: CLUSTER_LABEL, indexes })],
     uses: [
       scoped(Pod, { labelSelector: labelSelector(APP_LABEL), indexes, writes: ["delete", "patch"] }),

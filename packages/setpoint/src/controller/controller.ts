@@ -222,6 +222,11 @@ export interface ControllerOptions<
   gone?(key: string, ctx: GoneContext): Promise<void> | void;
   /** Defaults to `setpoint.dev/NAME`. */
   readonly finalizer?: string;
+  /**
+   * `optional`: it works on where the definition that is installed has no conditions, and shows none. By default that is a
+   * failure (`CONDITIONS_MISSING`). What else a definition lacks of a status is left out in either case.
+   */
+  readonly conditions?: "required" | "optional";
   /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */
   readonly fieldManager?: string;
   /**
@@ -262,6 +267,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly deleting: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
   readonly gone: ((key: string, ctx: GoneContext) => unknown) | undefined;
   readonly finalizer: string;
+  readonly conditions: "required" | "optional";
   readonly fieldManager: string;
   readonly concurrency: number;
   readonly backoff: RetryTimes["backoff"];
@@ -326,6 +332,7 @@ export function controller<
     deleting: options.deleting as Controller<T>["deleting"],
     gone: options.gone && ((key, ctx) => options.gone?.(key, ctx)),
     finalizer,
+    conditions: options.conditions ?? "required",
     fieldManager: options.fieldManager ?? `setpoint-${name}`,
     concurrency,
     backoff,
@@ -355,6 +362,7 @@ const CONTROLLER_OPTIONS = {
   deleting: true,
   gone: true,
   finalizer: true,
+  conditions: true,
   fieldManager: true,
   concurrency: true,
   retry: true,

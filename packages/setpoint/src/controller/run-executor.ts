@@ -126,6 +126,7 @@ export class RunExecutor {
       controller.kind,
       environment.clock,
       controller.fieldManager,
+      controller.conditions === "optional",
     );
   }
 

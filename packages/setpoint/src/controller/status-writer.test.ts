@@ -44,6 +44,39 @@ it("writes the statuses of a kind without a status subresource, also where sever
   expect(failed).toEqual([]);
 });
 
+it("works on without conditions where they are optional, and asks but once for what a definition does not keep", async () => {
+  await using world = await World.create();
+  const definition = await world.client.get(CustomResourceDefinition, "websites.web.example.com");
+  const versions = definition.spec.versions.map((version) => {
+    const whole = version.schema!.openAPIV3Schema!;
+    const status = { type: "object", properties: { phase: { type: "string" } } };
+    const schema = { ...whole, properties: { ...whole.properties, status } };
+    return { ...version, schema: { openAPIV3Schema: schema } };
+  });
+  await world.client.update(CustomResourceDefinition, {
+    ...definition,
+    spec: { ...definition.spec, versions },
+  } as never);
+  await world.clock.advance(5_000);
+  const failed: unknown[] = [];
+  await world.run(
+    controller(Website, {
+      conditions: "optional",
+      resync: "1m",
+      onError: (error) => failed.push(error),
+      reconcile: (_, ctx) => {
+        ctx.status({ ready: 1, phase: "Serving" });
+        ctx.condition({ type: "Available", status: "True", reason: "Serving" });
+      },
+    }),
+  );
+  await world.createWebsite("a");
+  await world.clock.advance(600_000);
+  expect((await world.website("a"))?.status).toEqual({ phase: "Serving" });
+  expect(world.writes).toHaveLength(1);
+  expect(failed).toEqual([]);
+});
+
 describe("the status of a run", () => {
   let world: World;
   beforeEach(async () => {

@@ -34,13 +34,17 @@ export class StatusWriter {
    */
   #subresource: "status" | undefined = "status";
   #showsConditions: boolean;
+  /** Fields of the status that the server does not keep: asking for them in every run would be a write in every run. */
+  readonly #pruned = new Set<string>();
+  readonly #areConditionsOptional: boolean;
 
-  constructor(client: Client, kind: Kind, clock: Clock, fieldManager: string) {
+  constructor(client: Client, kind: Kind, clock: Clock, fieldManager: string, areConditionsOptional = false) {
     this.#client = client;
     this.#kind = kind;
     this.#clock = clock;
     this.#fieldManager = fieldManager;
     this.#showsConditions = conditionSupport(kind) !== "none";
+    this.#areConditionsOptional = areConditionsOptional;
   }
 
   /** False where the kind has no status, or one without conditions, as declared or as the server has shown. */
@@ -62,7 +66,7 @@ export class StatusWriter {
     let missed = 0;
     for (let attempt = 1; ; attempt++) {
       const current = statusOf(before);
-      const next = draft.applyTo(before, this.#clock.now());
+      const next = this.#kept(draft.applyTo(before, this.#clock.now()));
       if (isEqual(current ?? {}, next ?? {})) return undefined;
       const paths = changedPaths({ status: current ?? {} }, { status: next });
       // What another run learns while this one waits for its answer is not what this one has asked for.
@@ -74,7 +78,8 @@ export class StatusWriter {
         const isIgnored = !subresource && isEqual(current ?? {}, statusOf(answer) ?? {});
         if (isIgnored) this.#subresource = "status";
         else this.#learnFrom(next, answer);
-        if (!isIgnored || missed > 0) return { base: state, answer, paths, dropped: droppedFrom(draft, answer) };
+        const dropped = this.#areConditionsOptional ? [] : droppedFrom(draft, answer);
+        if (!isIgnored || missed > 0) return { base: state, answer, paths, dropped };
         before = answer;
         continue;
       } catch (error) {
@@ -111,11 +116,19 @@ export class StatusWriter {
     return found?.metadata.uid === uid ? found : undefined;
   }
 
-  /** A schema without conditions prunes them: asking for them in every run would be a write in every run. */
   #learnFrom(wanted: unknown, answer: KubeObject): void {
-    const conditionsOf = (status: unknown): unknown => (status as { conditions?: unknown } | undefined)?.conditions;
-    if (conditionsOf(wanted) === undefined) return;
-    if (conditionsOf(statusOf(answer)) === undefined) this.#showsConditions = false;
+    const kept = (statusOf(answer) ?? {}) as Readonly<Record<string, unknown>>;
+    for (const [field, value] of Object.entries(wanted ?? {})) {
+      if (value === undefined || kept[field] !== undefined) continue;
+      if (field === "conditions") this.#showsConditions = false;
+      // Conditions that a reconciler needs are asked for again, so that it fails for as long as they are lost.
+      if (field !== "conditions" || this.#areConditionsOptional) this.#pruned.add(field);
+    }
+  }
+
+  #kept(status: unknown): unknown {
+    if (this.#pruned.size === 0) return status;
+    return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => !this.#pruned.has(field)));
   }
 
   #patch(
