@@ -121,7 +121,7 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
     specHash: digestOf([
       [input.type, "connector" in input ? input.connector : "", "format" in input ? input.format : ""],
       [main, state_, partition, before, after, transform, ...texts, ...glob].map((analysis) => analysis?.hash),
-      [plain(options), outputOptions, textAt(mapAt(settings, "output") ?? emptyMap(file.place), "table")?.text],
+      [plain(options), outputOptions, output.table === name ? "" : output.table],
       [incremental, partitions && { ...partitions, sql: "", path: "", transformSql: "" }],
     ]),
     testHash: digestOf([

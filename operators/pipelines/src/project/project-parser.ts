@@ -252,7 +252,7 @@ export class ProjectParser {
     for (const [stem, paths] of groups) {
       const before = this.#stems.get(stem);
       const texts = this.#textsOf(stem, paths.sort());
-      const isSame = before && JSON.stringify(before.texts) === JSON.stringify(texts);
+      const isSame = before && isEqual(before.texts, texts);
       if (!isSame) this.#stems.set(stem, { texts, paths });
       else if (isNew) this.#stems.set(stem, { texts: before.texts, paths: before.paths });
     }
@@ -385,6 +385,12 @@ function ignoring(paths: readonly string[]): (path: string) => boolean {
     return (path: string) => (pattern ? pattern.test(path) : path === rule || path.startsWith(`${rule}/`));
   });
   return (path) => tests.some((test) => test(path));
+}
+
+function isEqual(left: FileTexts | Problem, right: FileTexts | Problem): boolean {
+  if (!("stem" in left) || !("stem" in right)) return JSON.stringify(left) === JSON.stringify(right);
+  const [a, b] = [left, right];
+  return (["sql", "yaml"] as const).every((part) => a[part]?.path === b[part]?.path && a[part]?.text === b[part]?.text);
 }
 
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));

@@ -21,13 +21,14 @@ type Serialized =
 export function statementOf(sql: string, serialized: string): ParsedStatement {
   const answer = JSON.parse(withExactNumbers(serialized)) as Serialized;
   if (answer.error && answer.error_type !== "not implemented") return invalidOf(sql, answer);
-  const statements = splitStatements(sql);
-  if (statements.length === 0) return { type: "invalid", message: "there is no statement" };
-  if (statements.length > 1)
+  // DuckDB counts the statements of queries; those of other statements it does not serialise.
+  const count = answer.error ? splitStatements(sql).length : answer.statements.length;
+  if (count === 0) return { type: "invalid", message: "there is no statement" };
+  if (count > 1)
     return {
       type: "invalid",
-      message: `there are ${statements.length} statements, but only one is allowed`,
-      offset: statements[1]!.offset,
+      message: `there are ${count} statements, but only one is allowed`,
+      offset: splitStatements(sql)[1]!.offset,
     };
   return answer.error ? tokenStatement(sql) : treeStatement(sql, answer.statements[0]!);
 }
