@@ -19,6 +19,18 @@ export const pipelinesErrors = defineErrors({
     summary: "A file of the project cannot be used.",
     cure: "Correct the file at the position of the message.",
   },
+  PIPELINES_INPUT_FAILED: {
+    summary: "What a model reads from elsewhere could not be fetched.",
+    cure: "Look at the server, the address and the connector of the message. The last good table stays.",
+  },
+  PIPELINES_PARTITIONS_FAILED: {
+    summary: "Some partitions of a model have errors; the others are loaded.",
+    cure: "Correct what the first error names and refresh those partitions, or mark them as skipped.",
+  },
+  PIPELINES_PAUSED: {
+    summary: "A model waits for somebody to ask for a refresh, as its change mode says.",
+    cure: "`setpoint pipelines refresh MODEL --full`, or set `change_mode: reset`.",
+  },
   PIPELINES_TESTS_FAILED: {
     summary: "A data test of a model failed; the last good table stays.",
     cure: "Correct the model, its input or the test.",

@@ -11,6 +11,12 @@ export type {
   TableFacts,
 } from "./engine/engine.js";
 export { PipelinesError, type PipelinesErrorCode, pipelinesErrors, type StatementPosition } from "./errors.js";
+export { decideModel, type ModelAction, type ModelDecision, type ModelQuestion } from "./model/decide-model.js";
+export { modelKind } from "./model/model.js";
+export type { ConnectorSettings } from "./model/model-input.js";
+export type { ModelServices } from "./model/model-services.js";
 export type { ModelSpec } from "./model/model-spec.js";
+export type { ModelState } from "./model/model-state.js";
+export { staleModels } from "./model/stale-models.js";
 export type { DeclaredResource, Project, ProjectSettings } from "./project/project.js";
 export type { Place, Problem, SourceText } from "./project/source-text.js";

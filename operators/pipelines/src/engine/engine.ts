@@ -36,6 +36,8 @@ export type TableWrite =
   | { readonly type: "append"; readonly sql: string }
   | { readonly type: "merge"; readonly sql: string; readonly uniqueKey: readonly string[] }
   | { readonly type: "overwrite"; readonly sql: string; readonly partitionBy: string }
+  /** The table that was built aside takes this one's place, with its ledger. */
+  | { readonly type: "adopt"; readonly from: string }
   /** The table stays; tests and stamp are made anew. */
   | { readonly type: "keep" };
 
@@ -88,7 +90,8 @@ export interface Publication {
   readonly resetPartitions?: boolean;
   /** Requests for a refresh that this run fulfils. */
   readonly fulfils: readonly string[];
-  readonly stamp: Pick<Stamp, "specHash" | "testHash" | "inputs" | "builtOn">;
+  /** With an output version, this one is taken: a view of a table elsewhere has the version of that table. */
+  readonly stamp: Pick<Stamp, "specHash" | "testHash" | "inputs" | "builtOn"> & { readonly outputVersion?: string };
 }
 
 /** A table or view as it is in the database, with what proves its content. */
@@ -151,7 +154,7 @@ export interface Engine extends AsyncDisposable {
   partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]>;
   /** Writes rows of the ledger by their key, outside a publication: to mark partitions as skipped, failed, or to be loaded again. */
   savePartitions(table: string, records: readonly PartitionRecord[], schema?: string): Promise<void>;
-  /** Moves table, stamp and ledger in place of what is at `to`; does nothing where nothing is at `from`. */
+  /** Moves table, stamp, ledger and requests in place of what is at `to`; does nothing where nothing is at `from`. */
   rename(from: string, to: string, schema?: string): Promise<void>;
   /** Drops the table or view that a publication made, with its stamp and ledger; does nothing where it is gone. */
   drop(table: string, schema?: string): Promise<void>;

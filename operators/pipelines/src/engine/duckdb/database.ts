@@ -120,8 +120,9 @@ export class Database {
     }
   }
 
-  #remember(stored: StoredStamp, { fulfils }: Publication): void {
+  #remember(stored: StoredStamp, { fulfils, write, schema }: Publication): void {
     const { id, type, columns } = stored;
+    if (write.type === "adopt") this.#forget(tableId(write.from, schema));
     this.#stamps.set(id, stored);
     this.#catalog.set(id, { type, columns });
     if (this.#drifted.has(id)) this.#drifted = new Set([...this.#drifted].filter((other) => other !== id));
@@ -191,20 +192,24 @@ export class Database {
     const seq = ++this.#seq;
     await this.#transaction([
       ...(entry && target && fromId !== toId ? [`DROP ${target.type} ${qualified(to, schema)}`] : []),
-      ...(fromId === toId ? [] : ["stamps", "partitions", "requests"].map((name) => deleteId(name, toId))),
+      ...(fromId === toId ? [] : ["stamps", "partitions"].map((name) => deleteId(name, toId))),
       ...(entry ? [`ALTER ${entry.type} ${qualified(from, schema)} RENAME TO ${identifier(to)}`] : []),
       deleteId("stamps", fromId),
       ...(fromId === toId ? [] : [set("partitions"), set("requests")]),
       ...(moved ? [insertStamp(seq, fresh as StoredStamp)] : []),
     ]);
-    for (const map of [this.#stamps, this.#catalog, this.#requests] as Map<string, unknown>[]) {
-      const value = map.get(fromId);
-      map.delete(fromId);
-      map.delete(toId);
-      if (value !== undefined) map.set(toId, value);
-    }
+    const requests = [
+      ...(this.#requests.get(toId) ?? []),
+      ...(fromId === toId ? [] : (this.#requests.get(fromId) ?? [])),
+    ];
+    this.#requests.delete(fromId);
+    if (requests.length > 0) this.#requests.set(toId, requests);
+    this.#stamps.delete(fromId);
+    this.#stamps.delete(toId);
+    this.#catalog.delete(fromId);
+    this.#catalog.delete(toId);
     if (moved) this.#stamps.set(toId, fresh as StoredStamp);
-    if (entry?.definition !== undefined) this.#catalog.set(toId, { type: entry.type, columns: entry.columns });
+    if (entry) this.#catalog.set(toId, { type: entry.type, columns: entry.columns });
     this.#drifted = new Set([...this.#drifted].filter((id) => id !== toId).map((id) => (id === fromId ? toId : id)));
   }
 
@@ -216,9 +221,13 @@ export class Database {
       ...(entry && stored ? [`DROP ${entry.type} ${qualified(table, schema)}`] : []),
       ...["stamps", "partitions", "requests"].map((name) => deleteId(name, id)),
     ]);
-    if (stored) this.#catalog.delete(id);
-    this.#stamps.delete(id);
+    if (stored) this.#forget(id);
     this.#requests.delete(id);
+  }
+
+  #forget(id: string): void {
+    this.#catalog.delete(id);
+    this.#stamps.delete(id);
     this.#drifted = new Set([...this.#drifted].filter((other) => other !== id));
   }
 

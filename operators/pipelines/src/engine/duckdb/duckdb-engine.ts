@@ -25,6 +25,8 @@ import { Slots } from "./slots.js";
 export interface DuckDbOptions {
   /** The database file; its folder is made. */
   readonly path: string;
+  /** What relative paths in statements start from. Defaults to the folder of this process. */
+  readonly folder?: string;
   /** How many publications run at once. Defaults to the number of processors, between 2 and 8. */
   readonly connections?: number;
   /** As DuckDB takes it: `4GB`. */
@@ -209,7 +211,7 @@ export class DuckDbEngine implements Engine {
     };
     const startedMs = this.#clock.monotonic();
     for (let losses = 0; ; ) {
-      const child = new EngineChild(this.#clock, this.connections + QUERIES + 4);
+      const child = new EngineChild(this.#clock, this.connections + QUERIES + 4, this.#options.folder);
       try {
         await child.call("open", { path, settings, isSealed: isSealed(path) });
         // What the file looks like once this process is gone is what it left.

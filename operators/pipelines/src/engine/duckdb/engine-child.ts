@@ -42,13 +42,14 @@ export class EngineChild {
   #silentPings = 0;
   #heart: Timer | undefined;
 
-  constructor(clock: Clock, poolSize: number) {
+  constructor(clock: Clock, poolSize: number, folder: string | undefined) {
     this.#clock = clock;
     const program = createRequire(import.meta.url).resolve("@setpoint/pipelines/engine-process");
     this.#process = fork(program, [], {
       // Statements run in libuv's pool; flags of this process, such as --input-type, are not for another program.
       env: { ...process.env, UV_THREADPOOL_SIZE: String(poolSize) },
       execArgv: [],
+      ...(folder === undefined ? {} : { cwd: folder }),
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       serialization: "json",
     });

@@ -37,7 +37,8 @@ export async function publish(publication: Publication, context: PublishContext)
     if (!isSession) await connection.run(sql, origin);
   }
   const output = await outputOf(publication, context);
-  const [state] = stateSql === undefined ? [] : await connection.rows(stateSql, { part: "state" });
+  const kept = publication.write.type === "keep" ? context.previous?.stamp.state : undefined;
+  const [state = kept] = stateSql === undefined ? [] : await connection.rows(stateSql, { part: "state" });
   const keys = partitions.map(({ key }) => key);
   if (publication.resetPartitions) await connection.run(deletePartitions(id));
   else if (keys.length > 0) await connection.run(deletePartitions(id, keys));
@@ -49,7 +50,7 @@ export async function publish(publication: Publication, context: PublishContext)
   const stamp: Stamp = {
     ...publication.stamp,
     runId,
-    outputVersion: output.version,
+    outputVersion: publication.stamp.outputVersion ?? output.version,
     rows: output.rows,
     durationMs: Math.round(systemClock.monotonic() - startedMs),
     ...(state ? { state } : {}),
@@ -90,13 +91,22 @@ async function writeTable(
     await make(`CREATE OR REPLACE ${isView ? "VIEW" : "TABLE"} ${target} AS `, write.sql);
     return;
   }
-  if (existing !== "table") {
+  if (write.type === "adopt") {
+    if (existing) await connection.run(`DROP ${existing} ${target}`);
+    await connection.run(`ALTER TABLE ${qualified(write.from, schema)} RENAME TO ${identifier(table)}`);
+    const [from, to] = [tableId(write.from, schema), tableId(table, schema)].map(literal);
+    await connection.run(`DELETE FROM _setpoint.partitions WHERE id = ${to}`);
+    await connection.run(`UPDATE _setpoint.partitions SET id = ${to} WHERE id = ${from}`);
+    await connection.run(`DELETE FROM _setpoint.stamps WHERE id = ${from}`);
+    return;
+  }
+  if (write.type === "keep" && existing) return;
+  if (existing !== "table" || write.type === "keep") {
     throw new EngineFailure({
       code: "PIPELINES_ENGINE_FAILED",
       message: `${table} is ${existing ? "a view" : "not there"}: nothing can be added to it`,
     });
   }
-  if (write.type === "keep") return;
   if (write.type === "append") {
     await make(`INSERT INTO ${target} BY NAME `, write.sql);
     return;

@@ -1,0 +1,205 @@
+import { PipelinesError } from "../errors.js";
+
+/** A cron expression of five fields, or a name such as `@daily`, as the sets of values that match. */
+export interface Cron {
+  readonly minutes: ReadonlySet<number>;
+  readonly hours: ReadonlySet<number>;
+  readonly days: ReadonlySet<number>;
+  readonly months: ReadonlySet<number>;
+  readonly weekdays: ReadonlySet<number>;
+  /** With both restricted, a day matches where either does. */
+  readonly hasDays: boolean;
+  readonly hasWeekdays: boolean;
+}
+
+interface Field {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  readonly words?: readonly string[];
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const FIELDS: readonly Field[] = [
+  { name: "minute", from: 0, to: 59 },
+  { name: "hour", from: 0, to: 23 },
+  { name: "day of the month", from: 1, to: 31 },
+  { name: "month", from: 1, to: 12, words: MONTHS },
+  // 7 is Sunday too.
+  { name: "day of the week", from: 0, to: 7, words: WEEKDAYS },
+];
+
+const NAMED: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
+const MINUTE_MS = 60_000;
+/** The calendar repeats after 28 years, but for a century's end: what does not match by then never does. */
+const LONGEST_DAYS = 366 * 40;
+
+/** Throws `PIPELINES_FILE_INVALID` with the field that cannot be read. */
+export function parseCron(text: string): Cron {
+  const fields = (NAMED[text.trim().toLowerCase()] ?? text).trim().split(/\s+/);
+  if (fields.length !== FIELDS.length) {
+    throw invalid(text, `it has ${fields.length} fields, not 5: minute, hour, day, month, day of the week`);
+  }
+  const [minutes, hours, days, months, weekdays] = FIELDS.map((field, at) => valuesOf(fields[at]!, field, text));
+  return {
+    minutes: minutes!,
+    hours: hours!,
+    days: days!,
+    months: months!,
+    weekdays: new Set([...weekdays!].map((day) => day % 7)),
+    hasDays: !/^[*?]/.test(fields[2]!),
+    hasWeekdays: !/^[*?]/.test(fields[4]!),
+  };
+}
+
+function valuesOf(text: string, field: Field, whole: string): Set<number> {
+  const found = new Set<number>();
+  for (const part of text.split(",")) {
+    const match = /^(?:([*?])|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/.exec(part);
+    if (!match) throw invalid(whole, `${JSON.stringify(part)} is no ${field.name}`);
+    const [, star, first, last, step] = match;
+    const from = star ? field.from : numberOf(first!, field, whole);
+    const to = star || (step && !last) ? field.to : last ? numberOf(last, field, whole) : from;
+    const by = step ? Number(step) : 1;
+    if (by === 0 || from > to) throw invalid(whole, `${JSON.stringify(part)} is no range of the ${field.name}`);
+    for (let value = from; value <= to; value += by) found.add(value);
+  }
+  return found;
+}
+
+function numberOf(text: string, { name, from, to, words }: Field, whole: string): number {
+  const word = words?.indexOf(text.slice(0, 3).toLowerCase()) ?? -1;
+  const value = word >= 0 ? word + (from === 1 ? 1 : 0) : Number(text);
+  if (Number.isInteger(value) && value >= from && value <= to) return value;
+  throw invalid(whole, `${JSON.stringify(text)} is no ${name} between ${from} and ${to}`);
+}
+
+function invalid(text: string, why: string): PipelinesError {
+  return new PipelinesError("PIPELINES_FILE_INVALID", `cron ${JSON.stringify(text)}: ${why}`);
+}
+
+/**
+ * The first matching minute after a time, or undefined where none ever comes. In the hour that a time zone skips, what was due
+ * in it is due at its end; in the hour that comes twice, it is due once, unless every hour is.
+ */
+export function nextCron(cron: Cron, afterMs: number, timeZone = "UTC"): number | undefined {
+  const zone = zoneOf(timeZone);
+  const local = zone.localOf(afterMs);
+  const day = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()));
+  // The day before, too: a skipped hour at midnight moves its times to the next day.
+  day.setUTCDate(day.getUTCDate() - 1);
+  for (let count = 0; count < LONGEST_DAYS; count++) {
+    if (matchesDay(cron, day)) {
+      const next = firstOfDay(cron, day.getTime(), afterMs, zone);
+      if (next !== undefined) return next;
+    }
+    day.setUTCDate(day.getUTCDate() + 1);
+  }
+  return undefined;
+}
+
+function matchesDay({ months, days, weekdays, hasDays, hasWeekdays }: Cron, day: Date): boolean {
+  if (!months.has(day.getUTCMonth() + 1)) return false;
+  const isDay = days.has(day.getUTCDate());
+  const isWeekday = weekdays.has(day.getUTCDay());
+  return hasDays && hasWeekdays ? isDay || isWeekday : isDay && isWeekday;
+}
+
+function firstOfDay({ hours, minutes }: Cron, dayMs: number, afterMs: number, zone: Zone): number | undefined {
+  const isEveryHour = hours.size === 24;
+  const offset = zone.steadyOffset(dayMs);
+  let first: number | undefined;
+  const consider = (at: number): void => {
+    if (at > afterMs && (first === undefined || at < first)) first = at;
+  };
+  for (const hour of hours) {
+    for (const minute of minutes) {
+      if (offset !== undefined) {
+        consider(dayMs + (hour * 60 + minute) * MINUTE_MS - offset);
+        continue;
+      }
+      const times = zone.timesOf(dayMs + (hour * 60 + minute) * MINUTE_MS);
+      if (times.length === 0) {
+        if (!isEveryHour) consider(zone.afterGap(dayMs + (hour * 60 + minute) * MINUTE_MS));
+      } else for (const at of isEveryHour ? times : times.slice(0, 1)) consider(at);
+    }
+  }
+  return first;
+}
+
+/** Wall times of a zone, as milliseconds that `Date` shows as UTC. */
+interface Zone {
+  localOf(ms: number): Date;
+  /** The offset of all times of a day; undefined near a change of the clocks. */
+  steadyOffset(dayMs: number): number | undefined;
+  /** The moments at which the clocks show this wall time: none in a gap, two where an hour comes twice. */
+  timesOf(wallMs: number): readonly number[];
+  /** The moment at which the gap that the wall time is in ends. */
+  afterGap(wallMs: number): number;
+}
+
+const DAY_MS = 86_400_000;
+
+function zoneOf(timeZone: string): Zone {
+  const format = formatOf(timeZone);
+  const offsetOf = (ms: number): number => {
+    const parts: Record<string, number> = {};
+    for (const { type, value } of format.formatToParts(ms)) parts[type] = Number(value);
+    const { year, month, day, hour, minute, second } = parts as Readonly<Record<string, number>>;
+    const wallMs = Date.UTC(year!, month! - 1, day!, hour! % 24, minute!, second!);
+    return wallMs - Math.floor(ms / 1_000) * 1_000;
+  };
+  const offsetsAround = (wallMs: number) => new Set([offsetOf(wallMs - DAY_MS), offsetOf(wallMs + DAY_MS)]);
+  return {
+    localOf: (ms) => new Date(ms + offsetOf(ms)),
+    steadyOffset: (dayMs) => {
+      const offset = offsetOf(dayMs - DAY_MS);
+      return offset === offsetOf(dayMs + 2 * DAY_MS) ? offset : undefined;
+    },
+    timesOf: (wallMs) =>
+      [...offsetsAround(wallMs)]
+        .map((offset) => wallMs - offset)
+        .filter((ms) => ms + offsetOf(ms) === wallMs)
+        .sort((left, right) => left - right),
+    afterGap: (wallMs) => {
+      // Between the two readings of the wall time lies the moment at which the clocks are set.
+      const [early, late] = [...offsetsAround(wallMs)].map((offset) => wallMs - offset).sort((a, b) => a - b);
+      let [low, high] = [early! - MINUTE_MS, late! + MINUTE_MS];
+      const before = offsetOf(low);
+      while (high - low > MINUTE_MS) {
+        const middle = Math.floor((low + high) / 2 / MINUTE_MS) * MINUTE_MS;
+        if (offsetOf(middle) === before) low = middle;
+        else high = middle;
+      }
+      return Math.ceil(high / MINUTE_MS) * MINUTE_MS;
+    },
+  };
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+  } catch (cause) {
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `time zone ${JSON.stringify(timeZone)} is not known`, { cause });
+  }
+}
