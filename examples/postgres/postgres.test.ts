@@ -38,6 +38,9 @@ it("brings a cluster up, tells when it is ready, and then writes nothing more", 
   const before = writes().length;
   await env.advance("10m");
   expect(writes().slice(before)).toEqual([]);
+  const restarted = await env.start();
+  await env.advance("1m");
+  expect(restarted.writes.filter((write) => write.includes("/default/"))).toEqual([]);
 });
 
 it("makes the password once, and restarts the servers when a setting changes", async () => {

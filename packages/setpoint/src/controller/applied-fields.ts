@@ -1,7 +1,7 @@
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import { ownField } from "../kinds/own-field.js";
-import { compareQuantities, quantityPattern } from "../kinds/quantity.js";
 import { copyWithout, isEqual, isRecord, joinPath } from "./field-paths.js";
+import { asStored, isDropped, isSameQuantity, isServerDefault } from "./server-defaults.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -29,9 +29,10 @@ export function appliedEntry(object: KubeObject, manager: string): ManagedFields
  */
 export function differingPaths(applied: JsonObject, desired: JsonObject, current: unknown): readonly string[] {
   const found: Differences = { paths: [], isBuiltIn: isBuiltIn(desired.apiVersion) };
-  const owned = ownable(desired);
-  if (isLeaf(applied)) nameUnowned(owned, current, "", found.paths);
-  else compareNode(applied, owned, current, "", found);
+  const stored = found.isBuiltIn ? asStored(desired, current) : { desired, current };
+  const owned = ownable(stored.desired as JsonObject);
+  if (isLeaf(applied)) nameUnowned(owned, stored.current, "", found.paths);
+  else compareNode(applied, owned, stored.current, "", found);
   return found.paths;
 }
 
@@ -71,7 +72,9 @@ function ownable(desired: JsonObject): JsonObject {
 
 function compareNode(applied: Fields, desired: unknown, current: unknown, path: string, found: Differences): void {
   if (isLeaf(applied)) {
-    if (!isEquivalent(desired, current, path, found.isBuiltIn)) found.paths.push(path);
+    const isSame =
+      isEquivalent(desired, current, path, found.isBuiltIn) || (found.isBuiltIn && isDropped(desired, current));
+    if (!isSame) found.paths.push(path);
   } else if (isRecord(desired)) {
     compareFields(applied, desired, current, path, found);
   } else if (Array.isArray(desired)) {
@@ -228,19 +231,6 @@ function isLeaf(applied: Fields): boolean {
   return true;
 }
 
-/**
- * Fields of built-in kinds of which the API server rewrites quantities (`1000m` to `1`). Each by what stands above it:
- * labels and other maps of texts may have keys of these names.
- */
-const QUANTITY_PATH =
-  /(^|\.)(resources\.(limits|requests)|spec\.overhead|emptyDir\.sizeLimit|resourceFieldRef\.divisor)([.[]|$)|^(spec\.(hard|capacity|limits)|overhead\.podFixed|capacity)([.[]|$)/;
-
-const QUANTITY = new RegExp(quantityPattern);
-
-function isQuantity(value: unknown): value is string | number {
-  return (typeof value === "string" || typeof value === "number") && QUANTITY.test(String(value));
-}
-
 function isEquivalent(desired: unknown, current: unknown, path: string, isBuiltIn: boolean): boolean {
   if (isEqual(desired, current) || (isEmpty(desired) && isEmpty(current))) return true;
   if (isRecord(desired) && isRecord(current)) {
@@ -249,13 +239,10 @@ function isEquivalent(desired: unknown, current: unknown, path: string, isBuiltI
       isEquivalent(ownField(desired, field), ownField(current, field), joinPath(path, field), isBuiltIn),
     );
   }
-  return (
-    isBuiltIn &&
-    isQuantity(desired) &&
-    isQuantity(current) &&
-    QUANTITY_PATH.test(path) &&
-    compareQuantities(desired, current) === 0
-  );
+  if (!isBuiltIn) return false;
+  if (Array.isArray(desired) && Array.isArray(current) && desired.length === current.length)
+    return desired.every((item, at) => isEquivalent(item, current[at], `${path}[${at}]`, isBuiltIn));
+  return desired === undefined ? isServerDefault(path, current) : isSameQuantity(path, desired, current);
 }
 
 /**
