@@ -96,6 +96,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
   readonly #alarms = new Heap<Alarm>((left, right) => left.at < right.at);
   readonly #ended: { promise: Promise<unknown>; resolve: (error: unknown) => void };
   #state: State;
+  #operations = 0;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Effects of steps that are not yet stored, and the tickets of their edits. */
   #effects: Effect[] = [];
@@ -133,6 +134,11 @@ export class Graph implements GraphEditor, AsyncDisposable {
   /** Fulfilled when the graph has stopped: with the error where it had to, as when another process took its place. */
   get ended(): Promise<unknown> {
     return this.#ended.promise;
+  }
+
+  /** How many nodes and edges the scheduler has looked at since the start: what its work costs, counted. */
+  get operations(): number {
+    return this.#operations;
   }
 
   get(name: ResourceName): GraphResource | undefined {
@@ -294,8 +300,9 @@ export class Graph implements GraphEditor, AsyncDisposable {
     }
   }
 
-  #apply({ state, effects }: Step): void {
+  #apply({ state, effects, operations }: Step): void {
     this.#state = state;
+    this.#operations += operations;
     for (const effect of effects) {
       if (effect.type === "abort") this.#runs.get(effect.run)?.abort(effect.reason);
       this.#effects.push(effect);

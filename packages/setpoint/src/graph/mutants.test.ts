@@ -81,6 +81,16 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     from: 'if (record.began) causes.push({ type: "interrupted" });',
     to: 'causes.push({ type: "interrupted" });',
   },
+  "takes a self-update for one by somebody else": {
+    file: "graph/edits.ts",
+    from: "if (by !== undefined && node.run === by) updateOwnRun(draft, updated, by);",
+    to: "if (by === -1) updateOwnRun(draft, updated, by);",
+  },
+  "publishes what a cancelled run returned": {
+    file: "graph/reduce.ts",
+    from: "if (run.cancelled) endCancelled(draft, node);",
+    to: 'if (run.cancelled && run.phase !== "reconcile") endCancelled(draft, node);',
+  },
   "brings a resource to rest below one that is at work": {
     file: "graph/scheduling.ts",
     from: "const isBelowWork = node.unsettledRefs > 0 && node.meta.deletedOn === undefined;",

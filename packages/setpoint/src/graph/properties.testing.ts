@@ -1,5 +1,7 @@
 import fc from "fast-check";
-import { type Parts, type ScriptStep, Simulation, Violation } from "./simulation.testing.js";
+import { holdsForOneUpdate } from "./one-update.testing.js";
+import type { ScriptStep } from "./script.testing.js";
+import { type Parts, Simulation, Violation } from "./simulation.testing.js";
 
 /** Scripts of up to so many steps. */
 export function scripts(maxLength: number): fc.Arbitrary<ScriptStep[]> {
@@ -7,16 +9,55 @@ export function scripts(maxLength: number): fc.Arbitrary<ScriptStep[]> {
   return fc.array(step, { maxLength, size: "max" }); // by itself it makes scripts of ten steps
 }
 
-/** Plays a script, lets the graph come to rest, restarts it there: throws at the first invariant that does not hold. */
+/**
+ * Plays a script, lets the graph come to rest and restarts it there. Plays it again and crashes before the rest, and with its last
+ * events in other orders. Throws at the first invariant that does not hold.
+ */
 export function holdsAllInvariants(parts: Parts, script: readonly ScriptStep[]): void {
-  const simulation = new Simulation(parts);
-  simulation.play(script);
+  const simulation = played(parts, script);
   simulation.rest();
+  const { outcome, hasCalledOff } = simulation;
   restartAtRest(simulation);
-  const again = new Simulation(parts);
-  again.play(script);
+  const again = played(parts, script);
   if (JSON.stringify(again.journal) !== JSON.stringify(simulation.journal.slice(0, again.journal.length))) {
     throw new Violation(14, "the same script gives another journal");
+  }
+  holdsForOneUpdate(parts, again.state);
+  crashBeforeRest(again, script, hasCalledOff ? undefined : outcome);
+  permute(parts, script);
+}
+
+function played(parts: Parts, script: readonly ScriptStep[]): Simulation {
+  const simulation = new Simulation(parts);
+  simulation.play(script);
+  return simulation;
+}
+
+/** Invariant 13: a crash at the end of the script leads to the outcome that there is without it. */
+function crashBeforeRest(simulation: Simulation, script: readonly ScriptStep[], expected: string | undefined): void {
+  const [how = 0, which = 0] = script.at(-1) ?? [];
+  simulation.crash(how % 3, which);
+  simulation.rest();
+  if (expected === undefined || simulation.hasCalledOff || simulation.outcome === expected) return;
+  throw new Violation(13, `after a crash the outcome is ${simulation.outcome}, without it ${expected}`);
+}
+
+/** Invariant 14: events that come at the same time lead to one outcome, whatever their order. */
+function permute(parts: Parts, script: readonly ScriptStep[]): void {
+  const last = script.at(-1) ?? [0, 0, 0, 0];
+  const outcomes = ["as given", "reversed", "rotated"].map((order) => {
+    const simulation = played(parts, script);
+    const events = simulation.simultaneous(last);
+    if (order === "reversed") events.reverse();
+    if (order === "rotated") events.push(...events.splice(0, 1));
+    for (const event of events) event();
+    simulation.rest();
+    return { order, outcome: simulation.outcome, hasCalledOff: simulation.hasCalledOff };
+  });
+  if (outcomes.some(({ hasCalledOff }) => hasCalledOff)) return;
+  for (const { order, outcome } of outcomes) {
+    if (outcome === outcomes[0]!.outcome) continue;
+    throw new Violation(14, `${order}, events lead to ${outcome}, and as given to ${outcomes[0]!.outcome}`);
   }
 }
 

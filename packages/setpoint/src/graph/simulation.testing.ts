@@ -3,8 +3,9 @@ import type { explain as Explain } from "./explain.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 import type { reduce as Reduce, restore as Restore } from "./reduce.js";
 import { cyclicOf, isAbove, unsettledRefsOf } from "./relations.testing.js";
-import { type Key, keyOf, type ResourceName, sortedRefs } from "./resource.js";
+import { type Key, keyOf } from "./resource.js";
 import { isFailedRename } from "./scheduling.js";
+import { independentEdits, type ScriptStep, scriptedEdits, specOf, type TestSpec, updated } from "./script.testing.js";
 import type { Edit, Effect, Event, Node, Run, RunResult, State, Step } from "./state.js";
 
 /** What a simulation runs on: the sources, or mutants of them. */
@@ -16,19 +17,6 @@ export interface Parts {
   readonly memoryStore: () => GraphStore;
 }
 
-/** What a test resource says: its value, and whether its runs fail. `value % 3` is all that shows in its output. */
-export interface TestSpec {
-  readonly value: number;
-  readonly fails: boolean;
-}
-
-/** One step of a script: what is done, and three numbers to choose with. */
-export type ScriptStep = readonly [operation: number, first: number, second: number, third: number];
-
-const NAMES: readonly ResourceName[] = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => ({
-  kind: at % 2 === 0 ? "Always" : "Changed",
-  name: `r${at >> 1}`,
-}));
 const CAPACITY = { memory: 4, slots: 3 };
 const RETRY_MS = 1_000;
 
@@ -92,75 +80,23 @@ export class Simulation {
     return step.refusal === undefined;
   }
 
-  create(name: ResourceName, refs: readonly ResourceName[], spec: TestSpec, weights = {}): Edit {
-    const sorted = sortedRefs(refs);
-    const specHash = JSON.stringify(spec);
-    return { type: "create", name, refs: sorted, paths: [], tags: [], hidden: false, spec, specHash, weights };
-  }
-
-  update(name: ResourceName, refs: readonly ResourceName[], spec: TestSpec): Edit {
-    return { type: "update", name, change: { refs: sortedRefs(refs), spec, specHash: JSON.stringify(spec) } };
-  }
-
-  #act([operation, first, second, third]: ScriptStep): void {
-    const name = NAMES[first % NAMES.length]!;
-    const other = NAMES[second % NAMES.length]!;
-    const key = keyOf(name);
-    const live = this.state.nodes.get(key);
-    // Most refs go to names before its own: with refs to any name, a third of all resources would be cyclic and never run.
-    const mayCycle = (first >> 3) % 8 === 7;
-    const isRef = (at: number) =>
-      (third >> at) & 1 && (mayCycle ? (second >> (at % 3)) & 1 : at < first % NAMES.length);
-    const refs = NAMES.filter((_, at) => isRef(at));
-    const spec: TestSpec = { value: second % 5, fails: third % 11 === 0 };
+  #act(step: ScriptStep): void {
+    const [operation, first, second, third] = step;
+    const edits = scriptedEdits(step, this.state);
+    if (edits) {
+      if (edits.length > 0) this.edit(...edits);
+      return;
+    }
     switch (operation % 16) {
-      case 0:
-      case 1:
-      case 2: {
-        const weights = { memory: third % 7, slots: 1 };
-        this.edit(live ? this.update(name, refs, spec) : this.create(name, refs, spec, weights));
-        break;
-      }
-      case 3:
-        if (live) this.edit(this.update(name, live.meta.refs, spec));
-        break;
-      case 4:
-        this.edit({ type: "delete", name });
-        break;
-      case 5:
-        this.edit({ type: "rename", moves: [{ from: name, to: { ...other, kind: name.kind } }] });
-        break;
-      case 6: {
-        const to = { ...other, kind: name.kind };
-        const third_ = { kind: name.kind, name: `r${third % 4}` };
-        const ring = keyOf(third_) === key || keyOf(third_) === keyOf(to) ? [name, to] : [name, to, third_];
-        this.edit({ type: "rename", moves: ring.map((from, at) => ({ from, to: ring[(at + 1) % ring.length]! })) });
-        break;
-      }
-      case 7:
-        this.edit({ type: third % 3 === 0 ? "cancel" : "reconcile", name });
-        break;
-      case 8:
-        // An edited parent, a renamed child and a delete in one batch.
-        if (live) {
-          const child = this.nodes.find((node) => node.meta.refs.some((ref) => keyOf(ref) === key) && node.id !== key);
-          const free = NAMES.find((each) => each.kind === child?.meta.name.kind && !this.state.nodes.has(keyOf(each)));
-          const edits: Edit[] = [this.update(name, live.meta.refs, spec)];
-          if (child && free && child.meta.deletedOn === undefined) {
-            edits.push({ type: "rename", moves: [{ from: child.meta.name, to: free }] });
-          }
-          this.edit(...edits);
-        }
-        break;
       case 9:
         this.#nowMs += (second % 3) * RETRY_MS;
         this.#fireTimers();
         break;
       case 10:
-        this.#crash(second % 3, first);
+        this.crash(second % 3, first);
         break;
       case 11:
-        this.#selfUpdate(first, spec);
+        this.#selfUpdate(first, specOf(step));
         break;
       case 12:
         if (third % 2 === 0) this.#return(first, second % 8 === 0, third % 9 === 0);
@@ -169,6 +105,15 @@ export class Simulation {
       default:
         this.#return(first, second % 8 === 0, third % 9 === 0);
     }
+  }
+
+  /** Edits of three resources and the returns of two runs, to be made in any order: none needs another or undoes it. */
+  simultaneous(step: ScriptStep): (() => void)[] {
+    const isBack = (id: number) => !this.#inFlight.has(id);
+    return [
+      ...independentEdits(step, this.state).map((edit) => () => void this.edit(edit)),
+      ...this.inFlight.slice(0, 2).map((id) => () => void (isBack(id) || this.returnRun(id))),
+    ];
   }
 
   /** Lets one run return: it succeeds, fails by chance, or, where it was cancelled, gives up with nothing or half done. */
@@ -235,7 +180,7 @@ export class Simulation {
     const run = id === undefined ? undefined : this.state.runs.get(String(id));
     const node = this.state.nodes.get(run?.node ?? "");
     if (!run || run.cancelled || !node || node.meta.deletedOn !== undefined) return;
-    const edits = [this.update(node.meta.name, node.meta.refs, { ...spec, fails: (node.spec as TestSpec).fails })];
+    const edits = [updated(node.meta.name, node.meta.refs, { ...spec, fails: (node.spec as TestSpec).fails })];
     this.#reduce({ type: "edit", edits, by: run.id, nowMs: this.#nowMs });
     if (this.state.runs.get(String(id))!.cancelled) throw new Violation(9, "a self-update has cancelled its run");
   }
@@ -246,7 +191,7 @@ export class Simulation {
   }
 
   /** The process dies: at once, or after a run has changed the world and before that is stored, or with a zombie left. */
-  #crash(how: number, which: number): void {
+  crash(how: number, which: number): void {
     const [, run] = [...this.#inFlight][which % Math.max(1, this.#inFlight.size)] ?? [];
     if (how === 1 && run && this.state.runs.get(String(run.run.id))!.cancelled === false) {
       if (run.run.phase === "delete") this.tables.delete(run.run.startedAs);
@@ -271,6 +216,21 @@ export class Simulation {
       }
       if (!isFenced) throw new Violation(13, "a process whose place was taken has written to the store");
     }
+  }
+
+  /** What the graph and its world have come to: nothing that tells how they got there. What failed has no output to speak of. */
+  get outcome(): string {
+    const rows = this.nodes.map(({ id, meta, spec, status, failure, trace }) => {
+      const error = status === "cyclic" ? status : (failure ?? trace?.error)?.message;
+      const output = error === undefined ? [trace?.outputVersion, this.tables.get(id)] : [];
+      return JSON.stringify([id, meta.refs.map(keyOf), spec, status, error, ...output]);
+    });
+    return rows.sort().join("\n");
+  }
+
+  /** Whether somebody has called a run off: what is left of it then depends on when that was. */
+  get hasCalledOff(): boolean {
+    return this.nodes.some(({ failure, trace }) => failure?.code === "GRAPH_RUN_CANCELLED" || trace === undefined);
   }
 
   /** Resources that run only for changes, and that are done, as is all that they depend on. */
