@@ -1,64 +1,53 @@
-import { k8s, type ObjectOf, resource } from "setpoint";
+import { type ObjectOf, resource } from "setpoint";
 import { z } from "zod";
-import { localReference, namedPodParts, podPart, podParts, sharedConditions, texts } from "./parts.js";
+import {
+  conditionColumn,
+  localReference,
+  namedPodParts,
+  optional,
+  podPart,
+  podParts,
+  rules,
+  sharedConditions,
+  text,
+  textList,
+  texts,
+} from "./parts.js";
 
-const pullPolicy = z.enum(["Always", "Never", "IfNotPresent"]);
-
+const image = {
+  ...optional(text, "image"),
+  ...optional(z.enum(["Always", "Never", "IfNotPresent"]), "imagePullPolicy"),
+  ...optional(podPart, "resources", "securityContext"),
+};
 const deployment = z
   .object({
-    image: z.string().optional(),
-    imagePullPolicy: pullPolicy.optional(),
-    imagePullSecrets: z.array(localReference).optional(),
+    ...image,
     port: z.int().default(3000),
     replicas: z.int().default(1),
-    cmd: z.string().optional(),
-    args: z.array(z.string()).optional(),
-    env: texts.optional(),
-    secretRefs: z.array(localReference).optional(),
-    configMapRefs: z.array(localReference).optional(),
-    volumes: namedPodParts.optional(),
-    volumeMounts: podParts.optional(),
-    initContainer: z
-      .object({
-        image: z.string().optional(),
-        imagePullPolicy: pullPolicy.optional(),
-        resources: podPart.optional(),
-        securityContext: podPart.optional(),
-      })
-      .optional(),
-    sidecars: namedPodParts.optional(),
-    serviceAccount: z.object({ labels: texts.optional(), annotations: texts.optional() }).optional(),
-    serviceAccountName: z.string().optional(),
-    labels: texts.optional(),
-    annotations: texts.optional(),
-    resources: podPart.optional(),
-    securityContext: podPart.optional(),
-    podSecurityContext: podPart.optional(),
-    nodeSelector: texts.optional(),
-    tolerations: podParts.optional(),
-    affinity: podPart.optional(),
+    ...optional(text, "cmd", "serviceAccountName"),
+    ...optional(textList, "args"),
+    ...optional(texts, "env", "labels", "annotations", "nodeSelector"),
+    ...optional(z.array(localReference), "imagePullSecrets", "secretRefs", "configMapRefs"),
+    ...optional(namedPodParts, "volumes", "sidecars"),
+    ...optional(podParts, "volumeMounts", "tolerations"),
+    ...optional(podPart, "podSecurityContext", "affinity"),
+    ...optional(z.object(image), "initContainer"),
+    ...optional(z.object(optional(texts, "labels", "annotations")), "serviceAccount"),
   })
   .meta(
-    k8s.rules(
-      k8s.rule(
-        "!(has(self.serviceAccount) && has(self.serviceAccountName))",
+    rules({
+      "!(has(self.serviceAccount) && has(self.serviceAccountName))":
         "serviceAccount and serviceAccountName are mutually exclusive",
-      ),
-    ),
+    }),
   );
 
+const tls = z.object({ secretRef: text.optional(), insecureSkipVerify: z.boolean().default(false) });
 const spec = z.object({
   deployment,
   transportType: z.enum(["stdio", "http"]).optional(),
   stdioTransport: z.object({}).optional(),
-  httpTransport: z
-    .object({
-      targetPort: z.int().optional(),
-      path: z.string().optional(),
-      tls: z.object({ secretRef: z.string().optional(), insecureSkipVerify: z.boolean().default(false) }).optional(),
-    })
-    .optional(),
-  timeout: z.string().default("30s"),
+  httpTransport: z.object({ targetPort: z.int().optional(), path: text.optional(), tls: tls.optional() }).optional(),
+  timeout: text.default("30s"),
 });
 
 /** An MCP server that the operator runs, as kmcp does. */
@@ -68,7 +57,7 @@ export const MCPServer = resource("kagent.dev/v1alpha1/MCPServer", {
   shortNames: ["mcps", "mcp"],
   categories: ["kagent"],
   columns: {
-    Ready: { path: ".status.conditions[?(@.type=='Ready')].status", type: "string" },
+    Ready: conditionColumn("Ready"),
     Age: ".metadata.creationTimestamp",
   },
 });

@@ -1,134 +1,96 @@
 import { k8s, type ObjectOf, resource } from "setpoint";
 import { z } from "zod";
-import { conditions, modelTls, texts } from "./parts.js";
+import { conditions, modelTls, optional, rules, text, textList, texts } from "./parts.js";
 
 export const PROVIDERS = [
-  "Anthropic",
-  "OpenAI",
-  "AzureOpenAI",
-  "Ollama",
-  "Gemini",
-  "GeminiVertexAI",
-  "AnthropicVertexAI",
-  "Bedrock",
-  "SAPAICore",
-  "Foundry",
+  ...(["Anthropic", "OpenAI", "AzureOpenAI", "Ollama", "Gemini", "GeminiVertexAI", "AnthropicVertexAI"] as const),
+  ...(["Bedrock", "SAPAICore", "Foundry"] as const),
 ] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /** Numbers with a fraction are texts, as kagent has them. */
-const fraction = z.string().optional();
+const fraction = text;
+const positive = z.int().min(1);
 
+const gdch = z.object({ audience: text });
 const openAI = z
   .object({
-    baseUrl: z.string().optional(),
-    organization: z.string().optional(),
-    temperature: fraction,
-    maxTokens: z.int().min(1).optional(),
-    maxCompletionTokens: z.int().min(1).optional(),
-    topP: fraction,
-    frequencyPenalty: fraction,
-    presencePenalty: fraction,
-    seed: z.int().optional(),
-    n: z.int().optional(),
-    timeout: z.int().optional(),
+    ...optional(text, "baseUrl", "organization"),
+    ...optional(fraction, "temperature", "topP", "frequencyPenalty", "presencePenalty"),
+    ...optional(positive, "maxTokens", "maxCompletionTokens"),
+    ...optional(z.int(), "seed", "n", "timeout"),
     reasoningEffort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
     apiFormat: z.enum(["chatCompletions", "responses"]).default("chatCompletions"),
-    tokenExchange: z
-      .object({
-        type: z.enum(["GDCHServiceAccount"]),
-        gdchServiceAccount: z.object({ audience: z.string() }).optional(),
-      })
-      .optional(),
+    tokenExchange: z.object({ type: z.enum(["GDCHServiceAccount"]), gdchServiceAccount: gdch.optional() }).optional(),
   })
   .meta(
-    k8s.rules(
-      k8s.rule(
-        "!(has(self.maxTokens) && has(self.maxCompletionTokens))",
+    rules({
+      "!(has(self.maxTokens) && has(self.maxCompletionTokens))":
         "maxTokens and maxCompletionTokens are mutually exclusive",
-      ),
-    ),
+    }),
   );
 
+const mapKey = z.object({ name: text.default(""), key: text, optional: z.boolean().optional() }).meta(k8s.mapAtomic);
 const foundry = z
   .object({
-    endpoint: z.string().optional(),
-    endpointFrom: z
-      .object({ name: z.string().default(""), key: z.string(), optional: z.boolean().optional() })
-      .meta(k8s.mapAtomic)
-      .optional(),
-    deployment: z.string(),
-    apiVersion: z.string().default("2024-10-21"),
+    endpoint: text.optional(),
+    endpointFrom: mapKey.optional(),
+    deployment: text,
+    apiVersion: text.default("2024-10-21"),
   })
   .meta(
-    k8s.rules(
-      k8s.rule(
-        "!(has(self.endpoint) && size(self.endpoint) > 0 && has(self.endpointFrom))",
+    rules({
+      "!(has(self.endpoint) && size(self.endpoint) > 0 && has(self.endpointFrom))":
         "foundry.endpoint and foundry.endpointFrom are mutually exclusive",
-      ),
-      k8s.rule(
-        "(has(self.endpoint) && size(self.endpoint) > 0) || has(self.endpointFrom)",
+      "(has(self.endpoint) && size(self.endpoint) > 0) || has(self.endpointFrom)":
         "foundry.endpoint or foundry.endpointFrom is required",
-      ),
-    ),
+    }),
   );
 
+const guardrail = z.object({
+  identifier: text.min(1).max(2048),
+  version: text.min(1).max(8),
+  trace: z.enum(["disabled", "enabled", "enabled_full"]).default("disabled"),
+});
 const vertexAI = {
-  projectID: z.string(),
-  location: z.string(),
-  temperature: fraction,
-  topP: fraction,
-  topK: z.string().optional(),
-  stopSequences: z.array(z.string()).optional(),
+  projectID: text,
+  location: text,
+  ...optional(fraction, "temperature", "topP", "topK"),
+  ...optional(textList, "stopSequences"),
 };
 
 const BLOCKS = {
   openAI,
   anthropic: z.object({
-    baseUrl: z.string().optional(),
-    maxTokens: z.int().optional(),
-    temperature: fraction,
-    topP: fraction,
-    topK: z.int().optional(),
+    ...optional(text, "baseUrl"),
+    ...optional(fraction, "temperature", "topP"),
+    ...optional(z.int(), "maxTokens", "topK"),
   }),
   azureOpenAI: z.object({
-    azureEndpoint: z.string(),
-    apiVersion: z.string(),
-    azureDeployment: z.string().optional(),
-    azureAdToken: z.string().optional(),
-    temperature: fraction,
-    maxTokens: z.int().optional(),
-    topP: fraction,
+    azureEndpoint: text,
+    apiVersion: text,
+    ...optional(text, "azureDeployment", "azureAdToken"),
+    ...optional(fraction, "temperature", "topP"),
+    ...optional(z.int(), "maxTokens"),
   }),
-  ollama: z.object({ host: z.string().optional(), options: texts.optional() }),
-  gemini: z.object({ maxOutputTokens: z.int().min(1).optional() }),
+  ollama: z.object({ host: text.optional(), options: texts.optional() }),
+  gemini: z.object(optional(positive, "maxOutputTokens")),
   geminiVertexAI: z.object({
     ...vertexAI,
-    maxOutputTokens: z.int().min(1).optional(),
-    candidateCount: z.int().optional(),
-    responseMimeType: z.string().optional(),
+    ...optional(positive, "maxOutputTokens"),
+    ...optional(z.int(), "candidateCount"),
+    ...optional(text, "responseMimeType"),
   }),
-  anthropicVertexAI: z.object({ ...vertexAI, maxTokens: z.int().optional() }),
+  anthropicVertexAI: z.object({ ...vertexAI, ...optional(z.int(), "maxTokens") }),
   bedrock: z.object({
-    region: z.string(),
+    region: text,
     additionalModelRequestFields: z.unknown().optional(),
     promptCaching: z.boolean().default(false),
     cacheTTL: z.enum(["5m", "1h"]).default("5m"),
-    guardrail: z
-      .object({
-        identifier: z.string().min(1).max(2048),
-        version: z.string().min(1).max(8),
-        trace: z.enum(["disabled", "enabled", "enabled_full"]).default("disabled"),
-      })
-      .optional(),
-    readTimeout: z.int().min(1).optional(),
-    connectTimeout: z.int().min(1).optional(),
+    guardrail: guardrail.optional(),
+    ...optional(positive, "readTimeout", "connectTimeout"),
   }),
-  sapAICore: z.object({
-    baseUrl: z.string(),
-    authUrl: z.string().optional(),
-    resourceGroup: z.string().default("default"),
-  }),
+  sapAICore: z.object({ baseUrl: text, authUrl: text.optional(), resourceGroup: text.default("default") }),
   foundry,
 };
 
@@ -142,53 +104,36 @@ const optionalBlocks = Object.fromEntries(Object.entries(BLOCKS).map(([name, blo
 
 const spec = z
   .object({
-    model: z.string(),
+    model: text,
     provider: z.enum(PROVIDERS).default("OpenAI"),
-    apiKeySecret: z.string().optional(),
-    apiKeySecretKey: z.string().optional(),
+    ...optional(text, "apiKeySecret", "apiKeySecretKey"),
     apiKeyPassthrough: z.boolean().optional(),
     defaultHeaders: texts.optional(),
     tls: modelTls.optional(),
     ...optionalBlocks,
   })
   .meta(
-    k8s.rules(
-      ...PROVIDERS.map((provider) => {
-        const block = blockOf(provider);
-        return k8s.rule(
-          `!(has(self.${block}) && self.provider != '${provider}')`,
-          `provider.${block} must be nil if the provider is not ${provider}`,
-        );
-      }),
-      k8s.rule(
-        "!(has(self.apiKeySecretKey) && !has(self.apiKeySecret))",
-        "apiKeySecret must be set if apiKeySecretKey is set",
+    rules({
+      ...Object.fromEntries(
+        PROVIDERS.map((provider) => [
+          `!(has(self.${blockOf(provider)}) && self.provider != '${provider}')`,
+          `provider.${blockOf(provider)} must be nil if the provider is not ${provider}`,
+        ]),
       ),
-      k8s.rule(
-        "!(has(self.apiKeySecret) && !has(self.apiKeySecretKey) && self.provider != 'Bedrock' && self.provider != 'SAPAICore')",
+      "!(has(self.apiKeySecretKey) && !has(self.apiKeySecret))": "apiKeySecret must be set if apiKeySecretKey is set",
+      "!(has(self.apiKeySecret) && !has(self.apiKeySecretKey) && self.provider != 'Bedrock' && self.provider != 'SAPAICore')":
         "apiKeySecretKey must be set if apiKeySecret is set (except for Bedrock and SAPAICore providers)",
-      ),
-      k8s.rule(
-        "!(has(self.apiKeyPassthrough) && self.apiKeyPassthrough && has(self.apiKeySecret) && size(self.apiKeySecret) > 0)",
+      "!(has(self.apiKeyPassthrough) && self.apiKeyPassthrough && has(self.apiKeySecret) && size(self.apiKeySecret) > 0)":
         "apiKeyPassthrough and apiKeySecret are mutually exclusive",
-      ),
-      k8s.rule(
-        "!(has(self.apiKeyPassthrough) && self.apiKeyPassthrough && (self.provider == 'Gemini' || self.provider == 'GeminiVertexAI' || self.provider == 'AnthropicVertexAI'))",
+      "!(has(self.apiKeyPassthrough) && self.apiKeyPassthrough && (self.provider == 'Gemini' || self.provider == 'GeminiVertexAI' || self.provider == 'AnthropicVertexAI'))":
         "apiKeyPassthrough must be false if provider is Gemini;GeminiVertexAI;AnthropicVertexAI",
-      ),
-      k8s.rule(
-        "!(has(self.openAI) && has(self.openAI.tokenExchange) && (!has(self.apiKeySecret) || size(self.apiKeySecret) == 0))",
+      "!(has(self.openAI) && has(self.openAI.tokenExchange) && (!has(self.apiKeySecret) || size(self.apiKeySecret) == 0))":
         "openAI.tokenExchange requires apiKeySecret (the service account secret)",
-      ),
-      k8s.rule(
-        "!(has(self.openAI) && has(self.openAI.tokenExchange) && has(self.apiKeyPassthrough) && self.apiKeyPassthrough)",
+      "!(has(self.openAI) && has(self.openAI.tokenExchange) && has(self.apiKeyPassthrough) && self.apiKeyPassthrough)":
         "openAI.tokenExchange and apiKeyPassthrough are mutually exclusive",
-      ),
-      k8s.rule(
-        "!(has(self.openAI) && has(self.openAI.tokenExchange) && self.openAI.tokenExchange.type == 'GDCHServiceAccount' && !has(self.openAI.tokenExchange.gdchServiceAccount))",
+      "!(has(self.openAI) && has(self.openAI.tokenExchange) && self.openAI.tokenExchange.type == 'GDCHServiceAccount' && !has(self.openAI.tokenExchange.gdchServiceAccount))":
         "openAI.tokenExchange type GDCHServiceAccount requires openAI.tokenExchange.gdchServiceAccount",
-      ),
-    ),
+    }),
   );
 
 /** A model and how to reach it. */
@@ -197,7 +142,7 @@ export const ModelConfig = resource("kagent.dev/v1alpha2/ModelConfig", {
   status: z.object({
     observedGeneration: z.int().optional(),
     conditions,
-    secretHash: z.string().optional(),
+    secretHash: text.optional(),
     usedBy: z.int().min(0).default(0),
   }),
   shortNames: ["mc"],

@@ -1,25 +1,21 @@
-import { k8s, type ObjectOf, resource } from "setpoint";
+import { type ObjectOf, resource } from "setpoint";
 import { z } from "zod";
 import { PROVIDERS } from "./model-config.js";
-import { sharedConditions } from "./parts.js";
+import { conditionColumn, rules, sharedConditions, text } from "./parts.js";
 
 const spec = z
   .object({
     type: z.enum(PROVIDERS),
-    endpoint: z.string().meta({ pattern: "^https?://.*" }).optional(),
-    secretRef: z.object({ name: z.string() }).optional(),
+    endpoint: text.meta({ pattern: "^https?://.*" }).optional(),
+    secretRef: z.object({ name: text }).optional(),
   })
   .meta(
-    k8s.rules(
-      k8s.rule(
-        "!has(self.endpoint) || size(self.endpoint) == 0 || self.endpoint.startsWith('http://') || self.endpoint.startsWith('https://')",
+    rules({
+      "!has(self.endpoint) || size(self.endpoint) == 0 || self.endpoint.startsWith('http://') || self.endpoint.startsWith('https://')":
         "endpoint must be a valid URL starting with http:// or https://",
-      ),
-      k8s.rule(
-        "self.type == 'Ollama' || (has(self.secretRef) && has(self.secretRef.name) && size(self.secretRef.name) > 0)",
+      "self.type == 'Ollama' || (has(self.secretRef) && has(self.secretRef.name) && size(self.secretRef.name) > 0)":
         "secretRef is required for providers that need authentication (not Ollama)",
-      ),
-    ),
+    }),
   );
 
 /** A provider whose models are listed for users to choose from. */
@@ -28,10 +24,10 @@ export const ModelProviderConfig = resource("kagent.dev/v1alpha2/ModelProviderCo
   status: z.object({
     observedGeneration: z.int().optional(),
     conditions: sharedConditions,
-    discoveredModels: z.array(z.string()).optional(),
+    discoveredModels: z.array(text).optional(),
     modelCount: z.int().optional(),
-    lastDiscoveryTime: z.string().meta({ format: "date-time" }).optional(),
-    secretHash: z.string().optional(),
+    lastDiscoveryTime: text.meta({ format: "date-time" }).optional(),
+    secretHash: text.optional(),
   }),
   shortNames: ["mprov"],
   categories: ["kagent"],
@@ -39,7 +35,7 @@ export const ModelProviderConfig = resource("kagent.dev/v1alpha2/ModelProviderCo
     Type: ".spec.type",
     Endpoint: ".spec.endpoint",
     Models: ".status.modelCount",
-    Ready: { path: ".status.conditions[?(@.type=='Ready')].status", type: "string" },
+    Ready: conditionColumn("Ready"),
     Age: ".metadata.creationTimestamp",
   },
 });

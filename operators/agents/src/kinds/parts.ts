@@ -4,6 +4,24 @@ import { z } from "zod";
 
 /** Parts that the kinds of kagent have in common. */
 
+/** The same optional field by several names. */
+export const optional = <T extends z.ZodType, Name extends string>(
+  type: T,
+  ...names: readonly Name[]
+): Record<Name, z.ZodOptional<T>> =>
+  Object.fromEntries(names.map((name) => [name, type.optional()])) as Record<Name, z.ZodOptional<T>>;
+
+/** Rules in CEL, each with its message. */
+export const rules = (messages: Readonly<Record<string, string>>) =>
+  k8s.rules(...Object.entries(messages).map(([rule, message]) => k8s.rule(rule, message)));
+
+export const text = z.string();
+export const textList = z.array(text);
+export const conditionColumn = (type: string) => ({
+  path: `.status.conditions[?(@.type=='${type}')].status`,
+  type: "string" as const,
+});
+
 /**
  * A part of a pod. The published CRDs spell out PodSpec; here the API server checks it when it becomes part of a
  * Deployment, and the field stays open.
@@ -27,66 +45,48 @@ export const condition = z.object({
 export const conditions = z.array(condition).optional();
 export const sharedConditions = z.array(condition).meta(k8s.listMap("type")).optional();
 
-const valueSource = z.object({
+export const valueReference = z.object({
   type: z.enum(["ConfigMap", "Secret"]),
-  name: z.string().max(253),
-  key: z.string().max(253),
+  name: text.max(253),
+  key: text.max(253),
 });
-export const valueReference = valueSource;
 
 /** A header, by its value or by where its value is. */
-export const header = z
-  .object({ name: z.string(), value: z.string().optional(), valueFrom: valueSource.optional() })
-  .meta(
-    k8s.rules(
-      k8s.rule(
-        "(has(self.value) && !has(self.valueFrom)) || (!has(self.value) && has(self.valueFrom))",
-        "Exactly one of value or valueFrom must be specified",
-      ),
-    ),
-  );
+export const header = z.object({ name: text, value: text.optional(), valueFrom: valueReference.optional() }).meta(
+  rules({
+    "(has(self.value) && !has(self.valueFrom)) || (!has(self.value) && has(self.valueFrom))":
+      "Exactly one of value or valueFrom must be specified",
+  }),
+);
 
+const requirement = z.object({ key: text, operator: text, values: textList.optional() });
 const labelSelector = z
-  .object({
-    matchLabels: texts.optional(),
-    matchExpressions: z
-      .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
-      .optional(),
-  })
+  .object({ matchLabels: texts.optional(), matchExpressions: z.array(requirement).optional() })
   .meta(k8s.mapAtomic);
 
 /** Which namespaces may refer to an object. */
 export const allowedNamespaces = z
   .object({ from: z.enum(["All", "Same", "Selector"]).default("Same"), selector: labelSelector.optional() })
   .meta(
-    k8s.rules(
-      k8s.rule("!(self.from == 'Selector' && !has(self.selector))", "selector must be specified when from is Selector"),
-    ),
+    rules({ "!(self.from == 'Selector' && !has(self.selector))": "selector must be specified when from is Selector" }),
   );
 
 const TLS_FIELDS = {
   disableVerify: z.boolean().default(false),
   disableSystemCAs: z.boolean().default(false),
-  caCertSecretRef: z.string().optional(),
-  caCertSecretKey: z.string().optional(),
+  ...optional(text, "caCertSecretRef", "caCertSecretKey"),
 };
-const TLS_RULES = k8s.rules(
-  k8s.rule(
-    "!(has(self.caCertSecretKey) && size(self.caCertSecretKey) > 0 && (!has(self.caCertSecretRef) || size(self.caCertSecretRef) == 0))",
+const TLS_RULES = rules({
+  "!(has(self.caCertSecretKey) && size(self.caCertSecretKey) > 0 && (!has(self.caCertSecretRef) || size(self.caCertSecretRef) == 0))":
     "caCertSecretKey requires caCertSecretRef",
-  ),
-  k8s.rule(
-    "!(has(self.caCertSecretRef) && size(self.caCertSecretRef) > 0 && (!has(self.caCertSecretKey) || size(self.caCertSecretKey) == 0))",
+  "!(has(self.caCertSecretRef) && size(self.caCertSecretRef) > 0 && (!has(self.caCertSecretKey) || size(self.caCertSecretKey) == 0))":
     "caCertSecretRef requires caCertSecretKey",
-  ),
-  k8s.rule(
-    "!(has(self.disableSystemCAs) && self.disableSystemCAs && (!has(self.disableVerify) || !self.disableVerify) && (!has(self.caCertSecretRef) || size(self.caCertSecretRef) == 0))",
+  "!(has(self.disableSystemCAs) && self.disableSystemCAs && (!has(self.disableVerify) || !self.disableVerify) && (!has(self.caCertSecretRef) || size(self.caCertSecretRef) == 0))":
     "disableSystemCAs requires caCertSecretRef or disableVerify (trust-nothing config rejects every upstream)",
-  ),
-);
+});
 export const modelTls = z.object(TLS_FIELDS).meta(TLS_RULES);
 /** The field for client certificates is Setpoint's own; the published CRD drops it. */
-export const serverTls = z.object({ ...TLS_FIELDS, clientCertSecretRef: z.string().optional() }).meta(TLS_RULES);
+export const serverTls = z.object({ ...TLS_FIELDS, clientCertSecretRef: text.optional() }).meta(TLS_RULES);
 
 export type Tls = DeepReadonly<z.infer<typeof serverTls>>;
 export type Header = DeepReadonly<z.infer<typeof header>>;
