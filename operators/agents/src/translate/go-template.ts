@@ -8,127 +8,173 @@ import { invalidSpec } from "../errors.js";
 type Value = string | number | boolean | readonly Value[] | Readonly<{ [field: string]: unknown }> | undefined;
 export type TemplateFunctions = Readonly<Record<string, (...args: Value[]) => Value>>;
 
+type Scope = Map<string, Value>;
+type Evaluate = (dot: Value, scope: Scope) => Value;
+type Render = (dot: Value, scope: Scope) => string;
+type Piece = { readonly text: string } | { readonly action: string };
 interface Pipeline {
   readonly declares: readonly string[];
-  readonly commands: readonly (readonly Operand[])[];
+  readonly evaluate: Evaluate;
 }
-type Operand =
-  | { readonly type: "literal"; readonly value: Value }
-  | { readonly type: "field"; readonly variable: string; readonly path: readonly string[] }
-  | { readonly type: "call"; readonly name: string }
-  | { readonly type: "pipeline"; readonly pipeline: Pipeline; readonly path: readonly string[] };
-type Node =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "print"; readonly pipeline: Pipeline }
-  | {
-      readonly type: "if" | "with" | "range";
-      readonly pipeline: Pipeline;
-      readonly then: readonly Node[];
-      readonly otherwise: readonly Node[];
-    };
 
 const fail = (why: string): Error => invalidSpec(`system message template: ${why}`);
 
 /** Throws `AGENTS_INVALID_SPEC` for a template that cannot be read or carried out. */
 export function executeTemplate(source: string, data: Value, functions: TemplateFunctions): string {
-  const nodes = new Parser(source).parse();
-  let out = "";
-  const all = { ...BUILT_IN, ...functions };
-  const run = (list: readonly Node[], dot: Value, scope: Map<string, Value>): void => {
-    for (const node of list) {
-      if (node.type === "text") out += node.text;
-      else if (node.type === "print") {
-        const value = evaluate(node.pipeline, dot, scope, all);
-        if (node.pipeline.declares.length === 0) out += print(value);
-      } else if (node.type === "range") runRange(node, dot, scope);
-      else {
-        const inner = new Map(scope);
-        const value = evaluate(node.pipeline, dot, inner, all);
-        if (isTrue(value)) run(node.then, node.type === "with" ? value : dot, inner);
-        else run(node.otherwise, dot, new Map(scope));
-      }
-    }
-  };
-  const runRange = (node: Node & { type: "range" | "if" | "with" }, dot: Value, scope: Map<string, Value>): void => {
-    const { declares, commands } = node.pipeline;
-    const value = evaluate({ declares: [], commands }, dot, scope, all);
-    const items: readonly (readonly [Value, Value])[] = Array.isArray(value)
-      ? value.map((item, at) => [at, item])
-      : typeof value === "object" && value !== null
-        ? Object.keys(value)
-            .sort()
-            .map((key) => [key, (value as Record<string, Value>)[key]])
-        : [];
-    if (items.length === 0) run(node.otherwise, dot, new Map(scope));
-    for (const [at, item] of items) {
-      const inner = new Map(scope);
-      if (declares.length === 1) inner.set(declares[0]!, item);
-      if (declares.length === 2) inner.set(declares[0]!, at).set(declares[1]!, item);
-      run(node.then, item, inner);
-    }
-  };
-  run(nodes, data, new Map([["$", data]]));
-  return out;
+  const render = new Parser(split(source), { ...BUILT_IN, ...functions }).parse();
+  return render(data, new Map([["$", data]]));
 }
 
+/** Turns a template into a function that renders it. */
 class Parser {
-  readonly #pieces: readonly { readonly text?: string; readonly action?: string }[];
+  readonly #pieces: readonly Piece[];
+  readonly #functions: TemplateFunctions;
   #at = 0;
 
-  constructor(source: string) {
-    this.#pieces = split(source);
+  constructor(pieces: readonly Piece[], functions: TemplateFunctions) {
+    this.#pieces = pieces;
+    this.#functions = functions;
   }
 
-  parse(): readonly Node[] {
-    const { nodes, end } = this.#list();
+  parse(): Render {
+    const { render, end } = this.#list();
     if (end !== undefined) throw fail(`unexpected {{${end}}}`);
-    return nodes;
+    return render;
   }
 
-  /** Nodes up to `end` or `else`, which is given back. */
-  #list(): { readonly nodes: readonly Node[]; readonly end: string | undefined } {
-    const nodes: Node[] = [];
+  /** Up to `end` or `else`, which is given back. */
+  #list(): { readonly render: Render; readonly end: string | undefined } {
+    const parts: Render[] = [];
+    const render: Render = (dot, scope) => parts.map((part) => part(dot, scope)).join("");
     while (this.#at < this.#pieces.length) {
-      const { text, action } = this.#pieces[this.#at++]!;
-      if (text !== undefined) nodes.push({ type: "text", text });
-      if (action === undefined || action === "") continue;
-      const [word = ""] = action.split(/\s/, 1);
-      if (word === "end" || word === "else") return { nodes, end: action };
-      if (word === "if" || word === "with" || word === "range")
-        nodes.push(this.#branch(word, action.slice(word.length)));
-      else if (["define", "template", "block", "break", "continue"].includes(word))
-        throw fail(`{{${word}}} is not known`);
-      else nodes.push({ type: "print", pipeline: parsePipeline(action) });
+      const piece = this.#pieces[this.#at++]!;
+      if ("text" in piece) parts.push(() => piece.text);
+      else {
+        const [word = ""] = piece.action.split(/\s/, 1);
+        if (word === "end" || word === "else") return { render, end: piece.action };
+        if (["define", "template", "block", "break", "continue"].includes(word)) throw fail(`{{${word}}} is not known`);
+        if (["if", "with", "range"].includes(word)) parts.push(this.#branch(word, piece.action.slice(word.length)));
+        else if (word !== "") parts.push(this.#print(piece.action));
+      }
     }
-    return { nodes, end: undefined };
+    return { render, end: undefined };
   }
 
-  #branch(type: "if" | "with" | "range", condition: string): Node {
-    const pipeline = parsePipeline(condition);
-    const { nodes: then, end } = this.#list();
-    if (end === undefined) throw fail(`{{${type}}} has no {{end}}`);
-    if (end === "end") return { type, pipeline, then, otherwise: [] };
-    const chained = /^else\s+(if|with)\b(.*)$/s.exec(end);
-    if (chained) return { type, pipeline, then, otherwise: [this.#branch(chained[1] as "if" | "with", chained[2]!)] };
-    if (end !== "else") throw fail(`unexpected {{${end}}}`);
-    const other = this.#list();
-    if (other.end !== "end") throw fail(`{{${type}}} has no {{end}}`);
-    return { type, pipeline, then, otherwise: other.nodes };
+  #print(action: string): Render {
+    const { declares, evaluate } = this.#pipeline(action);
+    return (dot, scope) => {
+      const value = evaluate(dot, scope);
+      for (const name of declares) scope.set(name, value);
+      return declares.length > 0 ? "" : print(value);
+    };
   }
+
+  #branch(word: string, condition: string): Render {
+    const { declares, evaluate } = this.#pipeline(condition);
+    const { render: then, end } = this.#list();
+    const otherwise = this.#otherwise(word, end);
+    if (word === "range") {
+      return (dot, scope) => {
+        const items = itemsOf(evaluate(dot, scope));
+        if (items.length === 0) return otherwise(dot, new Map(scope));
+        const inner = ([key, item]: readonly [Value, Value]): Scope => {
+          const values = declares.length === 2 ? [key, item] : [item];
+          return new Map([...scope, ...declares.map((name, at) => [name, values[at]] as const)]);
+        };
+        return items.map((item) => then(item[1], inner(item))).join("");
+      };
+    }
+    return (dot, scope) => {
+      const value = evaluate(dot, scope);
+      const inner = new Map([...scope, ...declares.map((name) => [name, value] as const)]);
+      return isTrue(value) ? then(word === "with" ? value : dot, inner) : otherwise(dot, new Map(scope));
+    };
+  }
+
+  #otherwise(word: string, end: string | undefined): Render {
+    const chained = /^else\s+(if|with)\b(.*)$/s.exec(end ?? "");
+    if (chained) return this.#branch(chained[1]!, chained[2]!);
+    if (end === "end") return () => "";
+    const other = end === "else" ? this.#list() : undefined;
+    if (other?.end !== "end") throw fail(`{{${word}}} has no {{end}}`);
+    return other.render;
+  }
+
+  #pipeline(source: string): Pipeline {
+    const tokens: string[] = [];
+    TOKEN.lastIndex = 0;
+    while (TOKEN.lastIndex < source.trimEnd().length) {
+      const match = TOKEN.exec(source);
+      if (!match) throw fail(`cannot read {{${source.trim()}}}`);
+      tokens.push(match[1]!);
+    }
+    const assign = tokens.indexOf(":=");
+    const declares = assign > 0 ? tokens.splice(0, assign + 1).filter((token) => token.startsWith("$")) : [];
+    const evaluate = this.#commands(tokens);
+    if (tokens.length > 0) throw fail(`unexpected ${tokens[0]} in {{${source.trim()}}}`);
+    return { declares, evaluate };
+  }
+
+  /** Takes tokens up to a closing parenthesis. */
+  #commands(tokens: string[]): Evaluate {
+    const commands: { called?: string; readonly operands: Evaluate[] }[] = [{ operands: [] }];
+    while (tokens.length > 0 && tokens[0] !== ")") {
+      const token = tokens.shift()!;
+      const command = commands.at(-1)!;
+      if (token === "|") commands.push({ operands: [] });
+      else if (token === "(") command.operands.push(this.#parenthesis(tokens));
+      else if (/^[a-zA-Z_]/.test(token) && !Object.hasOwn(CONSTANTS, token)) {
+        if (!Object.hasOwn(this.#functions, token)) throw fail(`function "${token}" not defined`);
+        const isFirst = command.operands.length === 0 && command.called === undefined;
+        if (isFirst) command.called = token;
+        else command.operands.push(() => this.#functions[token]!());
+      } else command.operands.push(operand(token));
+    }
+    if (commands.some(({ called, operands }) => called === undefined && operands.length === 0)) {
+      throw fail("missing value for command");
+    }
+    return (dot, scope) =>
+      commands.reduce<Value>((piped, { called, operands }, at) => {
+        const args = [...operands.map((each) => each(dot, scope)), ...(at === 0 ? [] : [piped])];
+        if (called !== undefined) return this.#functions[called]!(...args);
+        if (args.length > 1) throw fail("only a function takes arguments");
+        return args[0];
+      }, undefined);
+  }
+
+  #parenthesis(tokens: string[]): Evaluate {
+    const inner = this.#commands(tokens);
+    if (tokens.shift() !== ")") throw fail("unclosed parenthesis");
+    const path = /^\.\w/.test(tokens[0] ?? "") ? tokens.shift()!.slice(1).split(".") : [];
+    return (dot, scope) => fieldOf(inner(dot, scope), path);
+  }
+}
+
+const TOKEN = /\s*(:=|[|(),]|"(?:[^"\\]|\\.)*"|`[^`]*`|-?\d+(?:\.\d+)?|\$?(?:\w+)?(?:\.\w+)+|\$\w*|\.|\w+)/y;
+const CONSTANTS: Readonly<Record<string, Value>> = { true: true, false: false, nil: undefined };
+
+function operand(token: string): Evaluate {
+  if (token.startsWith('"')) return () => JSON.parse(token.replace(/\n/g, "\\n")) as string;
+  if (token.startsWith("`")) return () => token.slice(1, -1);
+  if (/^-?\d/.test(token)) return () => Number(token);
+  if (Object.hasOwn(CONSTANTS, token)) return () => CONSTANTS[token];
+  const [variable = "", ...path] = token.split(".").filter((part, at) => at === 0 || part !== "");
+  return (dot, scope) => {
+    if (variable !== "" && !scope.has(variable)) throw fail(`undefined variable "${variable}"`);
+    return fieldOf(variable === "" ? dot : scope.get(variable), path);
+  };
 }
 
 /** Texts and actions, with the space taken off that `{{-` and `-}}` ask for, and comments left out. */
-function split(source: string): readonly { readonly text?: string; readonly action?: string }[] {
-  const pieces: { text?: string; action?: string }[] = [];
+function split(source: string): readonly Piece[] {
+  const pieces: Piece[] = [];
   let at = 0;
   let trimsNext = false;
   const pushText = (text: string): void => {
     const kept = trimsNext ? text.replace(/^[ \t\r\n]+/, "") : text;
     if (kept !== "") pieces.push({ text: kept });
   };
-  for (;;) {
-    const open = source.indexOf("{{", at);
-    if (open < 0) break;
+  for (let open = source.indexOf("{{"); open >= 0; open = source.indexOf("{{", at)) {
     const trimsBefore = /^{{-[ \t\r\n]/.test(source.slice(open, open + 4));
     const text = source.slice(at, open);
     pushText(trimsBefore ? text.replace(/[ \t\r\n]+$/, "") : text);
@@ -143,98 +189,13 @@ function split(source: string): readonly { readonly text?: string; readonly acti
   return pieces;
 }
 
+/** Where an action ends: `}}` that is neither quoted nor in a comment. */
 function endOfAction(source: string, from: number): number {
-  const isComment = /^-?\s*\/\*/.test(source.slice(from));
-  for (let at = isComment ? source.indexOf("*/", from) + 2 : from; at < source.length; at++) {
-    const character = source[at];
-    if (character === '"' || character === "`") {
-      const quoted = character === '"' ? /"(?:[^"\\\n]|\\.)*"/y : /`[^`]*`/y;
-      quoted.lastIndex = at;
-      const match = quoted.exec(source);
-      if (!match) throw fail("unterminated quoted text");
-      at += match[0].length - 1;
-    } else if (source.startsWith("}}", at)) return at;
-  }
-  throw fail("unclosed action: {{ without }}");
-}
-
-const TOKEN = /\s*(:=|[|(),]|"(?:[^"\\]|\\.)*"|`[^`]*`|-?\d+(?:\.\d+)?|\$?(?:\w+)?(?:\.\w+)+|\$\w*|\.|\w+)/y;
-
-function parsePipeline(text: string): Pipeline {
-  const tokens: string[] = [];
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < text.trimEnd().length) {
-    const match = TOKEN.exec(text);
-    if (!match) throw fail(`cannot read {{${text.trim()}}}`);
-    tokens.push(match[1]!);
-  }
-  const declares: string[] = [];
-  const assign = tokens.indexOf(":=");
-  if (assign > 0) declares.push(...tokens.splice(0, assign + 1).filter((token) => token.startsWith("$")));
-  const reader = { tokens, at: 0 };
-  const pipeline = readPipeline(reader, declares);
-  if (reader.at < tokens.length) throw fail(`unexpected ${tokens[reader.at]} in {{${text.trim()}}}`);
-  return pipeline;
-}
-
-function readPipeline(
-  reader: { readonly tokens: readonly string[]; at: number },
-  declares: readonly string[],
-): Pipeline {
-  const commands: Operand[][] = [[]];
-  while (reader.at < reader.tokens.length && reader.tokens[reader.at] !== ")") {
-    const token = reader.tokens[reader.at++]!;
-    if (token === "|") commands.push([]);
-    else if (token === "(") {
-      const pipeline = readPipeline(reader, []);
-      if (reader.tokens[reader.at++] !== ")") throw fail("unclosed parenthesis");
-      const next = reader.tokens[reader.at];
-      const path = next?.startsWith(".") && next.length > 1 ? reader.tokens[reader.at++]!.slice(1).split(".") : [];
-      commands.at(-1)!.push({ type: "pipeline", pipeline, path });
-    } else commands.at(-1)!.push(operandOf(token));
-  }
-  if (commands.some((command) => command.length === 0)) throw fail("missing value for command");
-  return { declares, commands };
-}
-
-function operandOf(token: string): Operand {
-  if (token.startsWith('"')) return { type: "literal", value: JSON.parse(token.replace(/\n/g, "\\n")) as string };
-  if (token.startsWith("`")) return { type: "literal", value: token.slice(1, -1) };
-  if (/^-?\d/.test(token)) return { type: "literal", value: Number(token) };
-  if (token === "true" || token === "false") return { type: "literal", value: token === "true" };
-  if (token === "nil") return { type: "literal", value: undefined };
-  if (token.startsWith("$") || token.startsWith(".")) {
-    const [variable = "", ...path] = token.split(".");
-    return { type: "field", variable: variable === "" ? "." : variable, path: path.filter((part) => part !== "") };
-  }
-  return { type: "call", name: token };
-}
-
-function evaluate(pipeline: Pipeline, dot: Value, scope: Map<string, Value>, functions: TemplateFunctions): Value {
-  let value: Value;
-  pipeline.commands.forEach((command, at) => {
-    const [first, ...rest] = command as readonly [Operand, ...Operand[]];
-    const piped = at === 0 ? [] : [value];
-    if (first.type === "call") {
-      const called = functions[first.name];
-      if (!called) throw fail(`function "${first.name}" not defined`);
-      value = called(...rest.map((operand) => operandValue(operand, dot, scope, functions)), ...piped);
-      return;
-    }
-    if (rest.length + piped.length > 0) throw fail("only a function takes arguments");
-    value = operandValue(first, dot, scope, functions);
-  });
-  for (const name of pipeline.declares) scope.set(name, value);
-  return value;
-}
-
-function operandValue(operand: Operand, dot: Value, scope: Map<string, Value>, functions: TemplateFunctions): Value {
-  if (operand.type === "literal") return operand.value;
-  if (operand.type === "call") return evaluate({ declares: [], commands: [[operand]] }, dot, scope, functions);
-  if (operand.type === "pipeline") return fieldOf(evaluate(operand.pipeline, dot, scope, functions), operand.path);
-  if (operand.variable === ".") return fieldOf(dot, operand.path);
-  if (!scope.has(operand.variable)) throw fail(`undefined variable "${operand.variable}"`);
-  return fieldOf(scope.get(operand.variable), operand.path);
+  const action = /(?:-?\s*\/\*[\s\S]*?\*\/\s*-?|(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|(?!}})[^"`])*)(?=}})/y;
+  action.lastIndex = from;
+  const match = action.exec(source);
+  if (!match) throw fail("unclosed action: {{ without }}, or an unterminated quoted text");
+  return from + match[0].length;
 }
 
 function fieldOf(value: Value, path: readonly string[]): Value {
@@ -245,21 +206,22 @@ function fieldOf(value: Value, path: readonly string[]): Value {
   }, value);
 }
 
-function isTrue(value: Value): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
-  return Boolean(value);
+/** Keys and items in Go's order: a map's keys are sorted. */
+function itemsOf(value: Value): readonly (readonly [Value, Value])[] {
+  if (Array.isArray(value)) return value.map((item, at) => [at, item]);
+  if (typeof value !== "object" || value === null) return [];
+  const keys = Object.keys(value).sort();
+  return keys.map((key) => [key, (value as Record<string, Value>)[key]]);
 }
+
+const isTrue = (value: Value): boolean => (typeof value === "object" ? itemsOf(value).length > 0 : Boolean(value));
 
 /** As Go's fmt prints a value. */
 function print(value: Value): string {
   if (value === undefined) return "<no value>";
   if (Array.isArray(value)) return `[${value.map(print).join(" ")}]`;
-  if (typeof value === "object")
-    return `{${Object.values(value)
-      .map((field) => print(field as Value))
-      .join(" ")}}`;
-  return String(value);
+  const fields = typeof value === "object" ? (Object.values(value) as readonly Value[]) : undefined;
+  return fields ? `{${fields.map(print).join(" ")}}` : String(value);
 }
 
 function printf(format: Value, ...args: Value[]): string {
@@ -274,8 +236,7 @@ function printf(format: Value, ...args: Value[]): string {
 
 function lengthOf(value: Value): number {
   if (typeof value === "string") return Buffer.byteLength(value);
-  if (Array.isArray(value)) return value.length;
-  if (typeof value === "object" && value !== null) return Object.keys(value).length;
+  if (typeof value === "object" && value !== null) return itemsOf(value).length;
   throw fail("len of a value without a length");
 }
 
