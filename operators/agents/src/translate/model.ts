@@ -23,54 +23,121 @@ export interface TranslatedModel {
   readonly secretHash: Uint8Array;
 }
 
-const TYPES: Readonly<Record<Provider, string>> = {
-  OpenAI: "openai",
-  AzureOpenAI: "azure_openai",
-  Anthropic: "anthropic",
-  GeminiVertexAI: "gemini_vertex_ai",
-  AnthropicVertexAI: "gemini_anthropic",
-  Ollama: "ollama",
-  Gemini: "gemini",
-  Bedrock: "bedrock",
-  SAPAICore: "sap_ai_core",
-  Foundry: "foundry",
-};
-const KEY_VARIABLES: Partial<Record<Provider, string>> = {
-  OpenAI: "OPENAI_API_KEY",
-  Anthropic: "ANTHROPIC_API_KEY",
-  AzureOpenAI: "AZURE_OPENAI_API_KEY",
-  Gemini: "GOOGLE_API_KEY",
-  Foundry: "FOUNDRY_API_KEY",
-};
-/** Providers that work without a block of their own. */
-const BLOCK_IS_OPTIONAL: readonly Provider[] = ["OpenAI", "Anthropic", "Gemini"];
-const GDCH_PATH = "/gdch-creds";
-
 type Spec = ModelConfig["spec"];
+type Fields = Readonly<Record<string, Json | undefined>>;
 interface Parts {
   readonly objects: Objects;
   readonly namespace: string;
   readonly spec: Spec;
+  /** The provider's own part of the specification. */
+  readonly block: Fields;
   readonly additions: PodAdditions;
 }
+
+interface ProviderRow {
+  readonly type: string;
+  /** The variable that holds the API key. */
+  readonly key?: string;
+  /** `VARIABLE=field`, where the field is given. */
+  readonly env?: string;
+  /**
+   * Fields of the configuration in their order, by the names of the specification: `a!` also where it is empty, `a~` a
+   * number with a fraction, `a+` only above zero, `a=b` by another name.
+   */
+  readonly fields: string;
+  /** What no table says; its fields come last, and replace those before. */
+  readonly more?: (parts: Parts) => JsonFields | Promise<JsonFields>;
+}
+
+const PROVIDER_ROWS: Readonly<Record<Provider, ProviderRow>> = {
+  OpenAI: {
+    type: "openai",
+    env: "OPENAI_ORGANIZATION=organization",
+    fields:
+      "baseUrl! frequencyPenalty~ maxTokens+ maxCompletionTokens+ n presencePenalty~ reasoningEffort seed temperature~ timeout topP~ apiFormat",
+    more: tokenExchange,
+  },
+  Anthropic: { type: "anthropic", key: "ANTHROPIC_API_KEY", fields: "baseUrl maxTokens+ temperature~ topP~ topK+" },
+  AzureOpenAI: {
+    type: "azure_openai",
+    key: "AZURE_OPENAI_API_KEY",
+    env: "AZURE_AD_TOKEN=azureAdToken OPENAI_API_VERSION=apiVersion AZURE_OPENAI_ENDPOINT=azureEndpoint",
+    fields: "azureEndpoint=endpoint azureDeployment=deployment apiVersion maxTokens temperature~ topP~",
+  },
+  GeminiVertexAI: { type: "gemini_vertex_ai", fields: "maxOutputTokens+", more: (parts) => vertexAI(parts, true) },
+  AnthropicVertexAI: { type: "gemini_anthropic", fields: "", more: (parts) => vertexAI(parts, false) },
+  Ollama: {
+    type: "ollama",
+    fields: "options",
+    more({ block, additions }) {
+      const host = String(block.host ?? "");
+      additions.env.push(variable("OLLAMA_API_BASE", /^https?:\/\//.test(host) ? host : `http://${host}`));
+      return { options: nonEmpty(goMap((block.options ?? {}) as Record<string, string>)) };
+    },
+  },
+  Gemini: {
+    type: "gemini",
+    fields: "maxOutputTokens+",
+    more({ spec, additions }) {
+      additions.env.push(secretVariable("GOOGLE_API_KEY", spec.apiKeySecret ?? "", spec.apiKeySecretKey ?? ""));
+      return {};
+    },
+  },
+  Bedrock: {
+    type: "bedrock",
+    fields: "region additionalModelRequestFields promptCaching+ cacheTTL guardrail readTimeout connectTimeout",
+    more: bedrock,
+  },
+  SAPAICore: {
+    type: "sap_ai_core",
+    fields: "baseUrl! resourceGroup authUrl",
+    async more({ objects, namespace, spec, additions }) {
+      if (spec.apiKeyPassthrough || !spec.apiKeySecret) return {};
+      await required(objects, Secret, spec.apiKeySecret, namespace);
+      additions.env.push(secretVariable("SAP_AI_CORE_CLIENT_ID", spec.apiKeySecret, "client_id"));
+      additions.env.push(secretVariable("SAP_AI_CORE_CLIENT_SECRET", spec.apiKeySecret, "client_secret"));
+      return {};
+    },
+  },
+  Foundry: {
+    type: "foundry",
+    key: "FOUNDRY_API_KEY",
+    fields: "endpoint! deployment! apiVersion!",
+    async more(parts) {
+      const { block, additions } = parts;
+      const endpoint = await foundryEndpoint(parts);
+      additions.env.push(variable("FOUNDRY_ENDPOINT", endpoint));
+      additions.env.push(variable("FOUNDRY_DEPLOYMENT", String(block.deployment)));
+      additions.env.push(variable("FOUNDRY_API_VERSION", String(block.apiVersion ?? "")));
+      return { endpoint };
+    },
+  },
+};
+/** Providers that work without a block of their own. */
+const BLOCK_IS_OPTIONAL: readonly Provider[] = ["OpenAI", "Anthropic", "Gemini"];
 
 /** Throws for a provider's block that is missing, and where something that it refers to is not there. */
 export async function translateModel(objects: Objects, namespace: string, name: string): Promise<TranslatedModel> {
   const { spec, status } = await required(objects, ModelConfig, name, namespace);
   const provider = spec.provider ?? ("" as Provider);
-  const type = TYPES[provider];
-  if (type === undefined) throw invalidSpec(`unsupported model provider: ${provider}`);
-  const block = blockOf(provider);
-  if (spec[block] === undefined && !BLOCK_IS_OPTIONAL.includes(provider)) {
-    throw invalidSpec(`ModelConfig ${namespace}/${name}: spec.${block} is required for the provider ${provider}`);
+  const row = PROVIDER_ROWS[provider];
+  if (row === undefined) throw invalidSpec(`unsupported model provider: ${provider}`);
+  const block = spec[blockOf(provider)] as Fields | undefined;
+  if (block === undefined && !BLOCK_IS_OPTIONAL.includes(provider)) {
+    const field = `spec.${blockOf(provider)}`;
+    throw invalidSpec(`ModelConfig ${namespace}/${name}: ${field} is required for the provider ${provider}`);
   }
   const additions = noAdditions();
   mountCa(additions, spec.tls);
-  const parts = { objects, namespace, spec, additions };
-  const own = await PROVIDER_FIELDS[provider](parts);
+  const parts: Parts = { objects, namespace, spec, additions, block: block ?? {} };
+  if (row.key) addKey(parts, row.key);
+  const own = { ...tableFields(row.fields, parts.block), ...(await row.more?.(parts)) };
+  for (const [name, field] of pairs(row.env)) {
+    if (parts.block[field]) additions.env.push(variable(name, String(parts.block[field])));
+  }
   const hasPassthrough = provider !== "Gemini" && provider !== "Foundry";
   const fields: JsonFields = {
-    type,
+    type: row.type,
     model: provider === "AzureOpenAI" ? (spec.azureOpenAI!.azureDeployment ?? "") : (spec.model ?? ""),
     headers: nonEmpty(goMap(spec.defaultHeaders ?? {})),
     ...tlsFields(spec.tls),
@@ -85,149 +152,76 @@ export function decodeHash(hash: string | undefined): Uint8Array {
   return hash !== undefined && /^([0-9a-fA-F]{2})*$/.test(hash) ? Buffer.from(hash, "hex") : new Uint8Array();
 }
 
-const PROVIDER_FIELDS: Readonly<Record<Provider, (parts: Parts) => JsonFields | Promise<JsonFields>>> = {
-  OpenAI(parts) {
-    const { spec, additions } = parts;
-    const { openAI = {} as Partial<NonNullable<Spec["openAI"]>> } = spec;
-    const exchange = openAI.tokenExchange;
-    if (!exchange) addKey(parts, "OpenAI");
-    const token = exchange?.type === "GDCHServiceAccount" ? exchange.gdchServiceAccount : undefined;
-    if (token) {
-      additions.volumes.push(secretVolume("gdch-creds", spec.apiKeySecret ?? "", 0o444));
-      additions.mounts.push({ mountPath: GDCH_PATH, name: "gdch-creds", readOnly: true });
-    }
-    if (openAI.organization) additions.env.push(variable("OPENAI_ORGANIZATION", openAI.organization));
-    return {
-      base_url: openAI.baseUrl ?? "",
-      frequency_penalty: parseFraction(openAI.frequencyPenalty),
-      max_tokens: openAI.maxTokens || undefined,
-      max_completion_tokens: openAI.maxCompletionTokens || undefined,
-      n: openAI.n,
-      presence_penalty: parseFraction(openAI.presencePenalty),
-      reasoning_effort: openAI.reasoningEffort,
-      seed: openAI.seed,
-      temperature: parseFraction(openAI.temperature),
-      timeout: openAI.timeout,
-      top_p: parseFraction(openAI.topP),
-      api_format: nonEmpty(openAI.apiFormat),
-      token_exchange: token && {
-        type: exchange!.type,
-        gdch_service_account: {
-          service_account_path: `${GDCH_PATH}/${spec.apiKeySecretKey ?? ""}`,
-          audience: token.audience,
-        },
-      },
-    };
-  },
-  Anthropic(parts) {
-    addKey(parts, "Anthropic");
-    const { baseUrl, maxTokens, temperature, topP, topK } = parts.spec.anthropic ?? {};
-    return {
-      base_url: nonEmpty(baseUrl),
-      max_tokens: maxTokens && maxTokens > 0 ? maxTokens : undefined,
-      temperature: parseFraction(temperature),
-      top_p: parseFraction(topP),
-      top_k: topK && topK > 0 ? topK : undefined,
-    };
-  },
-  AzureOpenAI(parts) {
-    const { additions, spec } = parts;
-    const azure = spec.azureOpenAI!;
-    addKey(parts, "AzureOpenAI");
-    if (azure.azureAdToken) additions.env.push(variable("AZURE_AD_TOKEN", azure.azureAdToken));
-    if (azure.apiVersion) additions.env.push(variable("OPENAI_API_VERSION", azure.apiVersion));
-    if (azure.azureEndpoint) additions.env.push(variable("AZURE_OPENAI_ENDPOINT", azure.azureEndpoint));
-    return {
-      endpoint: nonEmpty(azure.azureEndpoint),
-      deployment: nonEmpty(azure.azureDeployment),
-      api_version: nonEmpty(azure.apiVersion),
-      max_tokens: azure.maxTokens,
-      temperature: parseFraction(azure.temperature),
-      top_p: parseFraction(azure.topP),
-    };
-  },
-  GeminiVertexAI(parts) {
-    const { projectID, location, maxOutputTokens } = parts.spec.geminiVertexAI!;
-    addVertexAI(parts, projectID, location, true);
-    return { max_output_tokens: maxOutputTokens || undefined };
-  },
-  AnthropicVertexAI(parts) {
-    const { projectID, location } = parts.spec.anthropicVertexAI!;
-    addVertexAI(parts, projectID, location, false);
-    return {};
-  },
-  Ollama({ spec, additions }) {
-    const { host = "", options = {} } = spec.ollama!;
-    const base = /^https?:\/\//.test(host) ? host : `http://${host}`;
-    additions.env.push(variable("OLLAMA_API_BASE", base));
-    return { options: nonEmpty(goMap(options)) };
-  },
-  Gemini({ spec, additions }) {
-    additions.env.push(secretVariable(KEY_VARIABLES.Gemini!, spec.apiKeySecret ?? "", spec.apiKeySecretKey ?? ""));
-    return { max_output_tokens: spec.gemini?.maxOutputTokens || undefined };
-  },
-  async Bedrock({ objects, namespace, spec, additions }) {
-    const bedrock = spec.bedrock!;
-    additions.env.push(variable("AWS_REGION", bedrock.region));
-    if (!spec.apiKeyPassthrough && spec.apiKeySecret) {
-      const { data = {} } = await required(objects, Secret, spec.apiKeySecret, namespace);
-      const keys = Object.hasOwn(data, "AWS_BEARER_TOKEN_BEDROCK")
-        ? ["AWS_BEARER_TOKEN_BEDROCK"]
-        : [
-            "AWS_ACCESS_KEY_ID",
-            "AWS_SECRET_ACCESS_KEY",
-            ...(Object.hasOwn(data, "AWS_SESSION_TOKEN") ? ["AWS_SESSION_TOKEN"] : []),
-          ];
-      for (const key of keys) additions.env.push(secretVariable(key, spec.apiKeySecret, key));
-    }
-    const { guardrail } = bedrock;
-    return {
-      region: nonEmpty(bedrock.region),
-      additional_model_request_fields: nonEmpty(goMaps((bedrock.additionalModelRequestFields ?? {}) as Json)),
-      prompt_caching: bedrock.promptCaching || undefined,
-      cache_ttl: nonEmpty(bedrock.cacheTTL),
-      guardrail: guardrail && {
-        identifier: guardrail.identifier,
-        version: guardrail.version,
-        trace: nonEmpty(guardrail.trace),
-      },
-      read_timeout: bedrock.readTimeout,
-      connect_timeout: bedrock.connectTimeout,
-    };
-  },
-  async SAPAICore({ objects, namespace, spec, additions }) {
-    const { baseUrl, resourceGroup, authUrl } = spec.sapAICore!;
-    if (!spec.apiKeyPassthrough && spec.apiKeySecret) {
-      await required(objects, Secret, spec.apiKeySecret, namespace);
-      additions.env.push(secretVariable("SAP_AI_CORE_CLIENT_ID", spec.apiKeySecret, "client_id"));
-      additions.env.push(secretVariable("SAP_AI_CORE_CLIENT_SECRET", spec.apiKeySecret, "client_secret"));
-    }
-    return { base_url: baseUrl ?? "", resource_group: nonEmpty(resourceGroup), auth_url: nonEmpty(authUrl) };
-  },
-  async Foundry(parts) {
-    const { spec, additions } = parts;
-    const { deployment, apiVersion = "" } = spec.foundry!;
-    const endpoint = await foundryEndpoint(parts);
-    if (spec.apiKeySecret) addKey(parts, "Foundry");
-    additions.env.push(variable("FOUNDRY_ENDPOINT", endpoint));
-    additions.env.push(variable("FOUNDRY_DEPLOYMENT", deployment));
-    additions.env.push(variable("FOUNDRY_API_VERSION", apiVersion));
-    return { endpoint, deployment, api_version: apiVersion };
-  },
-};
+const words = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
+const pairs = (text = ""): readonly (readonly [string, string])[] =>
+  words(text).map((word) => word.split("=") as [string, string]);
+/** `topP` is `top_p`. */
+const snake = (name: string): string => name.replace(/([a-z])([A-Z]+)/g, "$1_$2").toLowerCase();
 
-function addKey({ spec, additions }: Parts, provider: Provider): void {
-  if (spec.apiKeyPassthrough || !spec.apiKeySecret) return;
-  additions.env.push(secretVariable(KEY_VARIABLES[provider]!, spec.apiKeySecret, spec.apiKeySecretKey ?? ""));
+function tableFields(table: string, block: Fields): JsonFields {
+  const fields = words(table).map((word): [string, Json | undefined] => {
+    const [, name, how, other] = /^(\w+)([!~+]?)(?:=(\w+))?$/.exec(word)!;
+    const given = block[name!];
+    const value =
+      how === "!"
+        ? (given ?? "")
+        : how === "~"
+          ? parseFraction(given as string)
+          : how === "+"
+            ? given || undefined
+            : nonEmpty(given);
+    return [other ?? snake(name!), value];
+  });
+  return Object.fromEntries(fields);
 }
 
-function addVertexAI({ spec, additions }: Parts, project: string, location: string, isGemini: boolean): void {
-  additions.env.push(variable("GOOGLE_CLOUD_PROJECT", project), variable("GOOGLE_CLOUD_LOCATION", location));
+function addKey({ spec, additions }: Parts, name: string): void {
+  const isBrought = spec.apiKeyPassthrough && name !== "FOUNDRY_API_KEY";
+  if (isBrought || !spec.apiKeySecret) return;
+  additions.env.push(secretVariable(name, spec.apiKeySecret, spec.apiKeySecretKey ?? ""));
+}
+
+/** The key of OpenAI, or the account that is exchanged for one. */
+function tokenExchange(parts: Parts): JsonFields {
+  const { spec, additions } = parts;
+  const exchange = spec.openAI?.tokenExchange;
+  if (!exchange) addKey(parts, "OPENAI_API_KEY");
+  const account = exchange?.type === "GDCHServiceAccount" ? exchange.gdchServiceAccount : undefined;
+  if (!account) return {};
+  const path = "/gdch-creds";
+  additions.volumes.push(secretVolume("gdch-creds", spec.apiKeySecret ?? "", 0o444));
+  additions.mounts.push({ mountPath: path, name: "gdch-creds", readOnly: true });
+  const service_account_path = `${path}/${spec.apiKeySecretKey ?? ""}`;
+  const gdch_service_account = { service_account_path, audience: account.audience };
+  return { token_exchange: { type: exchange!.type, gdch_service_account } };
+}
+
+function vertexAI({ spec, block, additions }: Parts, isGemini: boolean): JsonFields {
+  additions.env.push(variable("GOOGLE_CLOUD_PROJECT", String(block.projectID)));
+  additions.env.push(variable("GOOGLE_CLOUD_LOCATION", String(block.location)));
   if (isGemini) additions.env.push(variable("GOOGLE_GENAI_USE_VERTEXAI", "true"));
-  if (!spec.apiKeySecret) return;
+  if (!spec.apiKeySecret) return {};
   additions.env.push(variable("GOOGLE_APPLICATION_CREDENTIALS", `/creds/${spec.apiKeySecretKey ?? ""}`));
   additions.volumes.push(secretVolume("google-creds", spec.apiKeySecret));
   additions.mounts.push({ mountPath: "/creds", name: "google-creds" });
+  return {};
+}
+
+async function bedrock({ objects, namespace, spec, additions }: Parts): Promise<JsonFields> {
+  const { region, additionalModelRequestFields = {}, guardrail } = spec.bedrock!;
+  additions.env.push(variable("AWS_REGION", region));
+  if (!spec.apiKeyPassthrough && spec.apiKeySecret) {
+    const { data = {} } = await required(objects, Secret, spec.apiKeySecret, namespace);
+    const session = Object.hasOwn(data, "AWS_SESSION_TOKEN") ? ["AWS_SESSION_TOKEN"] : [];
+    const keys = Object.hasOwn(data, "AWS_BEARER_TOKEN_BEDROCK")
+      ? ["AWS_BEARER_TOKEN_BEDROCK"]
+      : ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", ...session];
+    for (const key of keys) additions.env.push(secretVariable(key, spec.apiKeySecret, key));
+  }
+  return {
+    additional_model_request_fields: nonEmpty(goMaps(additionalModelRequestFields as Json)),
+    guardrail: guardrail && tableFields("identifier! version! trace", guardrail as Fields),
+  };
 }
 
 async function foundryEndpoint({ objects, namespace, spec }: Parts): Promise<string> {
@@ -246,16 +240,14 @@ async function foundryEndpoint({ objects, namespace, spec }: Parts): Promise<str
 }
 
 /** What an agent's memory needs to know of its embedding model. */
+const EMBEDDING_FIELDS: Partial<Record<Provider, string>> = {
+  OpenAI: "base_url api_key_passthrough",
+  Anthropic: "base_url",
+  SAPAICore: "base_url",
+  AzureOpenAI: "api_key_passthrough endpoint deployment api_version",
+  Foundry: "api_key_passthrough endpoint deployment api_version",
+};
 export function embeddingFields({ provider, fields }: TranslatedModel): JsonFields {
-  const has = (...providers: readonly Provider[]): boolean => providers.includes(provider);
-  const text = (field: Json | undefined): Json | undefined => nonEmpty(field);
-  return {
-    provider: fields.type,
-    model: fields.model,
-    base_url: has("OpenAI", "Anthropic", "SAPAICore") ? text(fields.base_url) : undefined,
-    api_key_passthrough: has("OpenAI", "AzureOpenAI", "Foundry") ? fields.api_key_passthrough : undefined,
-    endpoint: has("AzureOpenAI", "Foundry") ? text(fields.endpoint) : undefined,
-    deployment: has("AzureOpenAI", "Foundry") ? text(fields.deployment) : undefined,
-    api_version: has("AzureOpenAI", "Foundry") ? text(fields.api_version) : undefined,
-  };
+  const more = words(EMBEDDING_FIELDS[provider]).map((name) => [name, nonEmpty(fields[name])]);
+  return { provider: fields.type, model: fields.model, ...Object.fromEntries(more) };
 }
