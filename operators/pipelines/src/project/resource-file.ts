@@ -108,7 +108,7 @@ function kindOf(settings: SettingMap, path: string, hasSql: boolean, rules: File
   const kind = rules.kinds.find((one) => typeKey(one.type) === typeKey(type.text));
   if (kind) return kind;
   // Old sources name their connector in `type`.
-  if (byPath?.type === "source") return byPath;
+  if (byPath?.type === "source" && !settingAt(settings, "connector")) return byPath;
   const known = rules.kinds.map((one) => one.type);
   throw faultAt(
     placeOf(type, 0),

@@ -1,9 +1,9 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar } from "yaml";
-import { ProblemError } from "./problem-error.js";
+import { faultAt } from "./problem-error.js";
 import { emptyMap, type Setting, type SettingEntry, type SettingMap, wrongType } from "./setting.js";
-import type { Place, Problem, SourceText } from "./source-text.js";
+import type { Place, SourceText } from "./source-text.js";
 
-/** Reads a YAML file whose top is a map. An empty file is an empty map. Throws a `ProblemError` that has every error of the syntax. */
+/** Reads a YAML file whose top is a map. An empty file is an empty map. Throws a `ProblemError`. */
 export function yamlSettings(path: string, text: string): SettingMap {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, maxAliasCount: 100 } as object);
@@ -11,14 +11,9 @@ export function yamlSettings(path: string, text: string): SettingMap {
     const { line, col } = lines.linePos(offset);
     return { path, line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const [first, ...rest] = document.errors.map(
-    ({ message, pos: [start] }): Problem => ({
-      severity: "error",
-      message: `invalid YAML: ${message}`,
-      place: placeAt(start),
-    }),
-  );
-  if (first) throw new ProblemError(first, ...rest);
+  // What follows the first error is mostly its consequence.
+  const [error] = document.errors;
+  if (error) throw faultAt(placeAt(error.pos[0]), `invalid YAML: ${error.message}`);
   const top = { path, line: 1, column: 1 };
   if (document.contents === null) return emptyMap(top);
   const reader = new NodeReader(path, text, placeAt, (node) => (isAlias(node) ? node.resolve(document) : node));
@@ -50,12 +45,7 @@ class NodeReader {
   setting(raw: Node | null | undefined, otherwise: Place): Setting {
     const place = raw?.range ? this.#placeAt(raw.range[0]) : otherwise;
     const node = raw && this.#resolve(raw);
-    if (++this.#depth > 50)
-      throw new ProblemError({
-        severity: "error",
-        message: "the YAML is nested too deeply, or refers to itself",
-        place,
-      });
+    if (++this.#depth > 50) throw faultAt(place, "the YAML is nested too deeply, or refers to itself");
     try {
       if (isMap(node)) return this.#map(node.items, place);
       if (isSeq(node))
