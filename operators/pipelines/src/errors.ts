@@ -15,6 +15,30 @@ export const pipelinesErrors = defineErrors({
     summary: "The engine's process ended while a statement ran.",
     cure: "Nothing: the engine is started again and the run is repeated. Look at its memory limit if it recurs.",
   },
+  PIPELINES_ADDRESS_UNAVAILABLE: {
+    summary: "The server cannot listen on its port.",
+    cure: "Take another port with `--port`, or 0 for any.",
+  },
+  PIPELINES_REQUEST_INVALID: {
+    summary: "A request to the server, or the JSON of an option, makes no sense.",
+    cure: "Correct the field that the message names.",
+  },
+  PIPELINES_FOLDER_INVALID: {
+    summary: "The project's folder cannot be used.",
+    cure: "Name a folder that is there and may be written.",
+  },
+  PIPELINES_RESOLVER_UNKNOWN: {
+    summary: "A query asks a resolver that is not there, or not yet.",
+    cure: "Take the resolver `sql`.",
+  },
+  PIPELINES_RESOURCE_UNKNOWN: {
+    summary: "No file declares a resource of this name.",
+    cure: "Look at the names with `setpoint pipelines graph`.",
+  },
+  PIPELINES_UNANSWERED: {
+    summary: "The process that keeps the folder did not answer.",
+    cure: "Look at that process; its PID is in the message.",
+  },
   PIPELINES_FILE_INVALID: {
     summary: "A file of the project cannot be used.",
     cure: "Correct the file at the position of the message.",

@@ -1,3 +1,4 @@
+import { pipelines } from "@setpoint/pipelines/commands";
 import type { Command, CommandGroup } from "setpoint/command";
 import { crdsCommand, rbacCommand } from "./code/commands.js";
 import { controlPlaneCommand } from "./control-plane/command.js";
@@ -23,4 +24,5 @@ export const commands: readonly (Command | CommandGroup)[] = [
   controlPlaneCommand,
   envtestAssetsCommand,
   ...operatorGroups,
+  pipelines,
 ];

@@ -1,0 +1,259 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve as resolvePath } from "node:path";
+import type { Logger } from "setpoint";
+import { type Clock, systemClock } from "setpoint/clock";
+import { silentLogger } from "setpoint/controller";
+import type { GraphKind, ResourceName } from "setpoint/graph";
+import { type DuckDbEngine, openDuckDb } from "../engine/duckdb/duckdb-engine.js";
+import type { Engine } from "../engine/engine.js";
+import { modelKind } from "../model/model.js";
+import { staleModels } from "../model/stale-models.js";
+import type { ConnectorSpec } from "../project/connector-file.js";
+import type { FileKind } from "../project/file-kind.js";
+import type { Project } from "../project/project.js";
+import { ProjectParser } from "../project/project-parser.js";
+import { sourceText } from "../project/source-text.js";
+import { renderText } from "../template/render-text.js";
+import { connectorKind } from "./connector.js";
+import { Executions } from "./executions.js";
+import { FileWatch } from "./file-watch.js";
+import { FolderLock } from "./folder-lock.js";
+import { Pipelines } from "./pipelines.js";
+import { keyOf } from "./project-edits.js";
+import type { Asked } from "./resolver.js";
+import { makeStateFolder, STATE_FOLDER, type StateFolder, stateFolder } from "./state-folder.js";
+
+export interface ReadOptions {
+  /** Whose overrides hold in the files. Defaults to `dev`. */
+  readonly environment?: string;
+  /** Values of variables, before those of `.env` files. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** How files declare further kinds of resources. */
+  readonly fileKinds?: readonly FileKind[];
+  readonly signal?: AbortSignal;
+}
+
+export interface PipelinesOptions extends ReadOptions {
+  /** Builds in this schema; tables that would be equal to those of `main` are shared by a view. */
+  readonly schema?: string;
+  /** Follows edits of files, new data and changes of tables until closed. Defaults to no. */
+  readonly watch?: boolean;
+  /** Further kinds of resources, beside models and connectors; `fileKinds` says how files declare them. */
+  // biome-ignore lint/suspicious/noExplicitAny: kinds of all specs and states stand in one list.
+  readonly kinds?: readonly GraphKind<any, any>[];
+  /** Only these models, and what they read, by name. All, unless given. */
+  readonly only?: readonly string[];
+  /** How much memory the engine may take: `2GB`. */
+  readonly memoryLimit?: string;
+  /** How much of a model's query is done, between 0 and 1. */
+  readonly onProgress?: (name: ResourceName, share: number) => void;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+/** Takes the folder for this process, reads the files and begins to bring the tables to what they say. */
+export async function openPipelines(folder: string, options: PipelinesOptions = {}): Promise<Pipelines> {
+  const { clock = systemClock, log = silentLogger, schema, signal } = options;
+  const place = stateFolder(folder, schema);
+  const opened: (AsyncDisposable | Disposable)[] = [];
+  const keep = <Part extends AsyncDisposable | Disposable>(part: Part): Part => {
+    opened.push(part);
+    return part;
+  };
+  try {
+    const lock = keep(FolderLock.take(place));
+    let tell: (pipelines: Pipelines) => void = () => {};
+    const ready = new Promise<Pipelines>((resolve) => (tell = resolve));
+    // Before the first read: what changes from now on is seen.
+    const watch = options.watch
+      ? keep(
+          await FileWatch.open({
+            folder: place.project,
+            clock,
+            onChange: async (paths) => (await ready).reread(paths),
+            onError: (error) => log.warn(`files cannot be read: ${messageOf(error)}`, { error }),
+          }),
+        )
+      : undefined;
+    const { engine, parser, project } = await openProject(place, options, log);
+    keep(engine);
+    signal?.throwIfAborted();
+    let current = project;
+    const executions = new Executions();
+    const settings = () => current.settings;
+    const model = modelKind({
+      engine: executions.watching(engine),
+      folder: place.project,
+      cacheFolder: place.cache,
+      settings,
+      connectors: (name) => renderedConnector(current, name),
+      clock,
+      ...(schema === undefined ? {} : { schema }),
+      ...(options.onProgress ? { onProgress: options.onProgress } : {}),
+    });
+    const pipelines = await Pipelines.open({
+      folder: place,
+      lock,
+      engine,
+      reader: {
+        parse: async () => chosen(await parser.parse(), options.only),
+        reparse: async (paths) => chosen(await parser.parse(paths), options.only),
+      },
+      project: chosen(project, options.only),
+      kinds: [model, connectorKind(settings), ...(options.kinds ?? [])],
+      executions,
+      staleModels,
+      schema,
+      watch,
+      clock,
+      log,
+      onProject: (read) => {
+        current = read;
+      },
+    });
+    tell(pipelines);
+    return pipelines;
+  } catch (error) {
+    for (const part of opened.reverse()) await close(part);
+    throw error;
+  }
+}
+
+/** Reads the files, and nothing else: needs no lock, makes no database. */
+export async function readProject(
+  folder: string,
+  options: ReadOptions = {},
+  parsing?: Pick<Engine, "parse">,
+): Promise<Project> {
+  const { project: path } = stateFolder(folder);
+  if (parsing) return new ProjectParser(parserOptions(path, parsing, options)).parse();
+  await using engine = await openDuckDb({ path: ":memory:", folder: path, connections: 1 });
+  return await new ProjectParser(parserOptions(path, engine, options)).parse();
+}
+
+/** The tables as they are, for queries alone. Takes the folder for this process meanwhile. */
+export async function openTables(
+  place: StateFolder,
+  options: Pick<PipelinesOptions, "schema" | "memoryLimit"> & ReadOptions,
+): Promise<Asked & { readonly engine: Engine } & AsyncDisposable> {
+  const lock = FolderLock.take(place);
+  try {
+    const engine = await openEngine(place, await databaseOf(place, options), options);
+    const schema = options.schema === undefined ? {} : { schema: options.schema };
+    return {
+      engine,
+      query: (sql, query) => engine.query(sql, { ...query, ...schema }),
+      async [Symbol.asyncDispose]() {
+        await engine[Symbol.asyncDispose]();
+        lock[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function openProject(
+  place: StateFolder,
+  options: PipelinesOptions,
+  log: Logger,
+): Promise<{ readonly engine: DuckDbEngine; readonly parser: ProjectParser; readonly project: Project }> {
+  makeStateFolder(place);
+  const engine = await openEngine(place, await databaseOf(place, options), options, log);
+  try {
+    const parser = new ProjectParser(parserOptions(place.project, engine, options));
+    return { engine, parser, project: await parser.parse() };
+  } catch (error) {
+    await engine[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function openEngine(
+  place: StateFolder,
+  path: string,
+  { memoryLimit }: Pick<PipelinesOptions, "memoryLimit">,
+  log: Logger = silentLogger,
+): Promise<DuckDbEngine> {
+  return openDuckDb({
+    path,
+    folder: place.project,
+    tempDirectory: join(place.path, "spill"),
+    onSetAside: ({ path: aside, reason }) =>
+      log.warn(`the database did not open and is set aside as ${aside}; its tables are built anew: ${reason}`),
+    ...(memoryLimit === undefined ? {} : { memoryLimit }),
+  });
+}
+
+function parserOptions(folder: string, engine: Pick<Engine, "parse">, options: ReadOptions) {
+  const { environment = "dev", variables, fileKinds } = options;
+  return {
+    folder,
+    environment,
+    engine,
+    ...(variables ? { variables } : {}),
+    ...(fileKinds ? { kinds: fileKinds } : {}),
+  };
+}
+
+/**
+ * Where the tables are: `DIR/.setpoint/main.duckdb`, unless the connector in which models are built names a `path`. The files
+ * are read an extra time only where some file declares a DuckDB connector.
+ */
+async function databaseOf(place: StateFolder, options: ReadOptions): Promise<string> {
+  if (!declaresDatabase(place.project)) return place.database;
+  const project = await readProject(place.project, options);
+  const path = connectorOf(project, project.settings.olapConnector)?.properties.path;
+  return typeof path === "string" && path !== "" ? resolvePath(place.project, path) : place.database;
+}
+
+function declaresDatabase(folder: string): boolean {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (![STATE_FOLDER, ".git", "node_modules"].includes(entry.name) && declaresDatabase(path)) return true;
+    } else if (/\.ya?ml$/.test(entry.name) && /\bdriver:\s*["']?duckdb/.test(readFileSync(path, "utf8"))) return true;
+  }
+  return false;
+}
+
+function connectorOf(project: Project, name: string): ConnectorSpec | undefined {
+  const found = project.resources.find(
+    (one) => one.name.kind === "Connector" && one.name.name.toLowerCase() === name.toLowerCase(),
+  );
+  return found?.spec as ConnectorSpec | undefined;
+}
+
+/** A connector as models use it: with the values of variables. They are secrets, and kept nowhere. */
+function renderedConnector(project: Project, name: string): ConnectorSpec | undefined {
+  const connector = connectorOf(project, name);
+  if (!connector) return undefined;
+  const { environment, variables } = project.settings;
+  const rendered = (value: unknown): unknown => {
+    if (typeof value === "string" && value.includes("{{")) {
+      return renderText(sourceText(`connector ${name}`, value), { environment, variables }).text;
+    }
+    return value;
+  };
+  const properties = Object.entries(connector.properties).map(([key, value]) => [key, rendered(value)]);
+  return { ...connector, properties: Object.fromEntries(properties) as ConnectorSpec["properties"] };
+}
+
+/** The project without what the named models do not need. */
+function chosen(project: Project, only: readonly string[] | undefined): Project {
+  if (!only) return project;
+  const byKey = new Map(project.resources.map((one) => [keyOf(one.name), one]));
+  const wanted = new Set(only.map((name) => keyOf({ kind: "Model", name: name.split("/").at(-1)! })));
+  for (const key of wanted) for (const ref of byKey.get(key)?.refs ?? []) wanted.add(keyOf(ref));
+  return { ...project, resources: project.resources.filter(({ name }) => wanted.has(keyOf(name))) };
+}
+
+async function close(part: AsyncDisposable | Disposable): Promise<void> {
+  if (Symbol.asyncDispose in part) await part[Symbol.asyncDispose]();
+  else part[Symbol.dispose]();
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,107 @@
+import type { BatchEditor, GraphResource, ResourceName } from "setpoint/graph";
+import type { DeclaredResource, Project } from "../project/project.js";
+
+/** Who creates what the files declare: of all resources of the graph, only these follow the files. */
+export const PROJECT_OWNER: ResourceName = { kind: "ProjectParser", name: "parser" };
+
+/** What has to change in the graph for it to be as the files say. */
+export interface ProjectEdits {
+  readonly creates: readonly DeclaredResource[];
+  readonly updates: readonly DeclaredResource[];
+  readonly renames: readonly { readonly from: ResourceName; readonly to: ResourceName }[];
+  readonly deletes: readonly ResourceName[];
+}
+
+/**
+ * Compares the files with the graph. A resource that went and one that came with the same content are one resource under
+ * another name. Broken resources are neither updated nor deleted.
+ */
+export function projectEdits(project: Project, existing: readonly GraphResource[]): ProjectEdits {
+  const own = existing.filter(({ meta }) => meta.owner && keyOf(meta.owner) === keyOf(PROJECT_OWNER));
+  const known = new Map(own.map((resource) => [keyOf(resource.meta.name), resource]));
+  const declared = new Map(project.resources.map((resource) => [keyOf(resource.name), resource]));
+  const broken = new Set(project.broken.map(({ name }) => keyOf(name)));
+
+  const renames = [...caseChanges(known, project.resources), ...movesOf(own, project.resources, broken)];
+  const moved = new Set(renames.map(({ from }) => keyOf(from)));
+  const arrived = new Set(renames.map(({ to }) => keyOf(to)));
+  const isKnown = ({ name }: DeclaredResource): boolean => known.has(keyOf(name)) && !moved.has(keyOf(name));
+  const left = own.map(({ meta }) => meta.name).filter((name) => !moved.has(keyOf(name)) && !broken.has(keyOf(name)));
+  return {
+    creates: project.resources.filter((one) => !isKnown(one) && !arrived.has(keyOf(one.name))),
+    updates: project.resources.filter((one) => isKnown(one) || arrived.has(keyOf(one.name))),
+    renames,
+    deletes: left.filter((name) => !declared.has(keyOf(name))),
+  };
+}
+
+/** Makes the edits. An update that changes nothing causes nothing. */
+export function applyEdits(edit: BatchEditor, { creates, updates, renames, deletes }: ProjectEdits): void {
+  for (const name of deletes) edit.delete(name);
+  for (const { from, to } of renames) edit.updateName(from, to);
+  for (const { name, spec, refs, paths, tags } of creates) {
+    edit.create({ name, spec, refs, paths, tags, owner: PROJECT_OWNER });
+  }
+  for (const { name, spec, refs, paths, tags } of updates) {
+    edit.updateMeta(name, { refs, paths, tags });
+    edit.updateSpec(name, spec);
+  }
+}
+
+function caseChanges(
+  known: ReadonlyMap<string, GraphResource>,
+  resources: readonly DeclaredResource[],
+): ProjectEdits["renames"] {
+  return resources.flatMap(({ name }) => {
+    const from = known.get(keyOf(name))?.meta.name;
+    return from && from.name !== name.name ? [{ from, to: name }] : [];
+  });
+}
+
+/**
+ * Pairs what lost its name with what came under another: by kind and content, and where several are alike by the order of
+ * their names. A name is taken only where it is free, or becomes free by another move.
+ */
+function movesOf(
+  own: readonly GraphResource[],
+  resources: readonly DeclaredResource[],
+  broken: ReadonlySet<string>,
+): ProjectEdits["renames"] {
+  const before = new Map(own.map(({ meta, spec }) => [keyOf(meta.name), contentOf(meta.name, spec)]));
+  const after = new Map(resources.map(({ name, spec }) => [keyOf(name), contentOf(name, spec)]));
+  const byContent = new Map<string, ResourceName[]>();
+  for (const { name } of [...resources].sort(byName)) {
+    const content = after.get(keyOf(name))!;
+    if (before.get(keyOf(name)) !== content) byContent.set(content, [...(byContent.get(content) ?? []), name]);
+  }
+  let moves = own.flatMap(({ meta: { name } }) => {
+    const content = before.get(keyOf(name))!;
+    if (broken.has(keyOf(name)) || after.get(keyOf(name)) === content) return [];
+    const to = byContent.get(content)?.shift();
+    return to ? [{ from: name, to }] : [];
+  });
+  for (let count = -1; count !== moves.length; ) {
+    count = moves.length;
+    const leaving = new Set(moves.map(({ from }) => keyOf(from)));
+    moves = moves.filter(({ to }) => !before.has(keyOf(to)) || leaving.has(keyOf(to)));
+  }
+  return moves;
+}
+
+function byName(left: DeclaredResource, right: DeclaredResource): number {
+  return keyOf(left.name) < keyOf(right.name) ? -1 : 1;
+}
+
+/** What makes a resource itself, whatever it is called and wherever its file is. */
+function contentOf(name: ResourceName, spec: unknown): string {
+  const { specHash, testHash } = (spec ?? {}) as { readonly specHash?: string; readonly testHash?: string };
+  if (specHash !== undefined) return JSON.stringify([name.kind, specHash, testHash]);
+  return JSON.stringify([name.kind, spec], (key, value: unknown) =>
+    key === "path" || key === "origin" ? undefined : value,
+  );
+}
+
+/** Two names that differ in case alone are one name. */
+export function keyOf({ kind, name }: ResourceName): string {
+  return `${kind}/${name.toLowerCase()}`;
+}

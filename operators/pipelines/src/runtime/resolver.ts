@@ -1,0 +1,57 @@
+import type { QueryResult } from "../engine/engine.js";
+import { PipelinesError } from "../errors.js";
+
+/** A question in the words of one resolver. */
+export interface ResolverRequest {
+  readonly resolver: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Attributes of the user who asks. */
+  readonly user?: Readonly<Record<string, unknown>>;
+  readonly limit?: number;
+}
+
+/** What answers a question. */
+export interface Asked {
+  query(sql: string, options: { readonly signal: AbortSignal; readonly limit?: number }): Promise<QueryResult>;
+}
+
+/** Resolvers of Rill that need metrics views, APIs or the like. */
+const NOT_YET = ["metrics_sql", "metrics", "metrics_summary", "api", "glob", "resource_status", "legacy_metrics", "ai"];
+
+/** Answers a question. Rejects with `PIPELINES_RESOLVER_UNKNOWN` and `PIPELINES_REQUEST_INVALID`, which name the field. */
+export async function resolve(asked: Asked, request: ResolverRequest, signal: AbortSignal): Promise<QueryResult> {
+  const { resolver, properties, limit } = request;
+  if (NOT_YET.includes(resolver)) {
+    throw new PipelinesError("PIPELINES_RESOLVER_UNKNOWN", `the resolver ${resolver} is not there yet; there is sql`);
+  }
+  if (resolver !== "sql") {
+    throw new PipelinesError("PIPELINES_RESOLVER_UNKNOWN", `there is no resolver ${resolver}; there is sql`);
+  }
+  const { sql } = properties;
+  if (typeof sql !== "string" || sql.trim() === "") throw invalid("properties.sql must be a statement");
+  return asked.query(sql, { signal, ...(limit === undefined ? {} : { limit }) });
+}
+
+/** Checks a question that came as JSON. */
+export function resolverRequest(given: unknown): ResolverRequest {
+  const { resolver = "sql", properties, user, limit } = objectAt(given, "the request");
+  if (typeof resolver !== "string") throw invalid("resolver must be a text");
+  if (limit !== undefined && (!Number.isInteger(limit) || (limit as number) < 0)) {
+    throw invalid("limit must be a whole number, not negative");
+  }
+  return {
+    resolver,
+    properties: objectAt(properties, "properties"),
+    ...(user === undefined ? {} : { user: objectAt(user, "user") }),
+    ...(limit === undefined ? {} : { limit: limit as number }),
+  };
+}
+
+export function objectAt(value: unknown, place: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(`${place} must be an object`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function invalid(message: string): PipelinesError {
+  return new PipelinesError("PIPELINES_REQUEST_INVALID", message);
+}
