@@ -45,6 +45,7 @@ class NodeReader {
   setting(raw: Node | null | undefined, otherwise: Place): Setting {
     const place = raw?.range ? this.#placeAt(raw.range[0]) : otherwise;
     const node = raw && this.#resolve(raw);
+    if (isAlias(raw) && !node) throw faultAt(place, `invalid YAML: there is no anchor ${raw.source}`);
     if (++this.#depth > 50) throw faultAt(place, "the YAML is nested too deeply, or refers to itself");
     try {
       if (isMap(node)) return this.#map(node.items, place);
@@ -84,7 +85,7 @@ class NodeReader {
     const file = this.#file;
     const isBlock = node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED";
     let at = isBlock ? file.indexOf("\n", start) + 1 : start + (node.type?.startsWith("QUOTE") ? 1 : 0);
-    const indent = isBlock ? indentOf(file.slice(start, end)) : 0;
+    const indent = isBlock ? indentOf(file.slice(start, end), text) : 0;
     const pieces: [number, number, number][] = [];
     let isOpen = false;
     for (let offset = 0; offset < text.length && at < end; ) {
@@ -94,15 +95,19 @@ class NodeReader {
         if (text[offset] !== "\n" || offset === 0) pieces.push([offset, line, column]);
         isOpen = true;
       }
-      if (text[offset] === file[at]) {
+      const isEscape = node.type === "QUOTE_DOUBLE" && file[at] === "\\";
+      if (text[offset] === file[at] && !isEscape) {
         isOpen = text[offset] !== "\n";
         offset++;
         at++;
-        if (node.type === "QUOTE_SINGLE" && text[offset - 1] === "'") at++;
+        if (node.type === "QUOTE_SINGLE" && text[offset - 1] === "'") {
+          at++;
+          isOpen = false;
+        }
         continue;
       }
       isOpen = false;
-      if (file[at] === "\\") {
+      if (isEscape) {
         const code = /^\\(x[\da-f]{2}|u[\da-f]{4}|U[\da-f]{8}|\r?\n[ \t]*|[\s\S])/i.exec(file.slice(at, at + 80))![0];
         if (!/^\\\r?\n/.test(code)) offset++;
         at += code.length;
@@ -120,10 +125,10 @@ class NodeReader {
   }
 }
 
-/** How far the lines of a block scalar are indented. */
-function indentOf(block: string): number {
-  const lines = block.split("\n").slice(1);
-  return /^ */.exec(lines.find((line) => line.trim() !== "") ?? "")![0].length;
+/** How far the lines of a block scalar are indented: the first line has as many spaces more than the text says. */
+function indentOf(block: string, text: string): number {
+  const spaces = (some: readonly string[]) => /^ */.exec(some.find((line) => line.trim() !== "") ?? "")![0].length;
+  return spaces(block.split("\n").slice(1)) - spaces(text.split("\n"));
 }
 
 /** A piece that begins where the one before leads to anyway says nothing new. */
