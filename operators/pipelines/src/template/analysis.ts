@@ -52,9 +52,10 @@ export function analyzed(template: Template, known: KnownData): TemplateAnalysis
   const seen = new Set<string>();
   const variants: TemplateVariant[] = [];
   const add = (variant: TemplateVariant) => {
-    const key = JSON.stringify([variant.texts[0]!.text, variant.unknowns]);
+    const { text } = variant.texts[0]!;
+    const key = variant.isActual ? JSON.stringify([text, variant.unknowns]) : text;
     if (seen.has(key) || variants.length >= 4 * MOST_VARIANTS) return;
-    seen.add(key);
+    seen.add(key).add(text);
     variants.push(variant);
   };
   const incrementals = facts.functions.has("incremental") ? [false, true] : [false];
