@@ -36,32 +36,58 @@ describe.runIf(hasFixtures)(`expected objects of druid-operator${WITHOUT}`, () =
     expectSame(workload(druid, broker(), group, labels(), "blah"), "broker-statefulset.yaml");
   });
 
-  it("renders a Deployment with the same pods and no claims [D2]", () => {
-    const made = workload(druid, broker({ kind: "Deployment" }), group, labels(), "blah");
+  const hashOf = (child: Child): string | undefined => hashed(child).metadata.annotations?.[HASH_ANNOTATION];
+  const plainSpec = { ...druid.spec, workloadAnnotations: undefined, priorityClassName: undefined };
+  const plainBroker = { workloadAnnotations: undefined };
+
+  it("renders a Deployment with the same pods and no claims, and the original's hash [D2]", () => {
+    const made = hashed(workload(druid, broker({ kind: "Deployment" }), group, labels(), "blah"));
     const expected = fixture("expected/broker-statefulset.yaml") as { spec: Record<string, unknown> };
     const { replicas, selector, template } = expected.spec;
-    expect(JSON.parse(JSON.stringify(made))).toMatchObject({ apiVersion: "apps/v1", kind: "Deployment" });
-    expect(JSON.parse(JSON.stringify(made.spec))).toEqual({ replicas, selector, template });
-    // The bytes of Go end with an empty strategy and an empty status.
-    expect(go.marshal(hashed(made))).toMatch(/"strategy":\{\}\},"status":\{\}\}$/);
+    const strategy = { type: "RollingUpdate", rollingUpdate: {} };
+    expect(made).toMatchObject({ apiVersion: "apps/v1", kind: "Deployment" });
+    expect(made.spec).toEqual({ replicas, selector, template, strategy });
+    expect(made.metadata.annotations?.[HASH_ANNOTATION]).toBe("nQv/LmxctTSRsI5dtBe3jvN5WM8=");
   });
 
-  it("adds no probes where they are switched off [D3]", () => {
-    const off = { ...druid, spec: { ...druid.spec, defaultProbes: false, readinessProbe: undefined } };
-    const made = workload(off, broker({ livenessProbe: undefined }), group, labels(), "blah").spec.template.spec!
-      .containers[0]!;
-    expect([made.livenessProbe, made.readinessProbe, made.startupProbe]).toEqual([undefined, undefined, undefined]);
+  it("adds no probes where they are switched off, with the original's hash [D3]", () => {
+    const off = { ...druid, spec: { ...plainSpec, defaultProbes: false } } as Druid;
+    const made = workload(off, broker({ ...plainBroker, livenessProbe: undefined }), group, labels(), "blah");
+    const { livenessProbe, readinessProbe, startupProbe } = made.spec.template.spec!.containers[0]!;
+    const own = { httpGet: { path: "/status", port: 8080 } };
+    expect([livenessProbe, readinessProbe, startupProbe]).toEqual([undefined, own, undefined]);
+    expect(hashOf(made)).toBe("SfMSTxw3YZTBJP0JKsd5ZBiGgkI=");
   });
 
-  it("puts a sidecar behind the main container, and an init container before it [D4]", () => {
-    const sidecar = { image: "side:1", containerName: "side", command: ["run"], args: ["-v"] };
+  it("puts a sidecar behind the main container, with the original's hash [D4]", () => {
+    const half = { memory: "1Gi", cpu: "500m" };
+    const options = [
+      "loggingEnabled=true",
+      ...["dataCenter", "environment", "application", "instance", "logFiles"].map((name) => `${name}=${name}`),
+    ];
+    const sidecar = {
+      image: "universalforwarder-sidekick:next",
+      containerName: "forwarder",
+      command: ["/bin/sidekick"],
+      imagePullPolicy: "Always",
+      securityContext: { runAsUser: 506 },
+      volumeMounts: [{ name: "logstore", mountPath: "/logstore" }],
+      env: [{ name: "SAMPLE_ENV", value: "SAMPLE_VALUE" }],
+      resources: { requests: half, limits: half },
+      args: options.map((option) => `-${option}`),
+    };
+    const image = "apache/druid:0.22.1";
+    const cluster = { ...druid, spec: { ...plainSpec, image, additionalContainer: [sidecar] } } as Druid;
+    const made = workload(cluster, broker(plainBroker), group, labels(), "blah");
+    expect(made.spec.template.spec!.containers.map(({ name }) => name)).toEqual([group, "forwarder"]);
+    expect(hashOf(made)).toBe("Q+HvxwhK3mmgnAm97GEQpeWbDv0=");
+  });
+
+  it("puts an init container apart [D4]", () => {
     const init = { image: "init:1", containerName: "first", command: ["prepare"], runAsInit: true };
-    const cluster = { ...druid, spec: { ...druid.spec, additionalContainer: [init] } };
-    const pod = workload(cluster, broker({ additionalContainer: [sidecar] }), group, labels(), "blah").spec.template
-      .spec!;
-    expect(pod.containers.map(({ name }) => name)).toEqual([group, "side"]);
-    expect(pod.containers[1]).toEqual({ image: "side:1", name: "side", command: ["run"], args: ["-v"] });
-    expect(pod.initContainers).toEqual([{ image: "init:1", name: "first", command: ["prepare"] }]);
+    const made = workload(druid, broker({ additionalContainer: [init] }), group, labels(), "blah");
+    expect(made.spec.template.spec!.containers).toHaveLength(1);
+    expect(made.spec.template.spec!.initContainers).toEqual([{ image: "init:1", name: "first", command: ["prepare"] }]);
   });
 
   it("renders ConfigMaps, budget and Services with their hashes [D5]", () => {
@@ -76,6 +102,7 @@ describe.runIf(hasFixtures)(`expected objects of druid-operator${WITHOUT}`, () =
     expectSame(others(druid, broker(), group, labels())[0]!, "broker-pod-disruption-budget.yaml");
     const [headless, balanced] = services(druid, broker(), group, labels());
     expectSame(headless!, "broker-headless-service.yaml");
+    expect(hashOf(balanced!)).toBe("vQE/6DfWCQnWFVvW3KxfOLBfdlA=");
     expect(balanced).toMatchObject({
       metadata: {
         annotations: { "service.beta.kubernetes.io/aws-load-balancer-internal": "0.0.0.0/0" },

@@ -115,10 +115,7 @@ export function workload(druid: Druid, node: DruidNode, group: string, labels: L
   const meta = { name: group, namespace: metadata.namespace, labels, annotations };
   if (node.kind === "Deployment") {
     const { maxSurge, maxUnavailable } = node;
-    const isSet = maxSurge !== undefined || maxUnavailable !== undefined;
-    const strategy = isSet
-      ? { type: "RollingUpdate" as const, rollingUpdate: { maxSurge, maxUnavailable } }
-      : undefined;
+    const strategy = { type: "RollingUpdate" as const, rollingUpdate: { maxSurge, maxUnavailable } };
     return { apiVersion: "apps/v1", kind: "Deployment", metadata: meta, spec: { ...common, strategy } };
   }
   const templates = [...(spec.volumeClaimTemplates ?? []), ...(node.volumeClaimTemplates ?? [])];
