@@ -10,6 +10,7 @@ import type { Druid, NodeGroupStatus } from "../druid.js";
 import type { GoJson } from "../rendering/go-json.js";
 import { GROUP_LABEL } from "../rendering/naming.js";
 import {
+  asApplied,
   type Child,
   HASH_ANNOTATION,
   type NodeGroup,
@@ -304,7 +305,7 @@ export class ClusterPass {
       return live;
     }
     try {
-      const applied = await this.#ctx.apply(KINDS[child.kind]!, withoutEmptyStrategy(child) as never, { yields });
+      const applied = await this.#ctx.apply(KINDS[child.kind]!, asApplied(child) as never, { yields });
       if (!live) this.created.push(name);
       else if (applied.metadata.resourceVersion !== live.metadata.resourceVersion) {
         if (!isSameHash) this.updated.push(name);
@@ -398,12 +399,6 @@ function imageOf(
   workload: { readonly spec?: Pick<WorkloadChild["spec"], "template"> } | undefined,
 ): string | undefined {
   return workload?.spec?.template.spec?.containers[0]?.image;
-}
-
-/** druid-operator writes a strategy that says nothing, which a server fills in: applied, it would be owned, and never be as stated. */
-function withoutEmptyStrategy(child: Child): Child {
-  const { strategy, ...spec } = (child.spec ?? {}) as WorkloadChild["spec"];
-  return strategy && Object.keys(strategy.rollingUpdate ?? {}).length === 0 ? { ...child, spec } : child;
 }
 
 function withoutSizes(value: unknown): unknown {

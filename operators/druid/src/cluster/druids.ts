@@ -21,6 +21,7 @@ import { type ClusterFindings, conditionsOf, statusOf } from "./cluster-status.j
 import type { DruidQuestions } from "./druid-questions.js";
 import { isFailing, isReady } from "./rollout.js";
 import { type ClusterSettings, settingsOf } from "./settings.js";
+import { StatusPace } from "./status-pace.js";
 import { notices, type Problem, validate } from "./validation.js";
 import { DELETE_LABEL, DELETED_AT_LABEL, orphanActions } from "./volumes.js";
 
@@ -46,6 +47,7 @@ const indexes = { [CLUSTER_INDEX]: byCluster };
 export function druids(options: DruidsOptions): Controller<Druid> {
   const go = new GoJson();
   const forced = new ForcedDeletes(options.clock);
+  const pace = new StatusPace(options.clock);
   const { settings, clock, questions } = options;
   const ownChildren = Object.values(CHILD_KINDS).map((kind) => scoped(kind, { indexes }));
   return controller(Druid, {
@@ -92,6 +94,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
     },
     async deleting(druid, ctx) {
       questions.forget(`${druid.metadata.namespace}/${druid.metadata.name}`);
+      pace.forget(druid.metadata.uid);
       if (!druid.metadata.finalizers?.includes(FINALIZER)) return;
       if (!druid.spec.disablePVCDeletionFinalizer) {
         const { children, claims } = await readCluster(druid, ctx);

@@ -3,7 +3,7 @@ import { isForbidden, isInvalid } from "setpoint/client";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { Druid } from "../druid.js";
 import { CLUSTER_LABEL } from "../rendering/naming.js";
-import { type Child, childrenOf, render } from "../rendering/render.js";
+import { asApplied, type Child, childrenOf, render } from "../rendering/render.js";
 import { type ChangePlan, type NextChild, planChange } from "./change-plan.js";
 import { CHILD_KINDS, KINDS } from "./cluster-pass.js";
 import { withLiveSelector } from "./rollout.js";
@@ -43,7 +43,7 @@ export async function planOnServer(client: Client, wanted: Druid, defaults: Clus
 async function tried(trial: Client, child: Child, old: Child): Promise<NextChild> {
   const wanted = "replicas" in (child.spec ?? {}) ? withLiveSelector(child as never, old as never) : child;
   try {
-    const applied = await trial.apply(KINDS[child.kind]!, wanted as never, { force: true });
+    const applied = await trial.apply(KINDS[child.kind]!, asApplied(wanted) as never, { force: true });
     return { child: applied as Child, isWhole: true };
   } catch (error) {
     if (!isInvalid(error) && !isForbidden(error)) throw error;

@@ -55,7 +55,7 @@ export function render(
   go: GoJson = new GoJson(),
 ): RenderedCluster {
   const { name } = druid.metadata;
-  const hashed = <T extends Child>(child: T): T => asStored(withHash(plain(child), ownerOf(druid), go));
+  const hashed = <T extends Child>(child: T): T => withoutEmptyLists(withHash(plain(child), ownerOf(druid), go));
   const common = plain(configMap(druid, commonConfigName(name), clusterLabels(name), commonConfig(druid, extra)));
   const groups = Object.keys(druid.spec.nodes)
     .sort()
@@ -180,14 +180,26 @@ export function others(druid: Druid, node: DruidNode, group: string, labels: Lab
   return children;
 }
 
-/** As a server keeps it: without empty lists, and with the defaults of what is owned as a whole. Hashes do not see either. */
-function asStored<T>(value: T): T {
-  const text = JSON.stringify(value, (key, each) => {
-    if (Array.isArray(each) && each.length === 0) return undefined;
-    if (key === "fieldRef") return { apiVersion: "v1", ...each };
-    return key === "resourceFieldRef" ? { divisor: "0", ...each } : each;
+/** Without empty lists, as Go writes it; hashes do not see them. */
+function withoutEmptyLists<T>(value: T): T {
+  return reshaped(value, (_key, each) => (Array.isArray(each) && each.length === 0 ? undefined : each));
+}
+
+/**
+ * As a server keeps it: with the defaults of what is owned as a whole, and without a strategy that says nothing, which would
+ * be owned and never be as stated.
+ */
+export function asApplied<T extends Child>(child: T): T {
+  return reshaped(child, (key, each) => {
+    if (key === "fieldRef") return { apiVersion: "v1", ...(each as object) };
+    if (key === "strategy" && Object.keys((each as { rollingUpdate?: object }).rollingUpdate ?? {}).length === 0)
+      return undefined;
+    return key === "resourceFieldRef" ? { divisor: "0", ...(each as object) } : each;
   });
-  return JSON.parse(text) as T;
+}
+
+function reshaped<T>(value: T, change: (key: string, each: unknown) => unknown): T {
+  return JSON.parse(JSON.stringify(value, change)) as T;
 }
 
 /** Without fields that are undefined: what is sent, compared and hashed is one thing. */
