@@ -3,10 +3,6 @@ import { defineErrors } from "setpoint/errors";
 
 /** Every error code of the package `@setpoint/agents`. */
 export const agentsErrors = defineErrors({
-  AGENTS_API_CLOSED: {
-    summary: "The address of the REST API is open to others, and nobody could be asked who they are.",
-    cure: "Listen on a loopback address, or run in a cluster whose API server reviews tokens.",
-  },
   AGENTS_DATABASE_FAILED: {
     summary: "The database refused a statement or could not be reached.",
     cure: "Look at the cause in the log; the operator tries again by itself.",

@@ -129,6 +129,8 @@ export async function startApi(
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   };
   const server = createServer((request, response) => void respond(request, response));
+  // The process ends with its manager, whoever is still connected here.
+  server.on("connection", (socket) => socket.unref()).unref();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
   const address = server.address() as { readonly port: number };
   return {

@@ -22,6 +22,7 @@ export class PostgresDatabase implements SqlDatabase {
     const pool = new pg.Pool({
       connectionString: url,
       max: CONNECTIONS,
+      allowExitOnIdle: true,
       connectionTimeoutMillis: STATEMENT_LIMIT_MS,
       statement_timeout: STATEMENT_LIMIT_MS,
       query_timeout: STATEMENT_LIMIT_MS,

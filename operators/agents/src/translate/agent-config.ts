@@ -1,5 +1,5 @@
 import { ConfigMap } from "setpoint/kinds/v1";
-import { AgentsError, invalidSpec, referenceMissing } from "../errors.js";
+import { invalidSpec, referenceMissing } from "../errors.js";
 import { Agent, type AgentTool } from "../kinds/agent.js";
 import { goDurationMs } from "./go-duration.js";
 import { goMap, type JsonFields, nonEmpty } from "./go-json.js";
@@ -51,41 +51,57 @@ async function toolAgent(
   return required(objects, Agent, name, reference.namespace || namespace);
 }
 
+/** What the parts of an agent's configuration have in common, and what they add to. */
+interface Build extends AgentConfig {
+  readonly objects: Objects;
+  readonly agent: Agent;
+  readonly namespace: string;
+  readonly settings: TranslateSettings;
+  readonly secretHashes: Uint8Array[];
+  readonly tools: Readonly<Record<"http" | "sse" | "agents", JsonFields[]>>;
+}
+
 export async function translateConfig(
   objects: Objects,
   agent: Agent,
   settings: TranslateSettings,
 ): Promise<AgentConfig> {
   const { spec } = agent;
-  const additions = noAdditions();
-  if (spec.type === "BYO") {
-    return {
-      config: { model: null, description: spec.description ?? "", instruction: "" },
-      additions,
-      secretHashes: [],
-    };
-  }
-  const declarative = spec.declarative!;
+  const config: JsonFields = { model: null, description: spec.description ?? "", instruction: "" };
   const namespace = agent.metadata.namespace!;
-  const model = await agentModel(objects, agent, declarative.modelConfig ?? "");
-  mergeAdditions(additions, model.additions);
-  const secretHashes: Uint8Array[] = [model.secretHash];
+  const tools = { http: [], sse: [], agents: [] };
+  const build: Build = {
+    objects,
+    agent,
+    namespace,
+    settings,
+    config,
+    tools,
+    additions: noAdditions(),
+    secretHashes: [],
+  };
+  return spec.type === "BYO" ? build : { ...build, config: await declarativeConfig(build) };
+}
+
+async function declarativeConfig(build: Build): Promise<JsonFields> {
+  const { objects, agent, namespace, tools } = build;
+  const { spec } = agent;
+  const declarative = spec.declarative!;
+  const model = await agentModel(build, declarative.modelConfig ?? "", true);
   const instruction = await systemMessage(objects, agent);
-  const context = declarative.context && (await contextFields(objects, agent, model, additions, secretHashes));
-  const memory = declarative.memory && (await memoryFields(objects, agent, additions, secretHashes));
-  const tools: Tools = { http: [], sse: [], agents: [] };
+  const context = declarative.context && (await contextFields(build, model));
+  const memory = declarative.memory && (await memoryFields(build));
   for (const tool of declarative.tools ?? []) {
     const headers = await resolveHeaders(objects, tool.headersFrom, namespace);
-    if (tool.mcpServer)
-      await addServerTool(objects, tool, headers, namespace, settings, tools, additions, secretHashes);
-    else if (tool.agent) tools.agents.push(await agentToolFields(objects, tool, headers, agent, settings));
+    if (tool.mcpServer) await addServerTool(build, tool.mcpServer, headers);
+    else if (tool.agent) tools.agents.push(await agentToolFields(build, tool, headers));
     else throw invalidSpec("tool must have a provider or tool server");
   }
   const toolNames = [...tools.http, ...tools.sse].flatMap((tool) => (tool.tools ?? []) as readonly string[]);
   const network = spec.sandbox?.network;
-  const config: JsonFields = {
+  return {
+    ...build.config,
     model: model.fields,
-    description: spec.description ?? "",
     instruction: await renderedMessage(objects, agent, instruction, toolNames),
     http_tools: nonEmpty(tools.http),
     sse_tools: nonEmpty(tools.sse),
@@ -97,35 +113,26 @@ export async function translateConfig(
     context_config: context,
     share_tools: declarative.shareTools || undefined,
   };
-  return { config, additions, secretHashes };
 }
 
-/** Models of Foundry are for the Go runtime alone. */
-async function agentModel(objects: Objects, agent: Agent, name: string): Promise<TranslatedModel> {
-  const model = await translateModel(objects, agent.metadata.namespace!, name);
-  if (model.provider === "Foundry" && agent.spec.declarative?.runtime !== "go") {
+/** A model that the agent uses. Models of Foundry are for the Go runtime alone. */
+async function agentModel(build: Build, name: string, isHashed: boolean): Promise<TranslatedModel> {
+  const model = await translateModel(build.objects, build.namespace, name);
+  if (model.provider === "Foundry" && build.agent.spec.declarative?.runtime !== "go") {
     throw invalidSpec('the Foundry model provider requires declarative runtime "go"');
   }
+  mergeAdditions(build.additions, model.additions);
+  if (isHashed) build.secretHashes.push(model.secretHash);
   return model;
 }
 
-async function contextFields(
-  objects: Objects,
-  agent: Agent,
-  model: TranslatedModel,
-  additions: PodAdditions,
-  secretHashes: Uint8Array[],
-): Promise<JsonFields> {
-  const { context, modelConfig } = agent.spec.declarative!;
+async function contextFields(build: Build, model: TranslatedModel): Promise<JsonFields> {
+  const { context, modelConfig } = build.agent.spec.declarative!;
   const compaction = context?.compaction;
   if (!compaction) return {};
   const { summarizer } = compaction;
-  let summarizerModel = summarizer && model;
-  if (summarizer?.modelConfig && summarizer.modelConfig !== modelConfig) {
-    summarizerModel = await agentModel(objects, agent, summarizer.modelConfig);
-    mergeAdditions(additions, summarizerModel.additions);
-    secretHashes.push(summarizerModel.secretHash);
-  }
+  const other = summarizer?.modelConfig !== modelConfig ? summarizer?.modelConfig : undefined;
+  const summarizerModel = other ? await agentModel(build, other, true) : summarizer && model;
   return {
     compaction: {
       compaction_interval: compaction.compactionInterval,
@@ -138,36 +145,19 @@ async function contextFields(
   };
 }
 
-async function memoryFields(
-  objects: Objects,
-  agent: Agent,
-  additions: PodAdditions,
-  secretHashes: Uint8Array[],
-): Promise<JsonFields> {
-  const { memory, modelConfig } = agent.spec.declarative!;
-  const model = await agentModel(objects, agent, memory!.modelConfig);
-  mergeAdditions(additions, model.additions);
-  if (memory!.modelConfig !== modelConfig) secretHashes.push(model.secretHash);
+async function memoryFields(build: Build): Promise<JsonFields> {
+  const { memory, modelConfig } = build.agent.spec.declarative!;
+  const model = await agentModel(build, memory!.modelConfig, memory!.modelConfig !== modelConfig);
   return { ttl_days: memory!.ttlDays || undefined, embedding: embeddingFields(model) };
 }
 
-interface Tools {
-  readonly http: JsonFields[];
-  readonly sse: JsonFields[];
-  readonly agents: JsonFields[];
-}
+type Headers = Readonly<Record<string, string>>;
 
 async function addServerTool(
-  objects: Objects,
-  tool: AgentTool,
-  agentHeaders: Readonly<Record<string, string>>,
-  namespace: string,
-  settings: TranslateSettings,
-  tools: Tools,
-  additions: PodAdditions,
-  secretHashes: Uint8Array[],
+  { objects, namespace, settings, tools, additions, secretHashes }: Build,
+  reference: NonNullable<AgentTool["mcpServer"]>,
+  agentHeaders: Headers,
 ): Promise<void> {
-  const reference = tool.mcpServer!;
   const server = await findToolServer(objects, reference, namespace);
   const { proxyUrl } = settings;
   const isRemote = toolServerKind(reference) === "RemoteMCPServer";
@@ -176,7 +166,7 @@ async function addServerTool(
   const plain = isRemote && settings.plaintextEgress ? plaintextUrl(server) : server.url;
   const target = usesProxy ? throughProxy(server.url, proxyUrl, headers) : { url: plain, headers };
   const isSse = server.protocol === "SSE";
-  const fields: JsonFields = {
+  (isSse ? tools.sse : tools.http).push({
     params: {
       url: target.url,
       headers: goMap(target.headers),
@@ -188,8 +178,7 @@ async function addServerTool(
     tools: nonEmpty(reference.toolNames),
     allowed_headers: nonEmpty(reference.allowedHeaders),
     require_approval: nonEmpty(reference.requireApproval),
-  };
-  (isSse ? tools.sse : tools.http).push(fields);
+  });
   mountCa(additions, server.tls);
   secretHashes.push(decodeHash(server.secretHash));
 }
@@ -201,19 +190,11 @@ function seconds(duration: string | undefined, field: string): number | undefine
   return durationMs / 1_000;
 }
 
-async function agentToolFields(
-  objects: Objects,
-  tool: AgentTool,
-  headers: Readonly<Record<string, string>>,
-  agent: Agent,
-  { proxyUrl }: TranslateSettings,
-): Promise<JsonFields> {
-  const other = await toolAgent(objects, tool.agent!, agent.metadata.namespace!);
-  if (agentKey(other) === agentKey(agent)) {
-    throw invalidSpec(`agent tool cannot be used to reference itself, ${agentKey(agent)}`);
-  }
+async function agentToolFields(build: Build, tool: AgentTool, headers: Headers): Promise<JsonFields> {
+  const { objects, namespace, settings } = build;
+  const other = await toolAgent(objects, tool.agent!, namespace);
   const url = `http://${other.metadata.name}.${other.metadata.namespace}:8080`;
-  const target = proxyUrl === undefined ? { url, headers } : throughProxy(url, proxyUrl, headers);
+  const target = settings.proxyUrl === undefined ? { url, headers } : throughProxy(url, settings.proxyUrl, headers);
   return {
     name: pythonIdentifier(agentKey(other)),
     url: target.url,
@@ -263,6 +244,3 @@ async function renderedMessage(
   };
   return executeTemplate(message, data, { include });
 }
-
-export const isReferenceError = (error: unknown): error is AgentsError =>
-  error instanceof AgentsError && error.code === "AGENTS_REFERENCE_MISSING";
