@@ -20,6 +20,10 @@ export interface ApiRequest {
   readonly user?: UserInfo;
   /** What the caller would have this connection speak from now on (`Upgrade`); undefined where that cannot be done. */
   readonly upgrade?: string;
+  /** Whose limits count for the request; undefined for those without any. */
+  readonly flow?: string;
+  /** Of a request whose work takes long: resolves when it may go on, once others had their turn. */
+  readonly pause?: () => Promise<void>;
   /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */
   readonly isInProcess: boolean;
   /** Aborted when the caller goes away or the server stops. May serve several requests: take listeners off again. */

@@ -145,6 +145,12 @@ describe.each([
     expect((await get(transport, "/")).status).toBe(200);
   });
 
+  it("takes heads of many kilobytes, as the real server does", async () => {
+    await using server = await serve(async ({ query }) => ok(String(query.get("x")?.length)));
+    await using transport = transportTo(server);
+    expect(await text(await get(transport, `/?x=${"y".repeat(60_000)}`))).toBe("60000");
+  });
+
   it("answers what a handler throws, and goes on", async () => {
     await using server = await serve(async ({ path }) => {
       if (path === "/teapot") throw new StatusError(418, "Teapot", "short and stout");

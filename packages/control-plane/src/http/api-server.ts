@@ -18,7 +18,7 @@ import { answerError } from "../registry/negotiation/answer.js";
 import { type NodeResponse, writeResponse } from "../websocket/response-writer.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
-import { HEAVY_BYTES, HeavyLane } from "./heavy-lane.js";
+import { HeavyLane, isHeavy } from "./heavy-lane.js";
 import { CLIENT_GONE, hasBody, isHttp2, type NodeRequest, readBody } from "./incoming-body.js";
 import { PlainConnection } from "./plain-connection.js";
 import type { PlainRequest } from "./plain-request.js";
@@ -68,7 +68,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #server: Http2SecureServer;
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Map<ServerHttp2Session, SessionState>();
-  readonly #heavy = new HeavyLane();
+  readonly #heavy: HeavyLane;
   readonly #turn = new Turn();
   /** Those whose requests are all plain so far. */
   readonly #plain = new Set<PlainConnection>();
@@ -87,6 +87,7 @@ export class ApiServer implements AsyncDisposable {
   private constructor(options: ApiServerOptions) {
     this.#options = options;
     this.#socketClock = options.socketClock ?? systemClock;
+    this.#heavy = new HeavyLane(this.#socketClock);
     this.#server = createSecureServer({
       allowHTTP1: true,
       cert: options.certificate,
@@ -100,6 +101,8 @@ export class ApiServer implements AsyncDisposable {
     } as Parameters<typeof createSecureServer>[0]);
     // Node's own timeouts do not cover such a server in all of its versions: see #closeIdle and readBody.
     Object.assign(this.#server, { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 });
+    // Those of HTTP/1.1 are read by Node's other server, which looks here.
+    Object.assign(this.#server, { maxHeaderSize: MAX_HEADER_BYTES });
     const [toNode] = this.#server.listeners("secureConnection");
     this.#server.removeAllListeners("secureConnection");
     this.#server.on("secureConnection", (socket: TLSSocket) => {
@@ -176,6 +179,7 @@ export class ApiServer implements AsyncDisposable {
     if (this.#isStopping) return;
     this.#isStopping = true;
     this.#idleTimer?.[Symbol.dispose]();
+    this.#heavy[Symbol.dispose]();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const grace = new AbortController();
     const patience = this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {});
@@ -268,17 +272,25 @@ export class ApiServer implements AsyncDisposable {
       const permit = gate?.enter(head);
       if (permit !== undefined) letIn(permit);
       const encoding = headers["content-encoding"];
-      if (encoding === undefined) return await this.#handle(head, body, permit);
+      if (encoding === undefined) return await this.#handle(head, target, body, permit);
       if (permit !== undefined) gate!.authorize(head, permit);
-      return await this.#handle(head, await decodedBody(body, encoding.toString()), permit);
+      return await this.#handle(head, target, await decodedBody(body, encoding.toString()), permit);
     } catch (error) {
       return this.#refusal(error, head);
     }
   }
 
-  async #handle(head: RequestHead, body: Uint8Array, permit: Permit | undefined): Promise<ApiResponse> {
-    if (body.byteLength >= HEAVY_BYTES) await this.#heavy.turn();
-    const response = await this.#options.handler({ ...head, body, ...(permit && { user: permit.user }) });
+  async #handle(head: RequestHead, target: string, body: Uint8Array, permit: Permit | undefined): Promise<ApiResponse> {
+    const known = permit && { user: permit.user, ...(permit.flow !== undefined && { flow: permit.flow }) };
+    const flow = permit?.flow ?? "";
+    let pause: (() => Promise<void>) | undefined;
+    if (isHeavy(target.length, body)) {
+      pause = () => this.#heavy.turn(flow);
+      await pause();
+    } else {
+      this.#heavy.noteLight(flow);
+    }
+    const response = await this.#options.handler({ ...head, body, ...known, ...(pause && { pause }) });
     if (permit !== undefined) {
       if (isLongRunning(head, response)) permit.release();
       else if (response.body instanceof Uint8Array) permit.charge(response.body.byteLength);
@@ -342,6 +354,7 @@ export class ApiServer implements AsyncDisposable {
       if (!isHttp2(request) && request.httpVersionMajor !== 1) throw unsupportedVersion();
       const headers = headersOf(request.rawHeaders);
       const certificate = this.#certificates.of(request, headers.authorization !== undefined);
+      const target = request.url ?? "/";
       head = {
         ...parseTarget(request.method ?? "GET", request.url ?? "/"),
         headers,
@@ -353,12 +366,12 @@ export class ApiServer implements AsyncDisposable {
       const { gate, clock } = this.#options;
       const permit = gate?.enter(head);
       if (permit !== undefined) letIn(permit);
-      if (!hasBody(request, headers)) return await this.#handle(head, NO_BODY, permit);
+      if (!hasBody(request, headers)) return await this.#handle(head, target, NO_BODY, permit);
       if (permit !== undefined) gate!.authorize(head, permit);
       const sent = await readBody(request, headers, clock, (bytes) => permit?.reserve(bytes));
       const encoding = headers["content-encoding"];
       const body = encoding === undefined ? sent : await decodedBody(sent, encoding.toString());
-      return await this.#handle(head, body, permit);
+      return await this.#handle(head, target, body, permit);
     } catch (error) {
       const answer = this.#refusal(error, head);
       if (!request.complete) leaveUnread(request, response);

@@ -48,12 +48,19 @@ export class Permit {
   readonly #limits: FlowLimits;
   /** Undefined for a user without limits, and after the release. */
   #flow: Flow | undefined;
+  readonly #name: string | undefined;
   #bytes = 0;
 
   constructor(user: UserInfo, limits: FlowLimits, flow: Flow | undefined) {
     this.user = user;
     this.#limits = limits;
     this.#flow = flow;
+    this.#name = flow?.name;
+  }
+
+  /** The name of its flow; undefined for a user without limits. */
+  get flow(): string | undefined {
+    return this.#name;
   }
 
   /** Reserves room for a part of the body. Throws 429. */

@@ -7,7 +7,7 @@ import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } 
 import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
 import { hasTable } from "../builtin/table/table-form.js";
 import type { ResourceDefinition } from "../kinds/resource-definition.js";
-import { withLargeYamlRead } from "./body/request-document.js";
+import { answerLarge, isLargeBody } from "./body/large-body.js";
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type ReadCall, type ReadEndpoint, type ReadEnvironment } from "./endpoint.js";
 import { answerHealth } from "./health.js";
@@ -150,9 +150,10 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     const chosen = (side: WriteSide): ReadEndpoint => {
       const endpoint = choose(side);
       return (call) => {
-        const request = withLargeYamlRead(call.request, side.yaml);
         const read = (request: ReadCall["request"]) => endpoint({ ...call, request, environment: side.environment });
-        return request instanceof Promise ? request.then(read) : read(request);
+        return side.bodies && isLargeBody(call.request)
+          ? answerLarge(call, side, side.bodies, read)
+          : read(call.request);
       };
     };
     const side = options.writeSide();

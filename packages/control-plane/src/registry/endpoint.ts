@@ -7,7 +7,7 @@ import type { ResourceDefinition, Subresource } from "../kinds/resource-definiti
 import type { Storage } from "../storage/storage.js";
 import type { YamlRequest } from "./body/request-document.js";
 import type { Representation } from "./negotiation/accept.js";
-import type { WriteEnvironment } from "./write/write-request.js";
+import type { Proposal, WriteEnvironment } from "./write/write-request.js";
 
 /** What a read may use of the control plane. */
 export interface ReadEnvironment {
@@ -24,7 +24,7 @@ export interface RegistryEnvironment extends ReadEnvironment, WriteEnvironment {
 /** One authorized request for a resource, on its way through the registry, that writes nothing. */
 export interface ReadCall {
   readonly environment: ReadEnvironment;
-  readonly request: ApiRequest & Pick<YamlRequest, "yaml">;
+  readonly request: ApiRequest & Pick<YamlRequest, "yaml"> & { readonly proposal?: Proposal };
   readonly user: UserInfo;
   readonly definition: ResourceDefinition;
   /** Empty for cluster-scoped resources and for all namespaces. */

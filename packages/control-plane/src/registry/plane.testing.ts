@@ -28,6 +28,8 @@ export interface TestRequest {
 
 export interface TestPlaneOptions {
   readonly admission?: (storage: MemoryStorage) => readonly AdmissionPlugin[];
+  /** Whether threads look at large bodies. Defaults to true. */
+  readonly hasBodyThreads?: boolean;
   /** What the caller may do; everything by default. */
   readonly allows?: (attributes: AccessAttributes) => boolean;
 }
@@ -57,6 +59,7 @@ export class TestPlane implements AsyncDisposable {
       random: seededRandom(1),
       facts: await loadFacts(),
       log: (message, error) => void logged.push(`${message}: ${String(error)}`),
+      ...(options.hasBodyThreads !== undefined && { hasBodyThreads: options.hasBodyThreads }),
       writeParts: () => ({ ...upperLayers, admission: options.admission?.(storage) ?? [] }),
       authenticate: async () => ({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
       authorizer: {

@@ -19,6 +19,8 @@ export interface RegistryOptions extends Pick<ApiHandlerOptions, "authenticate" 
   readonly log?: LoopLog;
   /** Whether orphans are removed, namespaces emptied and volumes protected. Defaults to true. */
   readonly controllers?: boolean;
+  /** Whether threads look at large bodies. Defaults to true. */
+  readonly hasBodyThreads?: boolean;
   /** Asked once, when the side of writes is made. */
   readonly writeParts: () => WriteParts | Promise<WriteParts>;
 }
@@ -64,9 +66,9 @@ export class Registry implements AsyncDisposable {
   }
 
   async #load(): Promise<WriteSide> {
-    const { writeParts, log = () => {}, controllers = true } = this.#options;
+    const { writeParts, log = () => {}, controllers = true, hasBodyThreads = true } = this.#options;
     const [{ WriteSide }, parts] = await Promise.all([import("./write-side.js"), writeParts()]);
-    this.#writeSide = new WriteSide({ parts, environment: this.environment, log, controllers });
+    this.#writeSide = new WriteSide({ parts, environment: this.environment, log, controllers, hasBodyThreads });
     return this.#writeSide;
   }
 }

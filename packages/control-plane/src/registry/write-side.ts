@@ -5,7 +5,7 @@ import type { Change } from "../storage/storage.js";
 import { API_SERVICE_STORAGE } from "./api-services/api-service.js";
 import { ApiServiceRegistration } from "./api-services/api-service-registration.js";
 import { apiServiceStrategy } from "./api-services/api-service-strategy.js";
-import { YamlThread } from "./body/yaml-thread.js";
+import { BodyThreads } from "./body/body-threads.js";
 import { type ConversionMaker, CrdInstaller } from "./crd/crd-installer.js";
 import { crdStrategy } from "./crd/crd-strategy.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
@@ -47,6 +47,8 @@ export interface WriteSideOptions {
   readonly log: LoopLog;
   /** Whether orphans are removed, namespaces emptied and volumes protected. */
   readonly controllers: boolean;
+  /** Whether threads look at large bodies. */
+  readonly hasBodyThreads: boolean;
 }
 
 const GENERIC: Readonly<Record<Verb, Endpoint>> = {
@@ -67,19 +69,19 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
 export class WriteSide implements AsyncDisposable {
   readonly environment: RegistryEnvironment;
   readonly builtIn: BuiltInWriting;
-  /** Reads what is large and not JSON. */
-  readonly yaml: YamlThread;
+  /** Look at what is large. Undefined where this runs in such a thread itself. */
+  readonly bodies: BodyThreads | undefined;
   readonly #endpoints: ReadonlyMap<string, Endpoint>;
   readonly #crds: CrdInstaller;
   readonly #loops: readonly AsyncDisposable[];
   readonly #feed: Disposable;
   readonly #parts: WriteParts;
 
-  constructor({ environment, parts, log, controllers }: WriteSideOptions) {
+  constructor({ environment, parts, log, controllers, hasBodyThreads }: WriteSideOptions) {
     const { storage, catalog, facts } = environment;
     const { admission, conversion, endpoints, strategies = {} } = parts;
     this.#parts = parts;
-    this.yaml = new YamlThread();
+    this.bodies = hasBodyThreads ? new BodyThreads() : undefined;
     this.environment = { ...environment, admission };
     this.#endpoints = new Map([...SUBRESOURCE_ENDPOINTS, ...(endpoints ?? [])]);
     this.#crds = new CrdInstaller(storage, catalog, facts, conversion ?? (() => undefined));
@@ -108,6 +110,11 @@ export class WriteSide implements AsyncDisposable {
     return this.#endpoints.get(id);
   }
 
+  /** Whether the endpoint is one that the rest of the control plane has added. */
+  isAdded(id: string): boolean {
+    return this.#parts.endpoints?.has(id) === true;
+  }
+
   generic(verb: Verb): Endpoint {
     return GENERIC[verb];
   }
@@ -115,7 +122,7 @@ export class WriteSide implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#feed[Symbol.dispose]();
     this.#crds[Symbol.dispose]();
-    await Promise.all([this.yaml, ...this.#loops].map((part) => part[Symbol.asyncDispose]()));
+    await Promise.all([this.bodies, ...this.#loops].map((part) => part?.[Symbol.asyncDispose]()));
     this.#parts[Symbol.dispose]?.();
   }
 }

@@ -77,7 +77,7 @@ export class ApiServiceRegistration implements AsyncDisposable {
       spec: { group, version, ...CUSTOM_PRIORITIES },
     };
     try {
-      await create(this.#environment, request, object as never);
+      await create(this.#environment, request, () => object as never);
     } catch (error) {
       if (!(error instanceof StatusError && error.status.code === 409)) throw error;
     }

@@ -9,7 +9,6 @@ import { duplicateKeys, isPlainText } from "../../schema/json-text.js";
 import { mediaTypesOf } from "../negotiation/accept.js";
 import { duplicateField, duplicateLines, type FieldFinding } from "./field-findings.js";
 import { readYamlText, type YamlReading } from "./yaml-text.js";
-import type { YamlThread } from "./yaml-thread.js";
 
 /** A request body as data. */
 export interface RequestDocument {
@@ -51,7 +50,7 @@ export function readObject(
   if (isObject(value)) {
     // A custom resource says what it is; a built-in one may leave it to the path.
     if (!expected.isBuiltIn && !value.kind) {
-      throw refuse(`Object 'Kind' is missing in '${decodeText(request.body)}'`);
+      throw refuse(`Object 'Kind' is missing in '${textOf(request.body)}'`);
     }
     return { object: value, duplicates };
   }
@@ -71,14 +70,14 @@ export function readDocument(
   refuse: (why: string) => StatusError,
 ): RequestDocument {
   const refuseJson = (why: string): StatusError => refuse(`couldn't get version/kind; json parse error: ${why}`);
-  if (!isYaml) return readJson(decodeText(request.body), refuseJson);
+  if (!isYaml) return readJson(textOf(request.body), refuseJson);
   const document = readYaml(request, refuse);
   checkDepth(document.value, refuseJson);
   return document;
 }
 
 /** Bytes that are no UTF-8 become replacement characters, as in Go. */
-function decodeText(body: Uint8Array): string {
+export function textOf(body: Uint8Array): string {
   try {
     return utf8.decode(body);
   } catch {
@@ -110,7 +109,7 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
 /** JSON is YAML, and parsed much faster; only what names a key twice has to be looked at line by line. */
 function readYaml({ body, yaml }: YamlRequest, refuse: (why: string) => StatusError): RequestDocument {
   if (yaml === undefined) {
-    const text = decodeText(body);
+    const text = textOf(body);
     const json = plainJson(text);
     return json === undefined ? documentOf(readYamlText(text), refuse) : { value: json, duplicates: [] };
   }
@@ -123,7 +122,7 @@ function documentOf(reading: YamlReading, refuse: (why: string) => StatusError):
 }
 
 /** The value of a text that is JSON and names no key twice. */
-function plainJson(text: string): Json | undefined {
+export function plainJson(text: string): Json | undefined {
   const value = parsedJson(text);
   return value !== undefined && duplicateKeys(text, value).length === 0 ? value : undefined;
 }
@@ -134,20 +133,14 @@ export interface YamlRequest {
   readonly yaml?: YamlReading;
 }
 
-/** From here on reading YAML takes longer than the others' requests should wait. */
-const LARGE_YAML_BYTES = 32 * 1024;
+export function isYamlType(type: string): boolean {
+  return type === "application/yaml" || type === "application/apply-patch+yaml";
+}
 
-/** The request with its YAML read by a thread; the request itself where there is none, or little. */
-export function withLargeYamlRead<Request extends ApiRequest>(
-  request: Request,
-  thread: YamlThread,
-): Request | Promise<Request & YamlRequest> {
-  if (request.body.byteLength < LARGE_YAML_BYTES) return request;
-  const type = contentTypeOf(request);
-  if (type !== "application/yaml" && type !== "application/apply-patch+yaml") return request;
-  const text = decodeText(request.body);
-  if (plainJson(text) !== undefined) return request;
-  return thread.read(text).then((yaml) => ({ ...request, yaml }));
+/** What a body of YAML says; undefined where it is JSON, which needs no such reader. */
+export function largeYaml({ body }: YamlRequest): YamlReading | undefined {
+  const text = textOf(body);
+  return plainJson(text) === undefined ? readYamlText(text) : undefined;
 }
 
 export function jsonTypeOf(value: Json): string {

@@ -27,27 +27,39 @@ import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-re
 
 const NAME_ATTEMPTS = 8;
 
-/** Creates an object that was decoded, pruned and defaulted already. */
+/**
+ * Creates an object that was decoded, pruned and defaulted already: what `decode` returns, which is not called where a
+ * rehearsal has done all that.
+ */
 export async function create(
   environment: WriteEnvironment,
   request: WriteRequest,
-  object: KubeObject,
+  decode: () => KubeObject,
 ): Promise<ServedObject> {
-  const { definition } = request;
+  const { definition, proposal } = request;
+  const ready = proposal?.take(undefined);
+  const object = ready ?? decode();
   const attempts = object.metadata.generateName && !object.metadata.name ? NAME_ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
-    const named = withSystemFields(environment, request, withoutDuplicateOwners(object, request.warn));
-    const owned = tracked(environment, request, undefined, named);
+    if (request.pause) await request.pause();
+    const owned = ready ?? ownedBy(environment, request, object);
+    if (ready === undefined) proposal?.keep(undefined, owned);
     try {
       return await createOwned(environment, request, owned, { known: object });
     } catch (error) {
       if (!(error instanceof StorageConflict)) throw error;
     }
     const of = { group: definition.group, resource: definition.plural };
-    const { name } = named.metadata;
+    const { name } = owned.metadata;
     if (attempts === 1) throw alreadyExists(of, name);
     if (attempt === attempts) throw generateNameConflict(of, name);
   }
+}
+
+/** The new object with all that the server adds, fields' ownership included. */
+function ownedBy(environment: WriteEnvironment, request: WriteRequest, object: KubeObject): KubeObject {
+  const named = withSystemFields(environment, request, withoutDuplicateOwners(object, request.warn));
+  return tracked(environment, request, undefined, named);
 }
 
 export interface Creation {
@@ -69,6 +81,7 @@ export async function createOwned(
   const { definition, signal } = request;
   const admitted = await admit(environment, request, "CREATE", owned.metadata.name, owned, undefined);
   const prepared = await preparedForCreate(environment, request, admitted!, known);
+  if (request.pause) await request.pause();
   const key = storageKey(request.namespace, prepared.metadata.name);
   const taken = environment.storage.head(definition.storageId, key);
   if (taken !== undefined) throw new StorageConflict(definition.storageId, key, taken);
@@ -127,6 +140,7 @@ async function preparedForCreate(
   const { definition } = request;
   const { strategy, shape } = definition;
   const context = { nowMs: environment.clock.now(), subresource: "", user: request.user };
+  if (request.pause) await request.pause();
   const complete = defaulted(definition, object, known);
   const isReset = strategy.hasStatus && strategy.keepsStatusOfNew !== true;
   const withoutStatus = isReset ? withStatusReset(definition, complete) : complete;
@@ -135,6 +149,7 @@ async function preparedForCreate(
     : withoutStatus;
   const chosen = strategy.prepareCreate?.(counted, context) ?? counted;
   const prepared = laidOut(chosen, apiVersionOf(definition), definition.kind);
+  if (request.pause) await request.pause();
   const errors = [
     ...metadataErrors(definition, prepared),
     ...shape.validate(prepared, undefined, "", request.warn),

@@ -19,7 +19,7 @@ import { defaulted } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
 import { limitedToEndpoint } from "./endpoint-part.js";
 import { withoutIdleTimes } from "./field-ownership.js";
-import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
+import { proposed, storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
 export interface UpdateResult {
   readonly object: ServedObject;
@@ -32,7 +32,7 @@ export interface Update {
    * The new object made from the one there is, with its fields' ownership; called again after a lost race. `old` is
    * undefined where there is none, which only happens where that may create it.
    */
-  readonly transform: (old: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+  readonly transform: (old: KubeObject | undefined) => KubeObject;
   /** Whether a missing object is made: by an apply always, by another patch never, by a PUT where its kind allows it. */
   readonly createsMissing?: boolean;
   /** The uid that the object must have. */
@@ -74,10 +74,11 @@ async function createMissing(
   change: Update,
 ): Promise<UpdateResult> {
   const { name, transform, expectedUid } = change;
-  const { definition } = request;
+  const { definition, proposal, pause } = request;
   const of = { group: definition.group, resource: definition.plural };
   if (request.subresource !== "") throw notFound(of, name);
-  const object = await transform(undefined);
+  const object = proposed(proposal, undefined, () => transform(undefined));
+  if (pause) await pause();
   // Whoever may change objects may not always make them.
   request.authorizeCreate();
   if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
@@ -94,20 +95,23 @@ async function replace(
   change: Update,
   head: StoredObject,
 ): Promise<UpdateResult> {
-  const { definition, subresource, signal } = request;
+  const { definition, subresource, signal, proposal, pause } = request;
   const { name } = change;
   const current = await served(head, definition, signal);
   const old = current.object;
   checkUid(request, name, change.expectedUid, old);
-  const proposed = withoutDuplicateOwners(await change.transform(old), request.warn);
-  const admitted = change.skipsAdmission
-    ? proposed
-    : (await admit(environment, request, "UPDATE", name, proposed, old))!;
+  const made = proposed(proposal, old, () => change.transform(old));
+  if (pause) await pause();
+  const changed = withoutDuplicateOwners(made, request.warn);
+  const admitted = change.skipsAdmission ? changed : (await admit(environment, request, "UPDATE", name, changed, old))!;
+  if (pause) await pause();
   const versioned = withResourceVersion(definition, name, admitted, old);
   const prepared = preparedForUpdate(environment, request, versioned, old);
+  if (pause) await pause();
   const settled = withoutIdleTimes(prepared, old);
   if (!change.skipsAdmission) await validateAdmission(environment, request, "UPDATE", name, settled, old);
   const isGone = isReadyToGo(definition, settled, old);
+  if (pause) await pause();
   if (request.isDryRun) return { object: encoded(asRead(definition, change, settled)), isCreated: false };
   if (isGone && subresourceMayRemove(subresource)) {
     await environment.storage.commit({ resource: head.resource, key: head.key, expected: head, object: undefined });

@@ -1,3 +1,4 @@
+import type { KubeObject } from "setpoint";
 import type { ApiResponse } from "../../api/api-request.js";
 import { badRequest, StatusError, unsupportedMediaType } from "../../api/status-error.js";
 import { decodeProtobufBody } from "../../protobuf/request-body.js";
@@ -42,21 +43,38 @@ export function writeRequestOf(
     authorizeCreate,
     warn,
     signal: request.signal,
+    ...(request.proposal && { proposal: request.proposal }),
+    ...(request.pause && { pause: request.pause }),
   };
 }
 
 export async function createObject(call: ResourceCall): Promise<ApiResponse> {
   const { environment, request } = call;
   const options = parseWriteOptions(request.query, "CreateOptions");
-  const object = decodedObject(call, options.fieldValidation);
-  const created = await create(environment, writeRequestOf(call, "CreateOptions", options), object);
+  const decode = () => decodedObject(call, options.fieldValidation);
+  const created = await create(environment, writeRequestOf(call, "CreateOptions", options), decode);
   return presentObject(call, 201, created);
 }
 
 export async function updateObject(call: ResourceCall): Promise<ApiResponse> {
   const { environment, name, request } = call;
   const options = parseWriteOptions(request.query, "UpdateOptions");
-  const object = decodedObject(call, options.fieldValidation);
+  const write = writeRequestOf(call, "UpdateOptions", options);
+  // A rehearsal has held it against the path already.
+  const object = request.proposal?.hasMade ? undefined : objectOfPath(call, options);
+  const uid = object?.metadata.uid;
+  const result = await update(environment, write, {
+    name,
+    transform: (old) => tracked(environment, write, old, object ?? objectOfPath(call, options)),
+    ...(uid && { expectedUid: uid }),
+  });
+  return presentObject(call, result.isCreated ? 201 : 200, result.object);
+}
+
+/** The object that an update sends, which must be the one that its path names. */
+function objectOfPath(call: ResourceCall, { fieldValidation }: WriteOptions): KubeObject {
+  const { name } = call;
+  const object = decodedObject(call, fieldValidation);
   const given: string | undefined = object.metadata?.name;
   if (!given) {
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
@@ -64,13 +82,7 @@ export async function updateObject(call: ResourceCall): Promise<ApiResponse> {
   if (given !== name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }
-  const write = writeRequestOf(call, "UpdateOptions", options);
-  const result = await update(environment, write, {
-    name,
-    transform: (old) => tracked(environment, write, old, object),
-    ...(object.metadata.uid && { expectedUid: object.metadata.uid }),
-  });
-  return presentObject(call, result.isCreated ? 201 : 200, result.object);
+  return object;
 }
 
 export function deleteWrite(call: ResourceCall, options: DeleteOptions): WriteRequest {

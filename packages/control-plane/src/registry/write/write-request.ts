@@ -1,3 +1,4 @@
+import type { KubeObject } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
 import type { UserInfo } from "../../api/user.js";
 import type { ResourceCatalog } from "../../kinds/catalog.js";
@@ -21,6 +22,33 @@ export interface WriteRequest {
   readonly authorizeCreate: () => void;
   readonly warn: (text: string) => void;
   readonly signal: AbortSignal;
+  /** Of a write whose body is large: what a rehearsal made of it, or is to be told. */
+  readonly proposal?: Proposal;
+  /** Of a write whose work takes long: resolves when it may go on, once others had their turn. */
+  readonly pause?: () => Promise<void>;
+}
+
+/** What a write makes of its body and of the object that is there, before admission. */
+export interface Proposal {
+  /** Whether a rehearsal has gone well. */
+  readonly hasMade: boolean;
+  /** What was made for this old object already. */
+  take(old: KubeObject | undefined): KubeObject | undefined;
+  /** Is told what was made. */
+  keep(old: KubeObject | undefined, made: KubeObject): void;
+}
+
+/** What a write makes of an old object: as the proposal has it, or by `make`. */
+export function proposed(
+  proposal: Proposal | undefined,
+  old: KubeObject | undefined,
+  make: () => KubeObject,
+): KubeObject {
+  const taken = proposal?.take(old);
+  if (taken !== undefined) return taken;
+  const made = make();
+  proposal?.keep(old, made);
+  return made;
 }
 
 /** What every write needs. */

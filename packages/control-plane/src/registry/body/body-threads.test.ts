@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TestPlane } from "../plane.testing.js";
-import { YamlThread } from "./yaml-thread.js";
+import { BodyThreads } from "./body-threads.js";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -16,13 +16,25 @@ const post = (target: string, body: string, contentType = "application/yaml") =>
 
 describe("large YAML", () => {
   it("is read by a thread that leaves the event loop alone", async () => {
-    await using thread = new YamlThread();
+    await using thread = new BodyThreads();
     let turns = 0;
     const ticking = setInterval(() => turns++, 1);
-    const reading = await thread.read(`data:\n${'  - {a: "b"}\n'.repeat(20_000)}`);
+    const reading = await thread.read(`data:\n${'  - {a: "b"}\n'.repeat(20_000)}`, "a");
     clearInterval(ticking);
     expect(reading.type).toBe("read");
     expect(turns).toBeGreaterThan(1);
+  });
+
+  it("of one flow does not keep that of another waiting, nor does its own overtake itself", async () => {
+    await using threads = new BodyThreads();
+    const text = `data:\n${'  - {a: "b"}\n'.repeat(5_000)}`;
+    const done: string[] = [];
+    const read = (flow: string, name: string) => threads.read(text, flow).then(() => void done.push(name));
+    const all = [1, 2, 3, 4, 5, 6].map((at) => read("hostile", `hostile ${at}`));
+    all.push(read("honest", "honest"));
+    await Promise.all(all);
+    expect(done.filter((name) => name !== "honest")).toEqual([1, 2, 3, 4, 5, 6].map((at) => `hostile ${at}`));
+    expect(done.indexOf("honest")).toBeLessThan(4);
   });
 
   it("makes the same object as small YAML does", async () => {
@@ -65,8 +77,8 @@ describe("large YAML", () => {
   });
 
   it("is refused once the server stops", async () => {
-    const thread = new YamlThread();
+    const thread = new BodyThreads();
     await thread[Symbol.asyncDispose]();
-    await expect(thread.read("a: 1")).rejects.toThrow(/stopping/);
+    await expect(thread.read("a: 1", "a")).rejects.toThrow(/stopping/);
   });
 });

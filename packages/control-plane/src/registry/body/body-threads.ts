@@ -1,0 +1,190 @@
+import { existsSync } from "node:fs";
+import type { Worker } from "node:worker_threads";
+import { systemClock } from "setpoint/clock";
+import { badRequest, timeout } from "../../api/status-error.js";
+import type { Rehearsal, RehearsalEnd } from "./rehearsal.js";
+import { readYamlText, type YamlReading } from "./yaml-text.js";
+
+/** What a thread is asked for. */
+export type BodyJob =
+  | { readonly type: "yaml"; readonly text: string }
+  | { readonly type: "rehearsal"; readonly rehearsal: Rehearsal };
+
+export type BodyResult =
+  | { readonly type: "yaml"; readonly reading: YamlReading }
+  | { readonly type: "rehearsal"; readonly end: RehearsalEnd };
+
+/** How many run at once. A flow has one at most, so that another finds one free. */
+const THREADS = 2;
+/** Memory of a thread: enough for three megabytes of the smallest nodes. */
+const MEMORY_MB = 1536;
+/** A body that takes longer is given up. Three megabytes of the smallest nodes take a sixth of it on a slow processor. */
+const PATIENCE_MS = 120_000;
+/** A thread without work ends after this time, and its memory with it. */
+const IDLE_MS = 10_000;
+
+interface Waiting {
+  readonly job: BodyJob;
+  readonly resolve: (result: BodyResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Looks at large bodies in threads: some of three megabytes take seconds, in which the server would answer nobody. That
+ * is real time, whatever the clock of the plane. Flows take turns, and none has two threads at once: whoever sends many
+ * such bodies waits for their own. Threads start with the first body and end when there was none for a while.
+ */
+export class BodyThreads implements AsyncDisposable {
+  /** By flow, the one whose turn is next first. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  /** Those of which a thread works on a body. */
+  readonly #busy = new Set<string>();
+  readonly #free: BodyThread[] = [];
+  readonly #all = new Set<BodyThread>();
+  #isDisposed = false;
+
+  /** Rejects with a 504 where the text takes too long. */
+  async read(text: string, flow: string): Promise<YamlReading> {
+    if (!this.#isDisposed && workerFile() === undefined) return readYamlText(text);
+    const result = await this.#done({ type: "yaml", text }, flow);
+    if (result.type === "yaml") return result.reading;
+    throw badRequest("yaml: the document cannot be read");
+  }
+
+  /** How the write would end. Undefined where there is no built file that a thread could run. */
+  async rehearse(rehearsal: Rehearsal, flow: string): Promise<RehearsalEnd | undefined> {
+    if (!this.#isDisposed && workerFile() === undefined) return undefined;
+    const result = await this.#done({ type: "rehearsal", rehearsal }, flow);
+    return result.type === "rehearsal" ? result.end : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(stopping());
+    this.#waiting.clear();
+    await Promise.all([...this.#all].map((thread) => thread[Symbol.asyncDispose]()));
+  }
+
+  #done(job: BodyJob, flow: string): Promise<BodyResult> {
+    if (this.#isDisposed) throw stopping();
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(flow);
+      if (waiting === undefined) this.#waiting.set(flow, [{ job, resolve, reject }]);
+      else waiting.push({ job, resolve, reject });
+      this.#begin();
+    });
+  }
+
+  /** Gives each free thread the first body of the next flow that has none. */
+  #begin(): void {
+    for (const [flow, waiting] of this.#waiting) {
+      if (this.#busy.has(flow)) continue;
+      const thread = this.#free.pop() ?? (this.#all.size < THREADS ? this.#start() : undefined);
+      if (thread === undefined) return;
+      const next = waiting.shift()!;
+      // Behind the others, where there is more.
+      this.#waiting.delete(flow);
+      if (waiting.length > 0) this.#waiting.set(flow, waiting);
+      this.#busy.add(flow);
+      void thread
+        .done(next.job)
+        .then(next.resolve, next.reject)
+        .finally(() => this.#ended(flow, thread));
+    }
+  }
+
+  #ended(flow: string, thread: BodyThread): void {
+    this.#busy.delete(flow);
+    if (thread.isOver) this.#all.delete(thread);
+    else this.#free.push(thread);
+    if (!this.#isDisposed) this.#begin();
+  }
+
+  #start(): BodyThread {
+    const thread = new BodyThread(workerFile()!, () => {
+      this.#all.delete(thread);
+      const at = this.#free.indexOf(thread);
+      if (at >= 0) this.#free.splice(at, 1);
+    });
+    this.#all.add(thread);
+    return thread;
+  }
+}
+
+/** One thread. It works on one body at a time. */
+class BodyThread implements AsyncDisposable {
+  readonly #worker: Worker;
+  readonly #onOver: () => void;
+  #idle: Disposable | undefined;
+  isOver = false;
+
+  constructor(file: URL, onOver: () => void) {
+    const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
+    // Flags of the process, such as --input-type, are not for a thread of ours.
+    const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: 4 };
+    this.#worker = new Thread(file, { execArgv: [], resourceLimits });
+    this.#onOver = onOver;
+    this.#worker.on("error", () => {});
+  }
+
+  async done(job: BodyJob): Promise<BodyResult> {
+    this.#idle?.[Symbol.dispose]();
+    this.#worker.ref();
+    try {
+      return await this.#resultOf(job);
+    } finally {
+      this.#worker.unref();
+      if (!this.isOver) this.#idle = systemClock.timer(IDLE_MS, () => void this[Symbol.asyncDispose]()).unref();
+    }
+  }
+
+  #resultOf(job: BodyJob): Promise<BodyResult> {
+    const worker = this.#worker;
+    return new Promise((resolve, reject) => {
+      const patience = systemClock.timer(PATIENCE_MS, () => {
+        settle();
+        void this[Symbol.asyncDispose]();
+        reject(timeout("the body of the request took too long to read", 1));
+      });
+      const onMessage = (result: BodyResult): void => {
+        settle();
+        resolve(result);
+      };
+      // Out of memory, or out of stack: the thread is gone, and the server is not.
+      const onEnd = (): void => {
+        settle();
+        this.isOver = true;
+        const why = "the document needs too much memory";
+        if (job.type === "yaml") resolve({ type: "yaml", reading: { type: "refused", why: `yaml: ${why}` } });
+        else reject(badRequest(why));
+      };
+      const settle = (): void => {
+        patience[Symbol.dispose]();
+        worker.off("message", onMessage).off("error", onEnd).off("exit", onEnd);
+      };
+      worker.on("message", onMessage).once("error", onEnd).once("exit", onEnd);
+      worker.postMessage(job);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.isOver) this.#onOver();
+    this.isOver = true;
+    this.#idle?.[Symbol.dispose]();
+    await this.#worker.terminate();
+  }
+}
+
+function stopping(): Error {
+  return timeout("the server is stopping", 1);
+}
+
+/** The built file that a thread runs; undefined where there is none, as in a build that left it out. */
+function workerFile(): URL | undefined {
+  try {
+    const file = new URL(import.meta.resolve("@setpoint/control-plane/body-worker"));
+    return existsSync(file) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
