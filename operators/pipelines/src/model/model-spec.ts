@@ -80,7 +80,8 @@ export type ModelPartitions = {
   | {
       readonly type: "glob";
       readonly path: SourceText;
-      readonly by: "file" | "directory";
+      /** `hive` is by directory, with the values of `key=value` in the path as columns. */
+      readonly by: "file" | "directory" | "hive";
       readonly transformSql?: SourceText;
     }
 );

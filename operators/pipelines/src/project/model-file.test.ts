@@ -163,7 +163,7 @@ partitions:
   glob:
     path: data/y=*/*.parquet
     partition: directory
-    transform_sql: SELECT 1
+    transform_sql: SELECT * FROM {{ .table }} WHERE y IN (SELECT y FROM years)
 partitions_watermark: seen_on
 partitions_concurrency: 3
 retry: { attempts: 2, delay: 10s, exponential_backoff: false, if_error_matches: [".*busy.*"] }
@@ -195,7 +195,7 @@ unit_tests:
         type: "glob",
         path: { text: "data/y=*/*.parquet" },
         by: "directory",
-        transformSql: { text: "SELECT 1" },
+        transformSql: { text: "SELECT * FROM {{ .table }} WHERE y IN (SELECT y FROM years)" },
         watermark: "seen_on",
         concurrency: 3,
       },
@@ -214,6 +214,8 @@ unit_tests:
     ["output: duckdb", { output: { connector: "duckdb" } }],
     ["output: { unique_key: id }", { output: { strategy: "merge", uniqueKey: ["id"] } }],
     ["splits: { sql: SELECT 1 AS x }", { partitions: { type: "sql", sql: { text: "SELECT 1 AS x" }, concurrency: 5 } }],
+    ["partitions: { glob: { path: 'd/x=*/*.csv', partition: hive } }", { partitions: { type: "glob", by: "hive" } }],
+    ["format: ndjson\nconnector: local_file\npath: x", { input: { type: "files", format: "json" } }],
     ["partitions: { glob: 'd/*.csv' }", { partitions: { type: "glob", by: "file", watermark: "updated_on" } }],
   ])("in short forms: %s", async (line, expected) => {
     expect(await model("m.yaml", `type: model\nsql: SELECT 1\n${line}\n`)).toMatchObject(expected);

@@ -77,10 +77,11 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
   const isEngine = input.type === "sql";
   const sqlText = "sql" in input ? input.sql : undefined;
   const isScript = { isScript: true };
-  const [main, state_, partition, before, after, ...tested] = await Promise.all([
+  const [main, state_, partition, transform, before, after, ...tested] = await Promise.all([
     sqlText && context.sql(sqlText, { isParsed: isEngine }),
     state && context.sql(state),
-    partitionSql(partitions) && context.sql(partitionSql(partitions)!),
+    partitions?.type === "sql" ? context.sql(partitions.sql) : undefined,
+    partitions?.type === "glob" && partitions.transformSql ? context.sql(partitions.transformSql) : undefined,
     preExec && context.sql(preExec, { ...isScript, isParsed: isEngine }),
     postExec && context.sql(postExec, { ...isScript, isParsed: isEngine }),
     ...tests.map(({ sql }) => context.sql(sql)),
@@ -91,14 +92,12 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
   const options = propertiesOf(settings, KEYS);
   texts.push(...textsIn(options).map((text) => context.text(text)));
   const glob = partitions?.type === "glob" ? [context.text(partitions.path)] : [];
-  const transform =
-    partitions?.type === "glob" && partitions.transformSql ? context.text(partitions.transformSql) : undefined;
 
   const patterns = patternsOf(file, input, [...(main?.files ?? []), ...(partition?.files ?? [])], texts, glob);
   const files = await Promise.all(
     patterns.map(async (pattern) => ({ pattern, fingerprint: await context.fingerprint(pattern) })),
   );
-  const side = [state_, partition, before, after, ...tested].filter((analysis) => analysis !== undefined);
+  const side = [state_, partition, transform, before, after, ...tested].filter((analysis) => analysis !== undefined);
   const own = (table: TableUse) => [name, output.table].some((one) => one.toLowerCase() === table.name.toLowerCase());
   const made = tablesMadeBy(preExec?.text ?? "");
   const readsItself = incremental || partitions !== undefined;
@@ -130,7 +129,7 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
     ]),
     files,
   };
-  const all: readonly (SqlAnalysis | TextAnalysis | undefined)[] = [main, ...side, ...texts, ...glob, transform];
+  const all: readonly (SqlAnalysis | TextAnalysis | undefined)[] = [main, ...side, ...texts, ...glob];
   return {
     spec,
     ...(output.table !== name && { tableName: output.table }),
@@ -150,9 +149,6 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
   };
 }
 
-const partitionSql = (partitions: ModelPartitions | undefined) =>
-  partitions?.type === "sql" ? partitions.sql : undefined;
-
 /** A test's meaning does not change with the name of its model. */
 function testMeaning(sql: SourceText, analysis: SqlAnalysis, table: string): unknown {
   const head = assertHead(table);
@@ -171,7 +167,7 @@ function inputOf({ settings, sql, place, name }: ResourceFile, context: FileCont
     named?.text ?? (address && !sql ? (isUrl ? "https" : "local_file") : context.settings.olapConnector);
   const driver = context.driverOf(connector);
   const options = plain(propertiesOf(settings, KEYS)) as Readonly<Record<string, unknown>>;
-  const format = choiceAt(settings, "format", ["csv", "json", "parquet"]) as FileFormat | undefined;
+  const format = formatOf(settings);
   const what = isSource ? "source" : "model";
   switch (driver) {
     case "duckdb":
@@ -195,6 +191,21 @@ function inputOf({ settings, sql, place, name }: ResourceFile, context: FileCont
         `models cannot read from the connector ${connector}${driver === connector ? "" : ` (${driver})`} yet: there are duckdb, local_file, https and postgres`,
       );
   }
+}
+
+const FORMATS: Readonly<Record<string, FileFormat>> = {
+  csv: "csv",
+  tsv: "csv",
+  txt: "csv",
+  json: "json",
+  jsonl: "json",
+  ndjson: "json",
+  parquet: "parquet",
+};
+
+function formatOf(settings: SettingMap): FileFormat | undefined {
+  const format = choiceAt(settings, "format", Object.keys(FORMATS));
+  return format === undefined ? undefined : FORMATS[format];
 }
 
 /** Sources named their connector in `type` once. */
@@ -264,7 +275,7 @@ function partitionsOf(settings: SettingMap): ModelPartitions | undefined {
   return {
     type: "glob",
     path,
-    by: by === "directory" || by === "hive" ? "directory" : "file",
+    by: by === undefined || by === "none" ? "file" : by,
     concurrency,
     watermark: watermark ?? "updated_on",
     ...(transformSql && { transformSql }),

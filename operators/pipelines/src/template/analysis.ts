@@ -131,7 +131,8 @@ function variantOf(
   taken: ReadonlyMap<string, boolean>,
 ): TemplateVariant {
   const unknowns: string[] = [];
-  const unknown = { state: UNKNOWN, partition: UNKNOWN, user: UNKNOWN, args: UNKNOWN, self: UNKNOWN };
+  const names = ["state", "partition", "user", "args", "self", "table"];
+  const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));
   const functions = new Map<string, TemplateFunction>(
     projectFunctions({
       ...data,

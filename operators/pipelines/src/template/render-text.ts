@@ -19,6 +19,8 @@ export interface TemplateData {
   readonly user?: unknown;
   readonly args?: unknown;
   readonly self?: unknown;
+  /** The table that `transform_sql` of partitions reads. */
+  readonly table?: unknown;
   /** How SQL calls the table of a resource; its quoted name by default. */
   readonly ref?: (name: string, kind?: string) => string;
   readonly lookup?: (name: string, kind?: string) => unknown;
@@ -48,8 +50,8 @@ export function renderText(source: SourceText, data: TemplateData): RenderedText
 
 export function rootOf(data: TemplateData): Readonly<Record<string, unknown>> {
   const env = nested(data.variables);
-  const { environment, state, partition, user, args, self } = data;
-  return { environment, env, vars: env, state, partition, user, args, self };
+  const { environment, state, partition, user, args, self, table } = data;
+  return { environment, env, vars: env, state, partition, user, args, self, table };
 }
 
 /** Variables by name; those with dots in their name also as maps within maps. */
