@@ -55,6 +55,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(await version("SELECT * FROM (VALUES (2, 'x'), (1, 'y')) v(a, b)")).not.toBe(first);
       expect(await version("SELECT * FROM (VALUES (1, 'x'), (2, 'y')) v(a, c)")).not.toBe(first);
       expect(await version("SELECT * FROM (VALUES (1, 'x'), (2, 'y'), (2, 'y')) v(a, b)")).not.toBe(first);
+      expect(await version("SELECT 1 AS t, 1 AS b")).not.toBe(await version("SELECT 1 AS t, 2 AS b"));
     });
 
     it("replaces a view by a table and back [9]", async () => {

@@ -1,5 +1,5 @@
 import { DuckDBInstance } from "@duckdb/node-api";
-import type { PartitionRecord, Publication, RefreshRequest, Stamp, TableFacts } from "../engine.js";
+import type { PartitionRecord, Publication, RefreshRequest, TableFacts } from "../engine.js";
 import {
   BOOKKEEPING,
   deletePartitions,
@@ -93,7 +93,7 @@ export class Database {
     }
   }
 
-  async publish(publication: Publication, connection: Connection): Promise<Stamp> {
+  async publish(publication: Publication, connection: Connection): Promise<TableFacts> {
     const { table, schema, runId } = publication;
     const id = tableId(table, schema);
     const after = piecesOf("after", publication.after);
@@ -108,7 +108,7 @@ export class Database {
       });
       if (connection.isInterrupted) await this.#assertCommitted(id, runId);
       this.#remember(stored, publication);
-      return stored.stamp;
+      return this.factsOf(stored.table, stored.schema);
     } catch (thrown) {
       await connection.rollback();
       throw thrown;
@@ -134,23 +134,27 @@ export class Database {
   async #assertCommitted(id: string, runId: string): Promise<void> {
     using connection = await this.connect();
     const [row] = await connection.rows(
-      `SELECT 1 FROM _setpoint.stamps WHERE id = ${literal(id)} AND run_id = ${literal(runId)} AND seq = ${this.#seq}`,
+      `SELECT 1 FROM _setpoint.stamps WHERE id = ${literal(id)} AND run_id = ${literal(runId)}`,
     );
     if (!row) throw new EngineFailure({ code: "aborted", message: "interrupted" });
   }
 
-  async inspect(tables: readonly string[] | undefined, schema: string | undefined): Promise<readonly TableFacts[]> {
+  /** Of everything that there is or was published, and of what was asked for. */
+  async facts(): Promise<readonly TableFacts[]> {
     if (this.#isDoubtful) {
       using connection = await this.connect();
       await this.#look(false, connection);
     }
-    if (tables) return tables.map((table) => this.#factsOf(table, schema ?? MAIN_SCHEMA));
-    return [...this.#stamps.values()]
-      .filter((stored) => schema === undefined || stored.schema.toLowerCase() === schema.toLowerCase())
-      .map((stored) => this.#factsOf(stored.table, stored.schema));
+    const ids = new Set([...this.#stamps.keys(), ...this.#catalog.keys(), ...this.#requests.keys()]);
+    return [...ids].map((id) => {
+      const stored = this.#stamps.get(id);
+      if (stored) return this.factsOf(stored.table, stored.schema);
+      const [schema = "", ...rest] = id.split(".");
+      return this.factsOf(rest.join("."), schema);
+    });
   }
 
-  #factsOf(table: string, schema: string): TableFacts {
+  factsOf(table: string, schema: string): TableFacts {
     const id = tableId(table, schema);
     const entry = this.#catalog.get(id);
     const stored = this.#stamps.get(id);

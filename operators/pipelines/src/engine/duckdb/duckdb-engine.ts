@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
+import { isSetpointError } from "setpoint";
 import { type Clock, systemClock, type Timer } from "setpoint/clock";
 import { PipelinesError } from "../../errors.js";
 import type {
@@ -21,6 +22,7 @@ import { CallFailure, type CallOptions, EngineChild } from "./engine-child.js";
 import type { CallName, Calls } from "./protocol.js";
 import { isSealed, seal } from "./seal.js";
 import { Slots } from "./slots.js";
+import { MAIN_SCHEMA, tableId } from "./sql-text.js";
 
 export interface DuckDbOptions {
   /** The database file; its folder is made. */
@@ -65,6 +67,8 @@ export class DuckDbEngine implements Engine {
   readonly #publications: Slots;
   readonly #queries = new Slots(QUERIES);
   #child: Promise<EngineChild> | undefined;
+  /** What is known of the tables, by id; undefined where the process is to be asked. */
+  #facts: Promise<Map<string, TableFacts>> | undefined;
   #writing = 0;
   #rest: Timer | undefined;
   #isClosed = false;
@@ -102,13 +106,35 @@ export class DuckDbEngine implements Engine {
     return this.#queries.with(signal, () => this.#call("query", args, { signal, onProgress }));
   }
 
-  publish(publication: Publication, { signal, onProgress }: EngineRunOptions): Promise<Stamp> {
+  async publish(publication: Publication, { signal, onProgress }: EngineRunOptions): Promise<Stamp> {
     const work = () => this.#call("publish", publication, { signal, onProgress });
-    return this.#write(() => this.#publications.with(signal, work));
+    const facts = await this.#write(() => this.#publications.with(signal, work)).catch((error: unknown) => {
+      // It may have been committed although the answer did not come.
+      if (!isSetpointError(error) || error.code === "PIPELINES_ENGINE_LOST") this.#facts = undefined;
+      throw error;
+    });
+    // Statements of the user may have changed other tables.
+    const isAlone = publication.before.length + publication.after.length === 0 && publication.write.type !== "adopt";
+    if (!isAlone) this.#facts = undefined;
+    else (await this.#facts)?.set(tableId(facts.table, facts.schema), facts);
+    return facts.stamp!;
   }
 
-  inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]> {
-    return this.#call("inspect", { ...(tables ? { tables } : {}), ...(schema === undefined ? {} : { schema }) });
+  /** While the process runs, nobody but this engine can change the file: what is known needs no look. */
+  async inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]> {
+    await this.#running();
+    this.#facts ??= this.#call("facts", null).then(
+      (all) => new Map(all.map((facts) => [tableId(facts.table, facts.schema), facts])),
+    );
+    const loading = this.#facts;
+    loading.catch(() => {
+      if (this.#facts === loading) this.#facts = undefined;
+    });
+    const known = await loading;
+    if (tables) return tables.map((table) => known.get(tableId(table, schema)) ?? absent(table, schema));
+    return [...known.values()].filter(
+      (facts) => facts.stamp && (schema === undefined || facts.schema.toLowerCase() === schema.toLowerCase()),
+    );
   }
 
   partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]> {
@@ -120,19 +146,19 @@ export class DuckDbEngine implements Engine {
   }
 
   async rename(from: string, to: string, schema?: string): Promise<void> {
-    await this.#write(() => this.#call("rename", { ...named(from, schema), to }));
+    await this.#change(() => this.#call("rename", { ...named(from, schema), to }));
   }
 
   async drop(table: string, schema?: string): Promise<void> {
-    await this.#write(() => this.#call("drop", named(table, schema)));
+    await this.#change(() => this.#call("drop", named(table, schema)));
   }
 
   async dropSchema(schema: string): Promise<void> {
-    await this.#write(() => this.#call("dropSchema", { schema }));
+    await this.#change(() => this.#call("dropSchema", { schema }));
   }
 
   async request(table: string, request: RefreshRequest, schema?: string): Promise<void> {
-    await this.#write(() => this.#call("request", { ...named(table, schema), request }));
+    await this.#change(() => this.#call("request", { ...named(table, schema), request }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -157,6 +183,15 @@ export class DuckDbEngine implements Engine {
       return await child.call(name, args, options);
     } catch (error) {
       throw error instanceof CallFailure ? pipelinesError(error) : error;
+    }
+  }
+
+  /** A write after which what is known of the tables no longer holds. */
+  async #change(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.#write(work);
+    } finally {
+      this.#facts = undefined;
     }
   }
 
@@ -189,6 +224,7 @@ export class DuckDbEngine implements Engine {
       (child) => {
         void child.ended.then(() => {
           this.#child = undefined;
+          this.#facts = undefined;
         });
         return child;
       },
@@ -250,6 +286,10 @@ export class DuckDbEngine implements Engine {
 
 function named(table: string, schema: string | undefined): { readonly table: string; readonly schema?: string } {
   return { table, ...(schema === undefined ? {} : { schema }) };
+}
+
+function absent(table: string, schema = MAIN_SCHEMA): TableFacts {
+  return { schema, table, type: "absent", columns: [], isDrifted: false, requests: [] };
 }
 
 function busy(path: string, pid: string): PipelinesError {

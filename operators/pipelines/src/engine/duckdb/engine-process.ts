@@ -75,7 +75,7 @@ const handlers: Handlers = {
     using connection = await run.connect(publication.schema);
     return await opened().publish(publication, connection);
   },
-  inspect: ({ tables, schema }) => opened().inspect(tables, schema),
+  facts: () => opened().facts(),
   partitions: ({ table, schema }) => opened().partitions(table, schema),
   savePartitions: ({ table, records, schema }) => opened().savePartitions(table, records, schema).then(nothing),
   rename: ({ table, to, schema }) => opened().rename(table, to, schema).then(nothing),

@@ -6,7 +6,6 @@ import type {
   Publication,
   QueryResult,
   RefreshRequest,
-  Stamp,
   TableFacts,
 } from "../engine.js";
 
@@ -27,11 +26,9 @@ export interface Calls {
     readonly args: { readonly sql: string; readonly schema?: string; readonly limit?: number };
     readonly answer: QueryResult;
   };
-  publish: { readonly args: Publication; readonly answer: Stamp };
-  inspect: {
-    readonly args: { readonly tables?: readonly string[]; readonly schema?: string };
-    readonly answer: readonly TableFacts[];
-  };
+  publish: { readonly args: Publication; readonly answer: TableFacts };
+  /** Of every table and view, stamped or not, and of what was asked for. */
+  facts: { readonly args: null; readonly answer: readonly TableFacts[] };
   partitions: { readonly args: TableName; readonly answer: readonly PartitionRecord[] };
   savePartitions: {
     readonly args: TableName & { readonly records: readonly PartitionRecord[] };

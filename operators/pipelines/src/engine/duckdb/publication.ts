@@ -4,7 +4,7 @@ import type { Column, Publication, Stamp } from "../engine.js";
 import { deletePartitions, insertPartitions, insertStamp, type StoredStamp } from "./bookkeeping.js";
 import type { Connection } from "./connection.js";
 import { EngineFailure, type StatementOrigin } from "./duckdb-error.js";
-import { columnsOf } from "./json-values.js";
+import { columnsOf, fieldsOf, rowsOf } from "./json-values.js";
 import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text.js";
 import { isOfSession, statementsOf } from "./statements.js";
 
@@ -29,9 +29,10 @@ export async function publish(publication: Publication, context: PublishContext)
   const before = piecesOf("before", publication.before);
   // ATTACH and SET are no part of any transaction.
   for (const { sql, origin } of before.filter(({ isSession }) => isSession)) await connection.run(sql, origin);
-  await connection.run("BEGIN");
-  for (const { sql, origin } of before.filter(({ isSession }) => !isSession)) await connection.run(sql, origin);
-  await writeTable(publication, context);
+  const transaction = new Transaction(connection);
+  for (const { sql, origin } of before.filter(({ isSession }) => !isSession)) await transaction.run(sql, origin);
+  await writeTable(publication, context, transaction);
+  await transaction.begin();
   await runTests(tests, connection);
   for (const { sql, origin, isSession } of piecesOf("after", publication.after)) {
     if (!isSession) await connection.run(sql, origin);
@@ -58,10 +59,31 @@ export async function publish(publication: Publication, context: PublishContext)
   const { type, columns, checksum } = output;
   const base = { id, schema, table, type, stamp, columns, isDrifted: false };
   const stored: StoredStamp = { ...base, ...(checksum === undefined ? {} : { checksum }) };
+  // Nothing is committed after an interrupt: a COMMIT would not tell that the work was rolled back.
   connection.throwIfInterrupted();
-  await connection.run(insertStamp(context.nextSeq(), stored));
-  await connection.run("COMMIT");
+  await connection.run(`${insertStamp(context.nextSeq(), stored)}; COMMIT`);
   return stored;
+}
+
+/** Begins with its first statement: each trip to the database counts where tables are small. */
+class Transaction {
+  readonly #connection: Connection;
+  #opening = "BEGIN; ";
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async run(sql: string, origin?: StatementOrigin): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = "";
+    const placed = origin && { ...origin, prefix: (origin.prefix ?? 0) + opening.length };
+    await this.#connection.run(`${opening}${sql}`, placed);
+  }
+
+  async begin(): Promise<void> {
+    if (this.#opening !== "") await this.run("");
+  }
 }
 
 /** The statements before or after a run, each with the place that an error in it is to name. */
@@ -79,25 +101,26 @@ export function piecesOf(
 async function writeTable(
   { schema, table, write }: Publication,
   { connection, existing }: PublishContext,
+  transaction: Transaction,
 ): Promise<void> {
   const target = qualified(table, schema);
   const make = async (prefix: string, sql: string): Promise<void> => {
     await oneStatement(sql, connection);
-    await connection.run(`${prefix}${sql}`, { part: "write", prefix: prefix.length });
+    await transaction.run(`${prefix}${sql}`, { part: "write", prefix: prefix.length });
   };
   if (write.type === "view" || write.type === "replace") {
     const isView = write.type === "view";
-    if (existing && (existing === "view") !== isView) await connection.run(`DROP ${existing} ${target}`);
+    if (existing && (existing === "view") !== isView) await transaction.run(`DROP ${existing} ${target}`);
     await make(`CREATE OR REPLACE ${isView ? "VIEW" : "TABLE"} ${target} AS `, write.sql);
     return;
   }
   if (write.type === "adopt") {
-    if (existing) await connection.run(`DROP ${existing} ${target}`);
-    await connection.run(`ALTER TABLE ${qualified(write.from, schema)} RENAME TO ${identifier(table)}`);
+    if (existing) await transaction.run(`DROP ${existing} ${target}`);
+    await transaction.run(`ALTER TABLE ${qualified(write.from, schema)} RENAME TO ${identifier(table)}`);
     const [from, to] = [tableId(write.from, schema), tableId(table, schema)].map(literal);
-    await connection.run(`DELETE FROM _setpoint.partitions WHERE id = ${to}`);
-    await connection.run(`UPDATE _setpoint.partitions SET id = ${to} WHERE id = ${from}`);
-    await connection.run(`DELETE FROM _setpoint.stamps WHERE id = ${from}`);
+    await transaction.run(`DELETE FROM _setpoint.partitions WHERE id = ${to}`);
+    await transaction.run(`UPDATE _setpoint.partitions SET id = ${to} WHERE id = ${from}`);
+    await transaction.run(`DELETE FROM _setpoint.stamps WHERE id = ${from}`);
     return;
   }
   if (write.type === "keep" && existing) return;
@@ -117,12 +140,12 @@ async function writeTable(
   const staged = keys.map((key, at) => `(${key}) AS _setpoint_key_${at}`).join(", ");
   const equal = keys.map((key, at) => `staged._setpoint_key_${at} IS NOT DISTINCT FROM (${key})`).join(" AND ");
   const origin = { part: "write" };
-  await connection.run(
+  await transaction.run(
     `DELETE FROM ${target} WHERE EXISTS (SELECT 1 FROM (SELECT DISTINCT ${staged} FROM ${STAGED}) staged WHERE ${equal})`,
     origin,
   );
-  await connection.run(`INSERT INTO ${target} BY NAME FROM ${STAGED}`, origin);
-  await connection.run(`DROP TABLE ${STAGED}`);
+  await transaction.run(`INSERT INTO ${target} BY NAME FROM ${STAGED}`, origin);
+  await transaction.run(`DROP TABLE ${STAGED}`);
 }
 
 /** Two statements in one text would do more than make a table. */
@@ -166,20 +189,25 @@ async function outputOf({ schema, table, write, stamp }: Publication, context: P
       version: kept ?? digest(["view", sql, stamp.specHash, stamp.inputs, columns]),
     };
   }
-  const columns = columnsOf(await connection.read(`FROM ${target} LIMIT 0`));
-  const { rows, checksum } = (await contentOf([target], connection))[0]!;
+  // The type of the row, which is never read, tells the columns without another query.
+  const reader = await connection.read(
+    `SELECT ${CONTENT}, any_value(${ROW}) FILTER (false) AS row FROM ${target} ${ROW}`,
+  );
+  const [row] = rowsOf(reader);
+  const [rows, checksum, columns] = [Number(row!.n), String(row!.sum), fieldsOf(reader, 2)];
   return { type: "table", columns, rows, checksum, version: digest(["table", checksum, rows, columns]) };
 }
+
+/** The alias stands for the whole row, so that no column may have its name. */
+const ROW = "_setpoint_row";
+const CONTENT = `count(*) AS n, coalesce(sum(hash(${ROW})::HUGEINT), 0)::VARCHAR AS sum`;
 
 /** How many rows the tables have, and a sum of the hashes of all of them: equal for equal rows in any order. */
 export async function contentOf(
   targets: readonly string[],
   connection: Connection,
 ): Promise<readonly { readonly rows: number; readonly checksum: string }[]> {
-  const parts = targets.map(
-    (target, at) =>
-      `SELECT ${at} AS nr, count(*) AS n, coalesce(sum(hash(t)::HUGEINT), 0)::VARCHAR AS sum FROM ${target} t`,
-  );
+  const parts = targets.map((target, at) => `SELECT ${at} AS nr, ${CONTENT} FROM ${target} ${ROW}`);
   const rows = await connection.rows(`${parts.join(" UNION ALL ")} ORDER BY nr`);
   return rows.map((row) => ({ rows: Number(row.n), checksum: String(row.sum) }));
 }
