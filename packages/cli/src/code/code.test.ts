@@ -148,6 +148,15 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
     expect((await runMain(["rbac", "rancher-projects", "--install"])).err).toContain("--image");
   });
 
+  it("print the definitions of a ready-made operator", async () => {
+    const { code, out } = await runMain(["crds", "druid"]);
+    expect(code).toBe(0);
+    expect(out.match(/^ {2}name: .*/gm)).toEqual([
+      "  name: druids.druid.apache.org",
+      "  name: druidingestions.druid.apache.org",
+    ]);
+  });
+
   it("print what installs a ready-made operator", async () => {
     const { code, out } = await runMain(["rbac", "rancher-projects", "--install", "--image", "example.com/setpoint:1"]);
     expect(code).toBe(0);

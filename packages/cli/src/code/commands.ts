@@ -8,13 +8,14 @@ const EXIT_CODES = "Exit codes: 0 printed, 1 failed, 2 wrong usage.";
 
 export const crdsCommand: Command = {
   name: "crds",
-  summary: "Prints the CustomResourceDefinitions of the kinds that a module declares.",
-  usage: "FILE.ts... [options]",
+  summary: "Prints the CustomResourceDefinitions of a module's kinds, or of a ready-made operator's.",
+  usage: "FILE.ts... | OPERATOR [options]",
   allowsPositionals: true,
   options: { "webhook-service": webhookServiceOption, output: format },
   examples: [
     { text: "to look at", command: "setpoint crds src/websites.ts" },
     { text: "to install", command: "setpoint crds src/websites.ts | setpoint apply -f - --wait" },
+    { text: "of a ready-made operator", command: "setpoint crds druid" },
     {
       text: "with versions that an app converts",
       command: "setpoint crds src/shop.ts --webhook-service shop-system/shop",

@@ -1,6 +1,7 @@
-import type { App, Loop, Resource } from "setpoint";
+import type { App, Kind, Loop, Resource } from "setpoint";
 import { type CommandContext, UsageError } from "setpoint/command";
 import type { CrdOptions } from "setpoint/kinds";
+import { readyMadeOperators } from "../operators.js";
 import { printDocuments } from "./documents.js";
 import { loadDeclarations } from "./module-file.js";
 import { type WebhookService, webhookServiceOf } from "./webhook-service.js";
@@ -8,11 +9,22 @@ import { type WebhookService, webhookServiceOf } from "./webhook-service.js";
 /** `setpoint crds`: resolves to the exit code. */
 export async function runCrds(context: CommandContext): Promise<number> {
   const { positionals, values } = context;
-  if (positionals.length === 0) throw new UsageError("which module? Say: setpoint crds FILE.ts");
+  if (positionals.length === 0) throw new UsageError("which module or operator? Say: setpoint crds FILE.ts");
   const service = webhookServiceOf(values);
   const resources: Resource[] = [];
   const loops: (Loop | App)[] = [];
   for (const path of positionals) {
+    const operator = readyMadeOperators.find(({ name }) => name === path);
+    if (operator) {
+      const parts = await operator.loops(false);
+      const kinds: readonly Kind[] = parts.flatMap((loop): readonly Kind[] =>
+        loop.type === "app" ? loop.kinds : [loop.kind],
+      );
+      const own = kinds.filter((kind): kind is Resource => "crd" in kind);
+      if (own.length === 0) throw new UsageError(`${path} has no kinds of its own`);
+      resources.push(...own);
+      continue;
+    }
     const declared = await loadDeclarations(path);
     if (declared.resources.length === 0) throw new UsageError(`${path} declares no kind with resource(…)`);
     resources.push(...declared.resources);
