@@ -123,7 +123,10 @@ export const pipelines: CommandGroup = {
         full: flag("rebuilds from nothing, also what is incremental"),
         partition: text("KEY", "this partition only: its key, or a value of it", { multiple: true }),
         from: text("VALUE", "partitions from this value on"),
-        to: text("VALUE", "partitions before this value"),
+        to: text(
+          "VALUE",
+          "partitions up to this value, which may be the beginning of one: 2026-01 takes in all of January",
+        ),
         preview: flag("lists the partitions that are meant, and runs nothing"),
         output,
       },
@@ -131,7 +134,7 @@ export const pipelines: CommandGroup = {
         { text: "one model", command: "setpoint pipelines refresh shop orders" },
         {
           text: "a week again, looked at first",
-          command: "setpoint pipelines refresh shop orders --from 2026-01-05 --to 2026-01-12 --preview",
+          command: "setpoint pipelines refresh shop orders --from 2026-01-05 --to 2026-01-11 --preview",
         },
       ],
       notes: [BUSY],

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { type CommandContext, UsageError } from "setpoint/command";
 import type { PipelinesOptions } from "../runtime/open-pipelines.js";
+import { commandLog } from "./printing.js";
 
 /** `[DIR] NAME...`: the folder, the current one unless given, and what else there is. */
 export function folderAndNames({ positionals }: CommandContext): {
@@ -23,7 +24,8 @@ function isFolder(path: string | undefined): boolean {
 }
 
 /** The options that say how files are read and tables are built. */
-export function pipelinesOptions({ values, signal }: CommandContext): PipelinesOptions {
+export function pipelinesOptions(context: CommandContext): PipelinesOptions {
+  const { values, signal } = context;
   const schema = values.env as string | undefined;
   if (schema !== undefined && !/^[A-Za-z_]\w*$/.test(schema)) {
     throw new UsageError(`--env ${schema}: expected letters, digits and underscores`);
@@ -36,6 +38,7 @@ export function pipelinesOptions({ values, signal }: CommandContext): PipelinesO
     ...(schema === undefined ? {} : { schema }),
     ...(limit === undefined ? {} : { memoryLimit: limit }),
     signal,
+    log: commandLog(context),
   };
 }
 

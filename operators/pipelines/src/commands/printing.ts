@@ -1,3 +1,4 @@
+import type { Logger } from "setpoint";
 import type { CommandContext } from "setpoint/command";
 import type { QueryResult } from "../engine/engine.js";
 import type { Project } from "../project/project.js";
@@ -51,6 +52,18 @@ export function printRows(context: CommandContext, { columns, rows, isCut }: Que
 export function printProblems({ stderr }: CommandContext, { problems }: Project): number {
   for (const problem of problems) stderr(`${problem.severity}: ${problemText(problem)}`);
   return problems.filter(({ severity }) => severity === "error").length;
+}
+
+/** Warnings and errors of the runtime, on standard error. */
+export function commandLog({ stderr }: CommandContext): Logger {
+  const log: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: (message) => stderr(`warning: ${message}`),
+    error: (message) => stderr(`error: ${message}`),
+    with: () => log,
+  };
+  return log;
 }
 
 /** `1.2 s`, `350 ms`, `3 min` */

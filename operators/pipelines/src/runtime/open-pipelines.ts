@@ -134,11 +134,11 @@ export async function readProject(
 /** The tables as they are, for queries alone. Takes the folder for this process meanwhile. */
 export async function openTables(
   place: StateFolder,
-  options: Pick<PipelinesOptions, "schema" | "memoryLimit"> & ReadOptions,
+  options: Pick<PipelinesOptions, "schema" | "memoryLimit" | "log"> & ReadOptions,
 ): Promise<Asked & { readonly engine: Engine } & AsyncDisposable> {
   const lock = FolderLock.take(place);
   try {
-    const engine = await openEngine(place, await databaseOf(place, options), options);
+    const engine = await openEngine(place, await databaseOf(place, options), options, options.log);
     const schema = options.schema === undefined ? {} : { schema: options.schema };
     return {
       engine,

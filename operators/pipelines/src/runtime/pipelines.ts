@@ -244,7 +244,8 @@ async function openCatalog({ folder, kinds, engine, clock, log }: PipelinesParts
   const open = (): Promise<Graph> =>
     openGraph({
       kinds,
-      store: sqliteGraphStore(folder.catalog),
+      // A power cut may cost the last commits: what is fresh is proven by the tables' own stamps.
+      store: sqliteGraphStore(folder.catalog, { synchronous: "normal" }),
       capacity: { connections: engine.connections },
       clock,
       log,

@@ -40,16 +40,25 @@ export function planOf(question: PlanQuestion): readonly PlannedAction[] {
   const movedFrom = new Map(edits.renames.map(({ from, to }) => [keyOf(to), from]));
   const declared = new Map(project.resources.map((one) => [keyOf(one.name), one]));
   const planned = new Map<string, PlannedAction>();
-  const plan = (resource: DeclaredResource, above: ReadonlySet<string>): PlannedAction => {
+  const known: Known = {
+    resources: new Map(existing.map((one) => [keyOf(one.meta.name), one])),
+    facts: byTable(question.facts),
+    ...(question.mainFacts ? { mainFacts: byTable(question.mainFacts) } : {}),
+  };
+  /** Those whose refs are being looked at. */
+  const open = new Set<string>();
+  const plan = (resource: DeclaredResource): PlannedAction => {
     const key = keyOf(resource.name);
-    const known = planned.get(key);
-    if (known) return known;
-    const isCyclic = above.has(key);
+    const done = planned.get(key);
+    if (done) return done;
+    const isCyclic = open.has(key);
+    open.add(key);
     const refs = isCyclic ? [] : resource.refs.flatMap((ref) => declared.get(keyOf(ref)) ?? []);
-    const before = refs.map((ref) => plan(ref, new Set([...above, key])));
+    const before = refs.map(plan);
+    if (!isCyclic) open.delete(key);
     const own = isCyclic
       ? entry(resource.name, "none", "it refers to itself, if by way of others: cut the cycle")
-      : decision(question, resource, refs, movedFrom.get(key));
+      : decision(question, known, resource, refs, movedFrom.get(key));
     const cause = before.find(({ action }) => action !== "none" && action !== "rename");
     const action =
       own.action === "none" && cause && resource.name.kind === "Model"
@@ -59,7 +68,7 @@ export function planOf(question: PlanQuestion): readonly PlannedAction[] {
     return action;
   };
   const deletes = edits.deletes.map((name) => entry(name, "delete", "its file is gone"));
-  return [...deletes, ...project.resources.map((resource) => plan(resource, new Set()))];
+  return [...deletes, ...project.resources.map((resource) => plan(resource))];
 }
 
 /** The plan of a project that is open: only what would do something. */
@@ -81,7 +90,6 @@ export async function askEngine({
   readonly schema: string | undefined;
 }): Promise<PlanQuestion> {
   const tables = project.resources.filter(({ name }) => name.kind === "Model").map(({ spec }) => spec as ModelSpec);
-  const names = tables.map(({ output }) => output.table);
   const partitioned = tables.filter(({ partitions }) => partitions !== undefined);
   const ledgers = await Promise.all(
     partitioned.map(
@@ -91,24 +99,35 @@ export async function askEngine({
   return {
     project,
     existing,
-    facts: await engine.inspect(names, schema),
-    ...(schema === undefined ? {} : { mainFacts: await engine.inspect(names) }),
+    facts: await engine.inspect(undefined, schema),
+    ...(schema === undefined ? {} : { mainFacts: await engine.inspect() }),
     ledgers: new Map(ledgers),
     nowMs,
   };
 }
 
+/** What is there, to be looked up by name. */
+interface Known {
+  readonly resources: ReadonlyMap<string, GraphResource>;
+  readonly facts: ReadonlyMap<string, TableFacts>;
+  readonly mainFacts?: ReadonlyMap<string, TableFacts>;
+}
+
+function byTable(facts: readonly TableFacts[]): ReadonlyMap<string, TableFacts> {
+  return new Map(facts.map((one) => [one.table.toLowerCase(), one]));
+}
+
 function decision(
-  { existing, facts, mainFacts, ledgers, nowMs }: PlanQuestion,
+  { ledgers, nowMs }: PlanQuestion,
+  known: Known,
   { name, spec }: DeclaredResource,
   refs: readonly DeclaredResource[],
   from: ResourceName | undefined,
 ): PlannedAction {
-  const resourceOf = (wanted: ResourceName) => existing.find(({ meta }) => keyOf(meta.name) === keyOf(wanted));
   if (name.kind !== "Model") {
-    const known = resourceOf(from ?? name);
-    if (!known) return entry(name, "create", "it is new");
-    const isSame = JSON.stringify(known.spec) === JSON.stringify(spec);
+    const before = known.resources.get(keyOf(from ?? name));
+    if (!before) return entry(name, "create", "it is new");
+    const isSame = JSON.stringify(before.spec) === JSON.stringify(spec);
     return entry(
       name,
       isSame ? "none" : "update",
@@ -116,13 +135,12 @@ function decision(
     );
   }
   const model = spec as ModelSpec;
-  const factsOf = (table: string, among = facts) =>
-    among.find((one) => one.table.toLowerCase() === table.toLowerCase()) ?? absent(table);
   const { table } = model.output;
-  const own = factsOf(from && table.toLowerCase() === name.name.toLowerCase() ? from.name : table);
-  const inputs = refs.map((ref) => asResource(ref, resourceOf(ref.name), factsOf));
-  const main = mainFacts && factsOf(table, mainFacts).stamp;
-  const decided = decideModel({
+  const isMoved = from && table.toLowerCase() === name.name.toLowerCase();
+  const own = factsOf(known.facts, isMoved ? from.name : table);
+  const inputs = refs.map((ref) => asResource(ref, known));
+  const main = known.mainFacts && factsOf(known.mainFacts, table).stamp;
+  const { action, reason } = decideModel({
     spec: model,
     specHash: specHashOf({ spec: model } as never, inputs),
     facts: own,
@@ -131,24 +149,23 @@ function decision(
     nowMs,
     ...(main ? { main } : {}),
   });
-  const { action, reason } = decided;
   if (action === "none" && from) return entry(name, "rename", `it was ${from.name}`, own.stamp);
   return entry(name, action, reason, own.stamp);
 }
 
 /** A ref as a run of the model would see it, were it not to run itself. */
-function asResource(
-  { name, spec }: DeclaredResource,
-  known: GraphResource | undefined,
-  factsOf: (table: string) => TableFacts,
-): GraphResource {
+function asResource({ name, spec }: DeclaredResource, { resources, facts }: Known): GraphResource {
+  const known = resources.get(keyOf(name));
   const outputVersion =
-    name.kind === "Model" ? factsOf((spec as ModelSpec).output.table).stamp?.outputVersion : known?.outputVersion;
+    name.kind === "Model"
+      ? factsOf(facts, (spec as ModelSpec).output.table).stamp?.outputVersion
+      : known?.outputVersion;
   return { meta: { name }, spec, state: known?.state, outputVersion } as unknown as GraphResource;
 }
 
-function absent(table: string): TableFacts {
-  return { schema: "main", table, type: "absent", columns: [], isDrifted: false, requests: [] };
+function factsOf(facts: ReadonlyMap<string, TableFacts>, table: string): TableFacts {
+  const absent: TableFacts = { schema: "main", table, type: "absent", columns: [], isDrifted: false, requests: [] };
+  return facts.get(table.toLowerCase()) ?? absent;
 }
 
 function entry({ kind, name }: ResourceName, action: string, reason: string, stamp?: Stamp): PlannedAction {

@@ -3,6 +3,7 @@ import type { GraphResource } from "setpoint/graph";
 import type { PartitionRecord } from "../engine/engine.js";
 import { PipelinesError } from "../errors.js";
 import type { ModelSpec } from "../model/model-spec.js";
+import { partitionsInRange } from "../model/partition-plan.js";
 import type { Pipelines } from "./pipelines.js";
 import { objectAt } from "./resolver.js";
 
@@ -13,7 +14,7 @@ export interface RefreshOrder {
   readonly full: boolean;
   /** Keys of partitions, or values that are in one. */
   readonly partitions: readonly string[];
-  /** Partitions whose first value is not below `from`, and below `to`. */
+  /** Partitions whose first value is neither below `from` nor above `to`. */
   readonly from?: string;
   readonly to?: string;
   /** Says what is meant, and does nothing. */
@@ -82,23 +83,13 @@ async function partitionsOf(
     const message = `${meta.name.name} has no partition ${missing}; there are ${some.join(", ")}`;
     throw new PipelinesError("PIPELINES_REQUEST_INVALID", message);
   }
-  return known.filter((record) => {
-    if (partitions.length > 0 && !partitions.some((text) => isMeant(record, text))) return false;
-    const first = Object.values(record.values)[0];
-    return (from === undefined || compare(first, from) >= 0) && (to === undefined || compare(first, to) < 0);
-  });
+  const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const inRange = from === undefined && to === undefined ? known : partitionsInRange(known, range);
+  return inRange.filter((record) => partitions.length === 0 || partitions.some((text) => isMeant(record, text)));
 }
 
 function isMeant({ key, values }: PartitionRecord, text: string): boolean {
   return key === text || Object.values(values).some((value) => String(value) === text);
-}
-
-/** Numbers by their size, all else by its text, which is right for dates as ISO 8601 writes them. */
-function compare(value: unknown, bound: string): number {
-  const [left, right] = [Number(value), Number(bound)];
-  if (typeof value !== "object" && !Number.isNaN(left) && !Number.isNaN(right)) return left - right;
-  const text = String(value);
-  return text < bound ? -1 : Number(text > bound);
 }
 
 /** Checks an order that came as JSON. */
