@@ -17,6 +17,17 @@ export function propertiesOf(settings: SettingMap, known: ReadonlySet<string>): 
   return { ...settings, entries: new Map([...settings.entries].filter(([key]) => !known.has(key))) };
 }
 
+/** Rill's way to say a connector's properties, secrets above all: the variable `connector.NAME.PROPERTY`. */
+const VARIABLE = /^connector\.([^.]+)\.(.+)$/;
+
+function fromVariables(name: string, variables: Readonly<Record<string, string>>) {
+  const names = Object.keys(variables).filter((one) => VARIABLE.exec(one)?.[1]?.toLowerCase() === name.toLowerCase());
+  return {
+    names,
+    properties: Object.fromEntries(names.map((one) => [VARIABLE.exec(one)![2]!, `{{ env ${JSON.stringify(one)} }}`])),
+  };
+}
+
 export const connectorFile = fileKind({
   type: "connector",
   kind: "Connector",
@@ -27,11 +38,29 @@ export const connectorFile = fileKind({
       throw faultAt(place, `the connector ${name} does not say its driver: add "driver:", such as duckdb or postgres`);
     const properties = propertiesOf(settings, COMMON);
     const analyses = textsIn(properties).map((text) => context.text(text));
+    const added = fromVariables(name, context.settings.variables);
     const spec: ConnectorSpec = {
       driver,
-      properties: plain(properties) as Readonly<Record<string, unknown>>,
-      variables: [...new Set(analyses.flatMap(({ variables }) => variables))].sort(),
+      properties: { ...(plain(properties) as Readonly<Record<string, unknown>>), ...added.properties },
+      variables: [...new Set([...analyses.flatMap(({ variables }) => variables), ...added.names])].sort(),
     };
     return { spec, refs: analyses.flatMap<NamedRef>(({ refs }) => refs) };
   },
 });
+
+/** Connectors that no file of their own declares, but the project file or variables do. */
+export function impliedConnectors(
+  stated: ReadonlyMap<string, { readonly driver: string; readonly properties: unknown }>,
+  variables: Readonly<Record<string, string>>,
+): ReadonlyMap<string, ConnectorSpec> {
+  const named = Object.keys(variables).flatMap((one) => VARIABLE.exec(one)?.[1] ?? []);
+  const names = new Map([...named, ...stated.keys()].map((name) => [name.toLowerCase(), name]));
+  return new Map(
+    [...names.values()].sort().map((name) => {
+      const { driver = name, properties = {} } = stated.get(name) ?? {};
+      const added = fromVariables(name, variables);
+      const all = { ...(properties as Readonly<Record<string, unknown>>), ...added.properties };
+      return [name, { driver, properties: all, variables: added.names.sort() }];
+    }),
+  );
+}

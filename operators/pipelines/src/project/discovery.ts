@@ -63,6 +63,12 @@ export async function fileAt(folder: string, path: string): Promise<FoundFile | 
     : undefined;
 }
 
+/** Whether a folder that may hold files of the project is at a path. */
+export async function isFolder(folder: string, path: string): Promise<boolean> {
+  if (path.split("/").some((part) => isHidden(part, `${path}/`))) return false;
+  return (await stat(join(folder, path)).catch(() => undefined))?.isDirectory() ?? false;
+}
+
 /** The text of a file, or what is wrong with it. */
 export async function readText(folder: string, { path, size }: FoundFile): Promise<string | Problem> {
   const place = { path, line: 1, column: 1 };

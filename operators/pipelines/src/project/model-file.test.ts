@@ -75,7 +75,39 @@ describe("where a model's rows come from", () => {
     ]);
     expect(without.broken.map(({ name }) => name.name)).toEqual(["m"]);
     await folder.put({ "rill.yaml": "connectors: [{ name: pg, type: postgres }]\n" });
-    expect(modelIn(await parser.parse(["rill.yaml"]), "m").input.type).toBe("postgres");
+    const again = await parser.parse(["rill.yaml"]);
+    expect(modelIn(again, "m").input.type).toBe("postgres");
+    expect(refsIn(again)).toEqual({ m: ["pg"], pg: [] });
+  });
+
+  it("connectors may be declared by the project file and by variables alone", async () => {
+    await folder.put({
+      "rill.yaml": "connectors: [{ name: pg, type: postgres, defaults: { host: db } }]\n",
+      ".env": "connector.postgres.dsn=postgres://secret\nconnector.pg.user=ada\nconnector.own.path=x.db\n",
+      "connectors/own.yaml": "type: connector\ndriver: duckdb\n",
+      "m.yaml": "type: model\nconnector: postgres\nsql: SELECT now()\n",
+    });
+    const project = await folder.parse();
+    expect(problemsIn(project)).toEqual([]);
+    expect(refsIn(project)).toEqual({ own: [], m: ["postgres"], pg: [], postgres: [] });
+    const specs = project.resources
+      .filter(({ name }) => name.kind === "Connector")
+      .map(({ name, spec }) => [name.name, spec]);
+    const variable = (name: string) => `{{ env "connector.${name}" }}`;
+    expect(Object.fromEntries(specs)).toEqual({
+      own: { driver: "duckdb", properties: { path: variable("own.path") }, variables: ["connector.own.path"] },
+      pg: {
+        driver: "postgres",
+        properties: { host: "db", user: variable("pg.user") },
+        variables: ["connector.pg.user"],
+      },
+      postgres: {
+        driver: "postgres",
+        properties: { dsn: variable("postgres.dsn") },
+        variables: ["connector.postgres.dsn"],
+      },
+    });
+    expect(JSON.stringify(project.resources)).not.toContain("secret");
   });
 
   it("a YAML file and a SQL file of one name are one model", async () => {

@@ -270,6 +270,8 @@ function partitionsOf(settings: SettingMap): ModelPartitions | undefined {
   const inner = glob.type === "map" ? glob : map;
   const path = glob.type === "map" ? (textAt(glob, "path") ?? textAt(glob, "uri")) : textOfSetting("glob", glob);
   if (!path) throw faultAt(glob.place, 'glob must have "path:"');
+  const store = /^([a-z][a-z0-9]*):\/\//i.exec(path.text)?.[1];
+  if (store) throw faultAt(placeOf(path, 0), `files of ${store}:// cannot be listed yet: partitions are local files`);
   const by = choiceAt(inner, "partition", ["directory", "file", "hive", "none"]);
   const transformSql = textAt(inner, "transform_sql");
   return {

@@ -104,6 +104,8 @@ describe("passes after the first [46]", () => {
     await parser.parse();
     await rename(join(folder.path, "models/sub"), join(folder.path, "models/other"));
     expect(await parser.parse(["models/sub", "models/other/b.sql"])).toEqual(await folder.parse());
+    await folder.put({ "models/new/deep/c.sql": "FROM b" });
+    expect(await parser.parse(["models/new"])).toEqual(await folder.parse());
     await folder.remove("models");
     expect(await parser.parse(["models"])).toEqual(await folder.parse());
     expect((await parser.parse()).resources).toEqual([]);
@@ -387,6 +389,29 @@ describe("names", () => {
     expect(problemsIn(project)).toContain("error b.yaml:2:7: the name foo is taken by a.yaml");
     await folder.put({ "a.yaml": "type: model\nname: foo\nsql: SELECT 3\n" });
     expect((await parser.parse(["a.yaml"])).broken).toEqual([]);
+  });
+
+  it("of a file with two endings of YAML, or with its SQL twice, are an error of the file", async () => {
+    await folder.put({
+      "a.yaml": "type: model\nsql: SELECT 1\n",
+      "a.yml": "type: model\nsql: SELECT 2\n",
+      "b.yaml": "type: model\nsql: SELECT 1\n",
+      "b.sql": "SELECT 2",
+      "c.yaml": "materialize: true\n",
+      "d.sql": "CREATE TABLE x AS SELECT 1",
+      "e.sql": "-- nothing\n",
+      "f.yaml": "type: model\nmaterialize: true\n",
+    });
+    const project = await folder.parse();
+    expect(problemsIn(project).map((problem) => problem.replace(/ with one of .*/, ""))).toEqual([
+      "error a.yml:1:1: a.yaml and a.yml describe the same resource: remove one of them",
+      "error b.yaml:2:6: the SQL stands both here and in b.sql: remove one of them",
+      'error c.yaml:1:1: the file does not say its type: add "type:"',
+      "error d.sql:1:1: the SQL must be a query, such as SELECT or FROM",
+      "error e.sql:1:1: there is no statement",
+      'error f.yaml:1:1: the model f has no SQL: add "sql:" or a file f.sql',
+    ]);
+    expect(project.broken.map(({ name }) => name.name)).toEqual(["a", "b", "c", "d", "e", "f"]);
   });
 
   it("have a namespace in front [49]", async () => {

@@ -1,7 +1,7 @@
 import type { Engine } from "../engine/engine.js";
-import { connectorFile } from "./connector-file.js";
+import { connectorFile, impliedConnectors } from "./connector-file.js";
 import { DataFiles, globPattern, isGlob } from "./data-files.js";
-import { type FoundFile, fileAt, findFiles, isProjectPath, PROJECT_FILES, readText } from "./discovery.js";
+import { type FoundFile, fileAt, findFiles, isFolder, isProjectPath, PROJECT_FILES, readText } from "./discovery.js";
 import { envFile } from "./env-file.js";
 import type { Declaration, FileContext, FileKind } from "./file-kind.js";
 import { modelFile, sourceFile } from "./model-file.js";
@@ -135,6 +135,7 @@ export class ProjectParser {
     const usable = this.#connect(configuration.usable);
     await this.#parseStems(usable);
     const files = [...this.#stems.values()].flatMap(({ parsed }) => (parsed ? [parsed] : []));
+    files.push(...impliedFiles(usable, files));
     files.sort((left, right) => (left.paths[0]! < right.paths[0]! ? -1 : 1));
     const resolved = resolvedFiles(files, this.#kinds);
     const problems = [...this.#scanProblems, ...configuration.problems, ...resolved.problems];
@@ -143,10 +144,11 @@ export class ProjectParser {
 
   /** A folder that came or went stands for all files in it. */
   async #namesFolder(changed: readonly string[]): Promise<boolean> {
+    const others = changed.filter((path) => !isProjectPath(path));
     const known = [...this.#files.keys()];
-    return changed.some(
-      (path) => path === "" || (!isProjectPath(path) && known.some((one) => one.startsWith(`${path}/`))),
-    );
+    if (others.some((path) => path === "" || known.some((one) => one.startsWith(`${path}/`)))) return true;
+    const found = await Promise.all(others.map((path) => isFolder(this.#folder, path)));
+    return found.includes(true);
   }
 
   async #scan(): Promise<void> {
@@ -366,6 +368,18 @@ export class ProjectParser {
     const shown = kind.parse ? problems : problems.map((problem) => ({ ...problem, severity: "warning" as const }));
     return { paths, kind, name, place, tags: [], problems: shown };
   }
+}
+
+/** Connectors of the project file and of variables, as if each had a file. */
+function impliedFiles({ file, settings }: Configuration, files: readonly ParsedFile[]): readonly ParsedFile[] {
+  const declared = new Set(files.filter(({ kind }) => kind === connectorFile).map(({ name }) => name.toLowerCase()));
+  const place = { path: file.path, line: 1, column: 1 };
+  return [...impliedConnectors(file.connectors, settings.variables)]
+    .filter(([name]) => !declared.has(name.toLowerCase()))
+    .map(([name, spec]) => {
+      const declaration = { spec };
+      return { paths: [file.path], kind: connectorFile, name, place, tags: [], problems: [], declaration };
+    });
 }
 
 function parsedFile({ paths, kind, name, place, tags, settings }: ResourceFile, declaration?: Declaration): ParsedFile {

@@ -16,9 +16,9 @@ export class StatementBatch {
     this.#engine = engine;
   }
 
-  /** What the last pass did not ask for is forgotten. */
+  /** What the last full pass did not ask for is forgotten; so is much of it when many edits have added up. */
   beginPass(isFull: boolean): void {
-    if (!isFull) return;
+    if (!isFull && this.#current.size < 20_000) return;
     this.#last = this.#current;
     this.#current = new Map();
   }
