@@ -68,6 +68,7 @@ async function clusters(count) {
     await quiet(requests, 8_000);
     const after = { requests: await requests(), cpu: cpuSeconds(operator.pid) };
     await pause(STEADY_MS);
+    if (process.env.DRUID_BREAKDOWN) console.error(await breakdown(metrics));
     const steady = { requests: await requests(), cpu: cpuSeconds(operator.pid) };
     const minutes = STEADY_MS / 60_000;
     const patched = { type: "merge", body: { spec: { "common.runtime.properties": "druid.zk.service.host=other" } } };
@@ -143,6 +144,14 @@ async function requestsOf(port) {
   return lines
     .filter((line) => !line.includes('verb="watch"'))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+}
+
+async function breakdown(port) {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return text
+    .split("\n")
+    .filter((line) => /^kubernetes_client_requests_total/.test(line) && !line.includes('"watch"'))
+    .join("\n");
 }
 
 async function quiet(count, ms) {

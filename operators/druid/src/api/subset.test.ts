@@ -24,6 +24,18 @@ describe("includes", () => {
     expect(includes(current, wanted)).toBe(expected);
   });
 
+  /** What Druid answers may be no JSON at all, or none of an object. */
+  it.each([
+    ["no JSON", "<html>", { a: 1 }, false],
+    ["an empty answer", {}, { a: 1 }, false],
+    ["a list", [{ a: 1, b: 2 }], [{ a: 1, b: 2 }], true],
+    ["a list whose element says more", [{ a: 1, b: 2 }], [{ a: 1 }], false],
+    ["a number for its text", { a: 1 }, { a: "1" }, false],
+    ["a nested key that is missing", { a: { b: 1 } }, { a: { c: 1 } }, false],
+  ])("compares with %s [D42]", (_what, answer, wanted, expected) => {
+    expect(includes(answer as never, wanted as never)).toBe(expected);
+  });
+
   it("takes whitespace and the order of keys for nothing", () => {
     expect(isSame(JSON.parse('{"a":1,"b":{"d":1,"c":2}}'), JSON.parse('{ "b": { "c": 2, "d": 1 }, "a": 1 }'))).toBe(
       true,

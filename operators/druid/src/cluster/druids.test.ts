@@ -1,6 +1,7 @@
 import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import { ConfigMap, PersistentVolumeClaim, Pod, Service } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DruidNode } from "../druid.js";
 import { IGNORED_ANNOTATION } from "../druid-operator.js";
 import { DruidWorld } from "../druid-world.testing.js";
 import { hasFixtures, storedFixture, WITHOUT } from "../fixtures.testing.js";
@@ -309,5 +310,103 @@ describe("failing pods of an ordered StatefulSet", { timeout: 120_000 }, () => {
       expect(await world.env.client.find(Pod, "druid-tiny-brokers-0", here)).toBeDefined();
       expect(await world.env.client.find(Deployment, "druid-tiny-brokers", here)).toBeUndefined();
     },
+  );
+});
+
+describe("claims that no pod needs", { timeout: 120_000 }, () => {
+  const claims = [
+    {
+      metadata: { name: "data" },
+      spec: {
+        storageClassName: "standard",
+        accessModes: ["ReadWriteOnce" as const],
+        resources: { requests: { storage: "1Gi" } },
+      },
+    },
+  ];
+  const stored = (replicas: number, more: Partial<DruidNode> = {}) =>
+    sampleDruid({
+      brokers: { nodeType: "broker" },
+      historicals: { nodeType: "historical", replicas, volumeClaimTemplates: claims, ...more },
+    });
+  const ordinals = async (world: DruidWorld) =>
+    (await world.env.client.list(PersistentVolumeClaim, here)).items.map(({ metadata }) => metadata.name.at(-1));
+  const labelsOf = async (world: DruidWorld, ordinal: number) =>
+    (await world.env.client.get(PersistentVolumeClaim, `data-druid-tiny-historicals-${ordinal}`, here)).metadata.labels;
+  const scale = (world: DruidWorld, replicas: number) =>
+    world.patch("tiny", { spec: { nodes: { historicals: { replicas } } } });
+
+  it("are marked when the group shrinks, spared when it grows again, and deleted after the grace [D31]", async () => {
+    await using world = await DruidWorld.create({ simulate: true, orphanGrace: "10m" });
+    await world.create(stored(4));
+    await world.env.advance("2m");
+    await scale(world, 2);
+    await world.env.advance("2m");
+    expect(await labelsOf(world, 3)).toMatchObject({ toBeDeleted: "yes", deletionTS: expect.stringMatching(/^\d+$/) });
+    expect(await labelsOf(world, 1)).not.toHaveProperty("toBeDeleted");
+    await scale(world, 3);
+    await world.env.advance("2m");
+    expect(await labelsOf(world, 2)).not.toHaveProperty("toBeDeleted");
+    await world.env.advance("10m");
+    expect(await ordinals(world)).toEqual(["0", "1", "2"]);
+    expect((await world.events("tiny")).filter((event) => event.includes("PersistentVolumeClaim"))).toEqual([
+      "DruidOperatorDeleteSuccess: deleted PersistentVolumeClaim data-druid-tiny-historicals-3: no pod has needed it for 10m",
+    ]);
+  });
+
+  it("are kept while a pod is pending, and where a cluster has no pods at all [D32] [D33]", async () => {
+    await using world = await DruidWorld.create({ simulate: true });
+    await world.create(stored(3));
+    await world.env.advance("2m");
+    const never = { "simulation.setpoint.dev/failure": "never-ready" };
+    await world.patch("tiny", {
+      spec: { nodes: { brokers: { podAnnotations: never }, historicals: { replicas: 1 } } },
+    });
+    await world.env.advance("20m");
+    expect(await ordinals(world)).toEqual(["0", "1", "2"]);
+    await world.patch("tiny", {
+      spec: { nodes: { brokers: { replicas: 0, podAnnotations: null }, historicals: { replicas: 0 } } },
+    });
+    await world.env.advance("20m");
+    expect((await world.druid("tiny")).status?.pods).toEqual([]);
+    expect(await ordinals(world)).toEqual(["0", "1", "2"]);
+  });
+
+  it("get a new mark where theirs is no time, an event says so, and the rest goes on [D34]", async () => {
+    await using world = await DruidWorld.create({ simulate: true, orphanGrace: "10m" });
+    await world.create(stored(2));
+    await world.env.advance("2m");
+    await scale(world, 1);
+    await world.env.advance("1m");
+    const labels = { toBeDeleted: "yes", deletionTS: "abc" };
+    await world.env.client.patch(
+      PersistentVolumeClaim,
+      "data-druid-tiny-historicals-1",
+      { type: "merge", body: { metadata: { labels } } },
+      here,
+    );
+    await world.patch("tiny", { spec: { nodes: { brokers: { replicas: 2 } } } });
+    await world.env.advance("2m");
+    expect(await labelsOf(world, 1)).toMatchObject({ deletionTS: expect.stringMatching(/^\d+$/) });
+    expect((await world.events("tiny")).join()).toContain("its label deletionTS was no time, and is set anew");
+    expect((await world.druid("tiny")).status?.pods).toContain("druid-tiny-brokers-1");
+    await world.env.advance("11m");
+    expect(await ordinals(world)).toEqual(["0"]);
+  });
+});
+
+it("an unknown dependency type is named, and no workload changes [D22]", { timeout: 60_000 }, async () => {
+  await using world = await DruidWorld.create();
+  await world.create(two);
+  await world.env.idle();
+  const before = world.env.operator.writes.length;
+  await world.patch("tiny", {
+    spec: { image: "apache/druid:31.0.0", zookeeper: { type: "foo", spec: { properties: "" } } },
+  });
+  await world.env.advance("10m");
+  expect(world.env.operator.writes.slice(before).filter((write) => !write.endsWith("/druids/tiny/status"))).toEqual([]);
+  const { status } = await world.druid("tiny");
+  expect(status?.conditions?.find(({ type }) => type === "SpecValid")?.message).toBe(
+    "spec.zookeeper.type: Can't find type[foo] for Zookeeper Mgmt.",
   );
 });
