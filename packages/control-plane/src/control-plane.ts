@@ -159,6 +159,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   const auth = { authorizer, rbac: authorizer, tokens, audiences, serviceAccountTokens };
   const authenticate = requestUser(new RequestAuthenticator(auth), authorizer);
   let server: ApiServer | undefined;
+  let workloads: { readonly metrics: { exposition(): string } } | undefined;
   const registry: Registry = keep(
     parts,
     new Registry({
@@ -170,6 +171,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
       controllers: options.controllers ?? true,
       authenticate,
       authorizer,
+      moreMetrics: () => workloads?.metrics.exposition() ?? "",
       paths: authPaths({ issuer, keys, url: () => server?.url }),
       writeParts: async () => {
         const { writeParts } = await import("./write-parts.js");
@@ -223,7 +225,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     const ownTransport = new TurnTakingTransport(transport, clock);
     const ownClient = createClient({ transport: ownTransport, server: "in-process", clock, random });
     const clients = { client, controllerClient: ownClient };
-    keep(running, await startWorkloads({ ...clients, clock, random, names, log: errorLogger(log) }));
+    workloads = keep(running, await startWorkloads({ ...clients, clock, random, names, log: errorLogger(log) }));
   };
   if (server === undefined) await startControllers(parts);
   else keep(parts, startedLater(startControllers, log));

@@ -1,5 +1,4 @@
 import { loadFacts } from "./facts/facts.js";
-import { restoredProblem } from "./registry/restored-object.js";
 import { readState, writeState } from "./storage/snapshot-file.js";
 import type { StorageState } from "./storage/storage.js";
 import { StorageFailure } from "./storage/storage-error.js";
@@ -30,6 +29,8 @@ export class ControlPlaneSnapshot {
    */
   static async load(file: string): Promise<ControlPlaneSnapshot> {
     const { state, takenAtMs } = await readState(file);
+    // Loaded here: hardly any start needs it.
+    const { restoredProblem } = await import("./registry/restored-object.js");
     const facts = await loadFacts();
     for (const [resource, tree] of state.trees) {
       for (const [key, stored] of tree.from()) {

@@ -37,7 +37,7 @@ describe("the answer to a request with many errors is bounded", () => {
   });
 
   it("for owner references that all control", async () => {
-    const ownerReferences = Array.from({ length: 8_000 }, (_, index) => ({
+    const ownerReferences = Array.from({ length: 2_000 }, (_, index) => ({
       apiVersion: "v1",
       kind: "ConfigMap",
       name: `n${index}`,
@@ -50,7 +50,7 @@ describe("the answer to a request with many errors is bounded", () => {
   });
 
   it("for labels, annotations and finalizers of bad characters", async () => {
-    const bad = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`%${index}`, ""]));
+    const bad = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`%${index}`, ""]));
     const keys = Object.keys(bad);
     const bodies = [{ labels: bad }, { annotations: bad }, { finalizers: keys }];
     for (const metadata of bodies) {
@@ -59,8 +59,8 @@ describe("the answer to a request with many errors is bounded", () => {
     }
   });
 
-  it("for hundreds of thousands of bad list items", async () => {
-    const spec = { containers: Array.from({ length: 200_000 }, () => ({})) };
+  it("for thousands of bad list items", async () => {
+    const spec = { containers: Array.from({ length: 3_000 }, () => ({})) };
     const body = JSON.stringify({ metadata: { name: "x" }, spec });
     const answer = await answerTo("POST", "/api/v1/namespaces/default/pods", body);
     expect(answer.status).toBe(422);
@@ -69,7 +69,7 @@ describe("the answer to a request with many errors is bounded", () => {
   });
 
   it("for unknown fields, in the words of the real server for the first hundred", async () => {
-    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`x${index}`, 1]));
+    const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1]));
     const body = JSON.stringify({ metadata: { name: "x" }, ...unknown });
     const answer = await answerTo("POST", `${CONFIG_MAPS}?fieldValidation=Strict`, body);
     expect(answer.status).toBe(400);
@@ -106,7 +106,7 @@ describe("the answer to a request with many errors is bounded", () => {
       apiVersion: "example.com/v1",
       kind: "Thing",
       metadata: { name: "t" },
-      values: { ["k".repeat(500_000)]: Array.from({ length: 200_000 }, () => 0) },
+      values: { ["k".repeat(50_000)]: Array.from({ length: 5_000 }, () => 0) },
     };
     const { status } = await answerTo("POST", things, JSON.stringify(thing));
     expect(status).toBe(422);

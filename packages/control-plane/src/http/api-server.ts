@@ -300,6 +300,7 @@ export class ApiServer implements AsyncDisposable {
 
   #refusal(error: unknown, head: RequestHead | undefined): ApiResponse {
     if (!(error instanceof StatusError)) throw error;
+    if (error.status.code === 429) return TOO_MANY_REQUESTS;
     return head === undefined ? answerError(error) : (this.#options.gate?.refuse(error, head) ?? answerError(error));
   }
 
@@ -398,3 +399,10 @@ function unsupportedVersion(): StatusError {
 }
 
 const NO_BODY = new Uint8Array();
+
+/** As the real server has it, before it looks at what representation is asked for. */
+const TOO_MANY_REQUESTS: ApiResponse = {
+  status: 429,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "retry-after": "1" },
+  body: Buffer.from("Too many requests, please try again later.\n"),
+};

@@ -80,6 +80,8 @@ describe("a request over a socket", () => {
     });
     const head = await announced(opened, bearer("editor-token"));
     expect([head[":status"], head["retry-after"]]).toEqual([429, "1"]);
+    // The real server answers so, before it knows what representation is wanted.
+    expect(head["content-type"]).toBe("text/plain; charset=utf-8");
     const others = await session();
     expect((await announced(others, bearer("zero-token")))[":status"]).toBe(403);
     const healthy = others.request({ ":path": "/healthz" });

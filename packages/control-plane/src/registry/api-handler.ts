@@ -27,6 +27,8 @@ export interface ApiHandlerOptions {
   readonly authorizer: Authorizer;
   /** What writes and subresources need; a promise of it where it is not loaded yet. */
   readonly writeSide: () => WriteSide | Promise<WriteSide>;
+  /** Further metrics, in the format of Prometheus. */
+  readonly moreMetrics?: () => string;
   /** Paths that are no resources: `/openapi/v3`, `/metrics`. The longest prefix wins. */
   readonly paths?: ReadonlyMap<string, (request: ApiRequest) => Promise<ApiResponse> | ApiResponse>;
 }
@@ -52,7 +54,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     if (known !== undefined) return known;
     if (path === "/openapi/v3" || path.startsWith("/openapi/v3/")) return (await loadOpenApi()).answer(request);
     if (path === "/openapi/v2") return (await loadOpenApi()).answerV2(request);
-    if (path === "/metrics") return metrics.answer();
+    if (path === "/metrics") return metrics.answer(options.moreMetrics?.());
     const health = answerHealth(request);
     if (health !== undefined) return health;
     if (path === "/version" || path === "/version/") {

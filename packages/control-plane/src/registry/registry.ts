@@ -10,7 +10,8 @@ import type { ReadEnvironment } from "./endpoint.js";
 import type { LoopLog } from "./loops/work-loop.js";
 import type { WriteParts, WriteSide } from "./write-side.js";
 
-export interface RegistryOptions extends Pick<ApiHandlerOptions, "authenticate" | "authorizer" | "paths"> {
+export interface RegistryOptions
+  extends Pick<ApiHandlerOptions, "authenticate" | "authorizer" | "paths" | "moreMetrics"> {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +35,7 @@ export class Registry implements AsyncDisposable {
   #writeSide: WriteSide | undefined;
 
   constructor(options: RegistryOptions) {
-    const { storage, clock, random, facts, authenticate, authorizer, paths } = options;
+    const { storage, clock, random, facts, authenticate, authorizer, paths, moreMetrics } = options;
     this.#options = options;
     const catalog = new ResourceCatalog(builtInDefinitions(facts, () => this.#writeSide!.builtIn));
     this.environment = { storage, clock, random, facts, catalog };
@@ -43,6 +44,7 @@ export class Registry implements AsyncDisposable {
       authenticate,
       authorizer,
       ...(paths && { paths }),
+      ...(moreMetrics && { moreMetrics }),
       writeSide: () => this.#writeSide ?? this.writeSide(),
     });
   }

@@ -34,7 +34,8 @@ export class RequestMetrics {
     this.#latest!.counter.count++;
   }
 
-  answer(): ApiResponse {
+  /** `more` are those of others, in the same format. */
+  answer(more = ""): ApiResponse {
     const requests = [...this.#requests].map(([labels, { count }]) => `apiserver_request_total{${labels}} ${count}`);
     const objects = [...this.#storage.resources()].map((resource) => {
       const slash = resource.indexOf("/");
@@ -52,7 +53,7 @@ export class RequestMetrics {
       "# TYPE apiserver_storage_revision gauge",
       `apiserver_storage_revision ${this.#storage.revision}`,
     ];
-    return text(200, `${lines.join("\n")}\n`, {
+    return text(200, `${lines.join("\n")}\n${more}`, {
       "content-type": "text/plain; version=0.0.4; charset=utf-8; escaping=underscores",
     });
   }

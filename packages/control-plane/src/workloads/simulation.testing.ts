@@ -74,6 +74,14 @@ export class Simulation implements AsyncDisposable {
     });
   }
 
+  /** What `/metrics` of the control plane says. */
+  async metrics(): Promise<string> {
+    const { body } = await this.#plane.transport.request({ method: "GET", path: "/metrics", headers: {} });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+
   /** `Reason: message` of all events of an object, oldest first. */
   async events(name: string): Promise<readonly string[]> {
     const events = (await this.list(Event)).filter(({ involvedObject }) => involvedObject.name === name);

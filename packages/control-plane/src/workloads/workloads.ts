@@ -68,7 +68,7 @@ const CONTROLLERS: Readonly<Record<WorkloadName, (environment: PodMakingEnvironm
  * Brings workloads to life: ordinary controllers on the plane's own client. Resolves when they have begun. With the
  * simulated nodes, a plane without any gets one; with volumes, a default storage class.
  */
-export async function startWorkloads(options: WorkloadsOptions): Promise<AsyncDisposable> {
+export async function startWorkloads(options: WorkloadsOptions): Promise<Manager> {
   const { client, controllerClient = client, clock, random, names, log } = options;
   const manager = new Manager({
     name: "kube-controller-manager",
