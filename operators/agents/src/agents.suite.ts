@@ -66,6 +66,8 @@ export function agentsSuite(place: Place): void {
         ],
       });
       await world.agent("math", { tools: [{ ...remote("tools"), headersFrom: [{ name: "X", value: "agent" }] }] });
+      await world.env.advance("11s");
+      expect((await world.env.client.get(RemoteMCPServer, "tools", inNs)).status?.usedBy).toBe(1);
       expect(await world.config("math")).toMatchObject({
         http_tools: [{ params: { headers: { X: "agent", Y: "y" } } }],
       });

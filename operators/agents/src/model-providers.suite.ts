@@ -51,7 +51,7 @@ export function modelsSuite(place: Place): void {
       expect(first?.lastDiscoveryTime).toMatch(/^\d{4}-.*Z$/);
       expect(first?.secretHash).toMatch(/^[0-9a-f]{64}$/);
       expect(asked).toMatchObject([{ url: "http://models/v1/models", headers: { authorization: "Bearer sk-first" } }]);
-      await world.env.advance("10m");
+      await world.env.advance("3m");
       expect(asked).toHaveLength(1);
       await world.secret("key", { "api-key": "sk-second" });
       expect(asked[1]).toMatchObject({ headers: { authorization: "Bearer sk-second" } });

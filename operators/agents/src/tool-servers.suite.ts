@@ -194,7 +194,7 @@ export function toolServersSuite(place: Place): void {
         },
       });
       await world.server("tools", URL_A);
-      await world.env.advance("10m");
+      await world.env.advance("5m");
       const gaps = times.slice(1).map((time, at) => time - times[at]!);
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5_000);
       if (place.isVirtual) expect(Math.max(...gaps)).toBeLessThanOrEqual(5_000 * 8 * 1.1);
@@ -241,7 +241,7 @@ export function toolServersSuite(place: Place): void {
       await using world = await create();
       world.answers.set(URL_A, ["a"]);
       await world.server("tools", url, spec);
-      await world.env.advance("10m");
+      await world.env.advance("3m");
       expect(await world.accepted(RemoteMCPServer, "tools")).toBe("False InvalidSpec");
       expect((await world.condition(RemoteMCPServer, "tools", "Accepted"))?.message).toContain(field);
       expect(world.asked).toEqual([]);
@@ -296,7 +296,7 @@ export function toolServersSuite(place: Place): void {
       ];
       const metadata = { name: "svc", namespace: NS, labels: { "kagent.dev/mcp-service": "true" } };
       await world.env.client.create(Service, { metadata, spec: { ports } } as never);
-      await world.env.advance("10m");
+      await world.env.advance("3m");
       expect(await world.condition(Service, "svc", "kagent.dev/ToolsDiscovered")).toMatchObject({
         status: "False",
         reason: "InvalidSpec",
