@@ -7,14 +7,18 @@ import { promisify } from "node:util";
 import { controlPlane } from "@setpoint/control-plane";
 import { connect } from "setpoint";
 import { systemClock } from "setpoint/clock";
-import { Namespace, Secret, ServiceAccount } from "setpoint/kinds/v1";
+import { Namespace, Secret, Service, ServiceAccount } from "setpoint/kinds/v1";
 import { Manager } from "setpoint/manager";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { agents } from "./agents-app.js";
 import { openStore } from "./database/open-store.js";
+import { startStreamable } from "./discovery/mcp-servers.testing.js";
 import { Agent } from "./kinds/agent.js";
+import { MCPServer } from "./kinds/mcp-server.js";
 import { ModelConfig } from "./kinds/model-config.js";
+import { ModelProviderConfig } from "./kinds/model-provider-config.js";
+import { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
 import { agentsOperator } from "./operator.js";
 
 const COMMAND = fileURLToPath(new URL("../../../packages/setpoint/bin/setpoint.js", import.meta.url));
@@ -26,6 +30,9 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec?: { readonly template?: { readonly spec: { readonly containers: readonly Container[] } } };
+}
+interface Conditioned {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string }[] };
 }
 interface Container {
   readonly args: readonly string[];
@@ -88,6 +95,7 @@ it("the permissions of the installation are enough", async () => {
   const asAccount = file("account", stringify(account));
   await using client = await connect({ kubeconfig: asAccount });
   await using store = await openStore(":memory:", systemClock);
+  await using mcp = await startStreamable({ tools: () => [{ name: "t" }] });
   await using manager = new Manager({ client, grace: "1s" });
   manager.add(agents({ store, admission: false }));
   await manager.start();
@@ -97,10 +105,30 @@ it("the permissions of the installation are enough", async () => {
   await admin.create(ModelConfig, { ...inTeam("model"), spec: model } as never);
   const spec = { type: "Declarative", declarative: { systemMessage: "m", modelConfig: "model" } };
   await admin.create(Agent, { ...inTeam("math"), spec } as never);
-  const reason = async () => {
-    const { status } = await admin.get(Agent, "math", { namespace: "team" });
-    return status?.conditions?.find(({ type }) => type === "Accepted")?.reason;
-  };
-  await expect.poll(reason, { timeout: 20_000 }).toBe("Reconciled");
+  await admin.create(RemoteMCPServer, { ...inTeam("remote"), spec: { description: "d", url: mcp.url } } as never);
+  const transport = { transportType: "stdio", deployment: { image: "i", cmd: "c" } };
+  await admin.create(MCPServer, { ...inTeam("local"), spec: transport } as never);
+  await admin.create(ModelProviderConfig, {
+    ...inTeam("provider"),
+    spec: { type: "Ollama", endpoint: mcp.url },
+  } as never);
+  const labels = { "kagent.dev/mcp-service": "true" };
+  const ports = [{ port: 1 }, { name: "b", port: 2 }].map((port, at) => ({ name: `p${at}`, ...port }));
+  await admin.create(Service, { metadata: { ...inTeam("svc").metadata, labels }, spec: { ports } } as never);
+  const expected = [
+    [Agent, "math", "Accepted", "Reconciled"],
+    [RemoteMCPServer, "remote", "Accepted", "Reconciled"],
+    [ModelConfig, "model", "Accepted", "ModelConfigReconciled"],
+    [ModelProviderConfig, "provider", "ModelsDiscovered", "DiscoveryFailed"],
+    [MCPServer, "local", "Programmed", "Programmed"],
+    [Service, "svc", "kagent.dev/ToolsDiscovered", "InvalidSpec"],
+  ] as const;
+  for (const [kind, name, type, reason] of expected) {
+    const found = async () => {
+      const { status } = (await admin.get(kind as never, name, { namespace: "team" })) as Conditioned;
+      return status?.conditions?.find((condition) => condition.type === type)?.reason;
+    };
+    await expect.poll(found, { timeout: 20_000, message: `${kind.kind} ${type}` }).toBe(reason);
+  }
   rmSync(folder, { recursive: true });
 });

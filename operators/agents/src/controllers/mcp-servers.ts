@@ -79,6 +79,8 @@ export function toolServices(shared: Shared): Controller<Service> {
     name: "mcp-services",
     labelSelector: `${SERVICE_LABEL}=true`,
     uses: [scoped(Agent, { indexes: { servers: serversOf } })],
+    // Its condition stands in the status of the Service.
+    permissions: [{ apiGroups: [""], resources: ["services/status"], verbs: ["patch"] }],
     ...(shared.namespaces ? { namespaces: shared.namespaces } : {}),
     triggers: [discovered("Service", shared), sweep("Service", shared)],
     async reconcile(service, ctx) {
