@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { terminal } from "../loop/outcome.js";
+import { Lab, named } from "./lab.testing.js";
+
+describe("early cut-off", () => {
+  it("settles a dependent without a call where outputs and failures are the same, and says so", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed" });
+    lab.create("a");
+    lab.create("b", ["a"]);
+    lab.create("c", ["b"]);
+    await lab.finishAll();
+    lab.log.length = 0;
+    lab.graph.updateSpec(named("a"), { value: 2 });
+    await lab.finishAll(() => "same");
+    expect(lab.log).toEqual(["reconcile a"]);
+    expect(lab.graph.explain(named("c"))?.reason).toContain("settled without another");
+    lab.graph.updateSpec(named("a"), { value: 3 });
+    await lab.finishAll((name) => (name === "a" ? "new" : "same"));
+    expect(lab.log).toEqual(["reconcile a", "reconcile a", "reconcile b"]);
+  });
+
+  it("runs a dependent where a failure comes or goes, though the output is the same", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed" });
+    lab.create("a");
+    lab.create("b", ["a"]);
+    await lab.finishAll();
+    for (const outcome of [terminal(new Error("down")), { outputVersion: "same" }]) {
+      lab.log.length = 0;
+      lab.graph.reconcile(named("a"));
+      await lab.settle();
+      await lab.call("a").return(outcome);
+      await lab.finishAll();
+      expect(lab.log).toEqual(["reconcile a", "reconcile b"]);
+    }
+  });
+
+  it("runs nothing for an edit that is taken back before its run starts", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed", weight: { slots: 1 } }, { capacity: { slots: 1 } });
+    lab.create("a", [], { value: 1 });
+    lab.create("busy");
+    await lab.finishAll();
+    lab.graph.reconcile(named("busy"));
+    await lab.settle();
+    lab.log.length = 0;
+    lab.graph.updateSpec(named("a"), { value: 2 });
+    await lab.settle();
+    lab.graph.updateSpec(named("a"), { value: 1 });
+    await lab.finishAll();
+    expect(lab.log).toEqual([]);
+  });
+
+  it("shows no stale errors while something above runs, and a warning re-runs nobody [33]", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed" });
+    lab.create("a");
+    lab.create("b", ["a"]);
+    lab.create("c", ["b"]);
+    await lab.settle();
+    await lab.call("a").return({ outputVersion: "1", warnings: ["old syntax"] });
+    for (const name of ["b", "c"]) await lab.call(name).return(terminal(new Error("bad")));
+    lab.graph.reconcile(named("a"));
+    await lab.settle();
+    const shown = ["b", "c"].map((name) => lab.graph.get(named(name)));
+    expect(shown.map((one) => [one?.status, one?.error])).toEqual([
+      ["pending", undefined],
+      ["pending", undefined],
+    ]);
+    lab.log.length = 0;
+    const { stateVersion } = lab.graph.get(named("a"))!.meta;
+    await lab.call("a").return({ outputVersion: "1", warnings: ["old syntax"] });
+    expect(lab.log).toEqual([]);
+    expect(lab.graph.get(named("a"))).toMatchObject({ meta: { stateVersion }, warnings: ["old syntax"] });
+    expect(lab.graph.get(named("b"))?.error?.message).toBe("bad");
+  });
+});

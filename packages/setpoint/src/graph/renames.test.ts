@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import { retry } from "../loop/outcome.js";
+import type { BatchEditor } from "./graph-editor.js";
+import { Lab, named } from "./lab.testing.js";
+
+describe("renames", () => {
+  it("neither stalls nor loses anything when a parent is edited and its child renamed in one batch [14]", async () => {
+    await using lab = await Lab.create();
+    lab.create("a");
+    lab.create("b", ["a"]);
+    await lab.finishAll();
+    lab.log.length = 0;
+    lab.graph.batch((edit) => {
+      edit.updateSpec(named("a"), { value: 2 });
+      edit.updateName(named("b"), named("c"));
+    });
+    await lab.finishAll();
+    await lab.graph.waitUntilIdle();
+    expect(lab.log).toEqual(["rename c", "reconcile a", "reconcile c"]);
+  });
+
+  it("exchanges names without a rebuild: one steps aside", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed" });
+    const world = new Map<string, string>();
+    for (const name of ["a", "b"]) {
+      lab.create(name, [], { value: name.charCodeAt(0) });
+      world.set(name, `data of ${name}`);
+    }
+    await lab.finishAll();
+    lab.graph.batch((edit) => {
+      edit.updateName(named("a"), named("b"));
+      edit.updateName(named("b"), named("a"));
+    });
+    for (await lab.settle(); lab.running.length > 0; ) {
+      const call = lab.call(lab.running[0]!);
+      const { from, to } = call.move!;
+      expect(world.has(to.name)).toBe(false);
+      world.set(to.name, world.get(from.name)!);
+      world.delete(from.name);
+      await call.return();
+    }
+    expect([...world].sort()).toEqual([
+      ["a", "data of b"],
+      ["b", "data of a"],
+    ]);
+    expect(lab.log.filter((entry) => entry.startsWith("reconcile"))).toEqual(["reconcile a", "reconcile b"]);
+  });
+
+  it("keeps each resource's things apart when a ring of renames is broken by another rename before it starts", async () => {
+    await using lab = await Lab.create();
+    for (const name of ["a", "b", "c"]) lab.create(name);
+    await lab.finishAll();
+    await lab.graph.lock(async (edit) => {
+      await edit.batch((ring) => {
+        ring.updateName(named("c"), named("a"));
+        ring.updateName(named("a"), named("b"));
+        ring.updateName(named("b"), named("c"));
+      }).accepted;
+      await edit.updateName(named("c"), named("d")).accepted;
+    });
+    await lab.settle();
+    const before = lab.log.length - lab.running.length;
+    await lab.finishAll();
+    expect(lab.log.slice(before, before + 3)).toEqual(["rename d", "rename b", "rename a"]);
+  });
+
+  it.each([
+    ["has", "a~1", () => undefined],
+    ["is moving away from", "a~1", (edit: BatchEditor) => edit.updateName(named("a~1"), named("z"))],
+    // Its removal is the first run.
+    ["could not be removed from", "a~2", (edit: BatchEditor) => edit.delete(named("a~2"))],
+  ])("does not step aside to a name that another resource %s", async (_, taken, change) => {
+    const kind = { whenRefsFinish: "changed", remove: () => Promise.resolve(retry("in use")) } as const;
+    const first = await Lab.create(kind);
+    for (const name of ["a", "b", taken]) first.create(name);
+    await first.finishAll();
+    await first[Symbol.asyncDispose]();
+    // Runs are counted from 1 again.
+    await using lab = await Lab.create(kind, { before: first });
+    lab.graph.batch((edit) => {
+      edit.updateName(named("a"), named("b"));
+      edit.updateName(named("b"), named("a"));
+      change(edit);
+    });
+    await lab.settle();
+    expect(lab.call("a").move?.to.name).toMatch(/^a~/);
+    expect(lab.call("a").move?.to.name).not.toBe(taken);
+  });
+
+  it("steps aside where a later rename closes a ring", async () => {
+    await using lab = await Lab.create();
+    for (const name of ["a", "b", "m"]) lab.create(name);
+    await lab.finishAll();
+    await lab.graph.lock(async (edit) => {
+      await edit.batch((chain) => {
+        chain.updateName(named("m"), named("a"));
+        chain.updateName(named("a"), named("b"));
+        chain.updateName(named("b"), named("c"));
+      }).accepted;
+      await edit.updateName(named("c"), named("m")).accepted;
+    });
+    await lab.settle();
+    expect(lab.call("a").move?.to.name).toMatch(/^a~/);
+    await lab.finishAll();
+    expect(["a", "b", "m"].map((name) => lab.graph.get(named(name))?.meta.renamedFrom)).toEqual(
+      Array(3).fill(undefined),
+    );
+  });
+
+  it("still knows its first name when a rename that has begun is taken back", async () => {
+    const interrupted = async () => {
+      const lab = await Lab.create();
+      lab.create("a");
+      await lab.finishAll();
+      lab.graph.updateName(named("a"), named("b"));
+      await lab.settle();
+      lab.graph.updateName(named("b"), named("a"));
+      return lab;
+    };
+    await using renamed = await interrupted();
+    renamed.graph.updateName(named("a"), named("c"));
+    await renamed.call("b").return();
+    const moves: string[] = [];
+    for (let move = renamed.call("c").move; move; move = renamed.call("c").move) {
+      moves.push(`${move.from.name} to ${move.to.name}`);
+      await renamed.call("c").return();
+    }
+    expect(moves.sort()).toEqual(["a to c", "b to c"]);
+
+    await using deleted = await interrupted();
+    const before = deleted.log.length;
+    deleted.graph.delete(named("a"));
+    await deleted.call("b").return();
+    await deleted.finishAll();
+    expect(deleted.log.slice(before).sort()).toEqual(["remove a", "remove b"]);
+  });
+
+  it("takes a change of case for a rename", async () => {
+    await using lab = await Lab.create();
+    lab.create("bar");
+    await lab.finishAll();
+    lab.graph.updateName(named("bar"), named("Bar"));
+    await lab.settle();
+    expect(lab.call("Bar").move).toEqual({ from: named("bar"), to: named("Bar") });
+    await lab.finishAll();
+    expect(lab.graph.get(named("BAR"))?.meta.name).toEqual(named("Bar"));
+  });
+});
