@@ -76,7 +76,8 @@ export class RefSchedule {
 
   /** Asks for the turn of a key that was taken from the queue for these causes. */
   admit(key: string, object: KubeObject, causes: readonly Cause[]): Admission {
-    const { error } = this.#request(key, object);
+    // A turn that was given earlier is given anew: what was created since may stand between this key and one that runs.
+    const { error } = this.#request(key, object, true);
     const id = keyOf(this.#nameOf(key));
     const node = this.#state.nodes.get(id)!;
     if (node.status === "cyclic") {
@@ -136,7 +137,11 @@ export class RefSchedule {
   }
 
   /** Tells the graph of an object and its refs, and that it is to run. Gives what it is to run for besides. */
-  #request(key: string, object: KubeObject): { causes: readonly Cause[]; error: SetpointError | undefined } {
+  #request(
+    key: string,
+    object: KubeObject,
+    isAnew = false,
+  ): { causes: readonly Cause[]; error: SetpointError | undefined } {
     const name = this.#nameOf(key);
     const { refs, error } = this.#refsOf(key, object);
     const edits: Edit[] = [];
@@ -145,7 +150,7 @@ export class RefSchedule {
       const meta = { paths: [], tags: [], hidden: false };
       edits.push({ type: "create", name, refs, ...meta, spec: undefined, specHash: "object", weights: {} });
     }
-    if (!this.#granted(keyOf(name))) edits.push({ type: "reconcile", name });
+    if (isAnew || !this.#granted(keyOf(name))) edits.push({ type: "reconcile", name });
     const causes = this.#step({ type: "edit", edits, nowMs: this.#nowMs }, key);
     return { causes, error };
   }

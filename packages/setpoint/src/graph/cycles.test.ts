@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { terminal } from "../loop/outcome.js";
 import { Lab, named } from "./lab.testing.js";
 
 describe("cycles", () => {
