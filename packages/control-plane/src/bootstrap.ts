@@ -1,7 +1,6 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
-import { keyOf, type UntypedObject } from "setpoint/kinds";
-import { timestamp } from "./apply/object-layout.js";
+import { formatTime, keyOf, type UntypedObject } from "setpoint/kinds";
 import type { Facts } from "./facts/facts.js";
 import type { ResourceCatalog } from "./kinds/catalog.js";
 import { newUid } from "./registry/write/identity.js";
@@ -35,7 +34,7 @@ export async function bootstrap({ storage, catalog, facts, clock, random }: Boot
 
 function newObject(object: UntypedObject, hasGeneration: boolean, uid: string, nowMs: number): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
-  const now = timestamp(nowMs);
+  const now = formatTime(nowMs);
   const { name, namespace, labels, annotations, managedFields } = metadata;
   return {
     kind,

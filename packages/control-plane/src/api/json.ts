@@ -47,24 +47,6 @@ export function withoutField(object: JsonObject, key: string): JsonObject {
   return copy;
 }
 
-export function deepEqual(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (isArray(a)) {
-    if (!isArray(b) || a.length !== b.length) return false;
-    for (let index = 0; index < a.length; index++) if (!deepEqual(a[index], b[index])) return false;
-    return true;
-  }
-  if (isArray(b)) return false;
-  let count = 0;
-  for (const key in a) {
-    if (!Object.hasOwn(b, key) || !deepEqual((a as JsonObject)[key], (b as JsonObject)[key])) return false;
-    count++;
-  }
-  for (const _ in b) count--;
-  return count === 0;
-}
-
 /** The same object, typed as the JSON that it is. */
 export function asJson<Value extends KubeObject | undefined>(
   object: Value,

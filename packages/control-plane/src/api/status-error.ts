@@ -1,30 +1,26 @@
+import type {
+  Status as ClientStatus,
+  StatusCause as ClientStatusCause,
+  StatusDetails as ClientStatusDetails,
+} from "setpoint/client";
 import { cut, ERROR_BUDGET, withinBudget } from "./error-budget.js";
 
-/** The body of a Kubernetes error answer. */
-export interface Status {
-  readonly kind: "Status";
+/** The body of an error answer, with all that a server says. */
+export interface Status extends ClientStatus {
   readonly apiVersion: "v1";
   readonly metadata: Record<string, never>;
   readonly status: "Failure";
   readonly message: string;
-  readonly reason?: string;
   readonly details?: StatusDetails;
   readonly code: number;
 }
 
-export interface StatusDetails {
-  readonly name?: string;
-  readonly group?: string;
-  readonly kind?: string;
-  readonly uid?: string;
+export interface StatusDetails extends ClientStatusDetails {
   readonly causes?: readonly StatusCause[];
-  readonly retryAfterSeconds?: number;
 }
 
-export interface StatusCause {
-  readonly reason?: string;
+export interface StatusCause extends ClientStatusCause {
   readonly message: string;
-  readonly field?: string;
 }
 
 /** Thrown anywhere in the control plane; the http layer answers with its `status`, in the real server's wording. */

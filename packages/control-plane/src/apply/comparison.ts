@@ -1,4 +1,5 @@
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import { field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import { EMPTY_SET, type FieldSet, FieldSetWalk, isEmptySet, recursiveDifference } from "./field-set.js";
 import { itemElement } from "./list-item.js";
 import type { ListType, MapType, MergeType } from "./merge-type.js";
@@ -94,7 +95,7 @@ class ComparingWalk {
 
   #leaf(before: Json | undefined, after: Json | undefined): void {
     if (before !== undefined && after !== undefined) {
-      if (!deepEqual(before, after)) (this.#modified ??= new FieldSetWalk(this.#path)).insert();
+      if (!isSameJson(before, after)) (this.#modified ??= new FieldSetWalk(this.#path)).insert();
     } else {
       this.#presence(before, after);
     }
@@ -157,7 +158,7 @@ class ComparingWalk {
     if (before.length <= 1 && after.length <= 1) {
       this.value(type.items, before[0], after[0]);
     } else if (before.length >= 2 && after.length >= 2) {
-      if (!deepEqual(before, after)) (this.#modified ??= new FieldSetWalk(this.#path)).insert();
+      if (!isSameJson(before, after)) (this.#modified ??= new FieldSetWalk(this.#path)).insert();
     } else if (before.length >= 2) {
       if (after.length > 0) this.value(type.items, undefined, after[0]);
       (this.#removed ??= new FieldSetWalk(this.#path)).insert();

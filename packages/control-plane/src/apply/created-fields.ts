@@ -1,4 +1,5 @@
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import { field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import type { Message } from "../facts/message.js";
 import type { FieldSet } from "./field-set.js";
 import { ItemError, itemElement } from "./list-item.js";
@@ -116,7 +117,7 @@ class OutlineWalk {
   }
 
   #leaf(type: MergeType, before: Json | undefined, value: Json): boolean {
-    const mark = before === undefined ? MARKS.absent : deepEqual(before, value) ? MARKS.same : MARKS.changed;
+    const mark = before === undefined ? MARKS.absent : isSameJson(before, value) ? MARKS.same : MARKS.changed;
     return this.#step(mark) && isTyped(type, value, true);
   }
 

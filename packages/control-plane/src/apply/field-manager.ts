@@ -1,3 +1,4 @@
+import { formatTime } from "setpoint/kinds";
 import { isArray, isObject, type Json, type JsonObject, withField, withoutField } from "../api/json.js";
 import { StatusError } from "../api/status-error.js";
 import type { Message } from "../facts/message.js";
@@ -19,7 +20,6 @@ import {
   managerId,
 } from "./managed-fields.js";
 import { type MergeType, mergeType } from "./merge-type.js";
-import { timestamp } from "./object-layout.js";
 import { OwnershipError } from "./ownership-error.js";
 import { checkTyped, checkTypedUpdate } from "./typed-validation.js";
 import { apply, update, type Versions } from "./updater.js";
@@ -107,7 +107,7 @@ function isOf(entries: readonly ManagedFieldsEntry[] | undefined, fields: FieldS
     only.fieldsV1 === fields &&
     only.manager === managerName(context.manager) &&
     only.apiVersion === context.apiVersion &&
-    only.time === timestamp(context.nowMs)
+    only.time === formatTime(context.nowMs)
   );
 }
 
@@ -302,7 +302,7 @@ function managerOf(context: WriteContext, name: string, isApplier: boolean): Omi
     isApplier,
     apiVersion: context.apiVersion,
     subresource: context.subresource,
-    time: timestamp(context.nowMs),
+    time: formatTime(context.nowMs),
   };
 }
 

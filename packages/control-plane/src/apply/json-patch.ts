@@ -1,13 +1,5 @@
-import {
-  deepEqual,
-  field,
-  isArray,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-  setField,
-} from "../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import { field, isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
 import { StatusError } from "../api/status-error.js";
 import { checkDepth } from "../schema/depth.js";
 
@@ -108,7 +100,7 @@ class PatchedDocument {
         else this.#replace(path, value);
         break;
       case "test":
-        if (!deepEqual(path === "" ? this.root : (this.#get(path) ?? null), value)) {
+        if (!isSameJson(path === "" ? this.root : (this.#get(path) ?? null), value)) {
           throw new OperationError(`testing value ${path} failed: test failed`);
         }
         break;

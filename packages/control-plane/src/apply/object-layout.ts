@@ -61,13 +61,3 @@ function isEmpty(value: unknown): boolean {
   for (const _key in value) return false;
   return true;
 }
-
-/** The last second that was asked for, and its text: thousands of writes share it. */
-let latest = { second: Number.NaN, text: "" };
-
-/** `2026-01-02T03:04:05Z`: Kubernetes keeps whole seconds. */
-export function timestamp(ms: number): string {
-  const second = Math.floor(ms / 1000);
-  if (second !== latest.second) latest = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
-  return latest.text;
-}

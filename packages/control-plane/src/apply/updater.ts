@@ -1,4 +1,5 @@
-import { deepEqual, type JsonObject } from "../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import type { JsonObject } from "../api/json.js";
 import { type Comparison, compare, excludeFields, isSame } from "./comparison.js";
 import { type Conflict, ConflictsError } from "./conflict.js";
 import {
@@ -64,7 +65,7 @@ export function apply(
   reconciled.set(id, { ...self, time: last?.time, fields });
   const object = withoutAbandoned(versions, merged, reconciled, self.apiVersion, last, fields);
   const { result } = disown(versions, live, object, self.apiVersion, reconciled, id, force);
-  return { object: deepEqual(live, object) ? undefined : object, managers: result };
+  return { object: isSameJson(live, object) ? undefined : object, managers: result };
 }
 
 /** Takes from every other manager what changed; without `force`, another manager's changed field is a conflict. */

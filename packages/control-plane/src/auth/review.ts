@@ -1,10 +1,9 @@
 import type { KubeObject } from "setpoint";
 import type { Clock } from "setpoint/clock";
-import type { UntypedObject } from "setpoint/kinds";
+import { formatTime, type UntypedObject } from "setpoint/kinds";
 import { goQuote } from "../api/go-format.js";
 import { badRequest, type FieldError, invalid } from "../api/status-error.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
-import { timestamp } from "../apply/object-layout.js";
 import { authenticated } from "./authenticator.js";
 import type { RbacAuthorizer } from "./rbac/rbac-authorizer.js";
 import type { TokenAuthenticator } from "./token-authenticator.js";
@@ -98,7 +97,7 @@ const REVIEWS: Readonly<Record<string, Review>> = {
     };
   },
   "authentication.k8s.io/SelfSubjectReview": ({ clock }, { apiVersion, kind }, { user }) => {
-    const creationTimestamp = timestamp(clock.now());
+    const creationTimestamp = formatTime(clock.now());
     return { apiVersion, kind, metadata: { creationTimestamp }, status: { userInfo: shownUser(user) } };
   },
   "authentication.k8s.io/TokenReview": ({ tokens, audiences }, object) => {

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { goQuote } from "../api/go-format.js";
 import { badRequest, conflict, type FieldError, invalid, notFound } from "../api/status-error.js";
-import { timestamp } from "../apply/object-layout.js";
 import type { Storage } from "../storage/storage.js";
 import type { BoundClaims, ServiceAccountTokens } from "./service-account-tokens.js";
 
@@ -60,11 +60,11 @@ export function createToken(
   return {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",
-    metadata: { ...request.metadata, name, namespace, uid, creationTimestamp: timestamp(nowMs) },
+    metadata: { ...request.metadata, name, namespace, uid, creationTimestamp: formatTime(nowMs) },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: reference },
     status: {
       token: tokens.issue(account, audiences, seconds, bound),
-      expirationTimestamp: timestamp(nowMs + seconds * 1000),
+      expirationTimestamp: formatTime(nowMs + seconds * 1000),
     },
   } as unknown as TokenRequest;
 }

@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
-import { deepEqual, type Json } from "../api/json.js";
+import { isSameJson, type UntypedObject } from "setpoint/kinds";
+import type { Json } from "../api/json.js";
 import type { Strategy } from "../kinds/strategy.js";
 
 const GENERATION = "deprecated.daemonset.template.generation";
@@ -24,7 +24,7 @@ function withGeneration(daemons: KubeObject, generation: number): KubeObject {
 export const daemonGeneration: Pick<Strategy, "prepareCreate" | "prepareUpdate"> = {
   prepareCreate: (daemons) => withGeneration(daemons, Math.max(1, generationOf(daemons))),
   prepareUpdate: (daemons, old) => {
-    const isChanged = !deepEqual(templateOf(daemons), templateOf(old));
+    const isChanged = !isSameJson(templateOf(daemons), templateOf(old));
     return withGeneration(daemons, generationOf(old) + (isChanged ? 1 : 0));
   },
 };

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
+import { isSameJson, type UntypedObject } from "setpoint/kinds";
 import { forbiddenField, invalidValue } from "../api/field-error.js";
-import { deepEqual, type Json } from "../api/json.js";
+import type { Json } from "../api/json.js";
 import type { FieldError } from "../api/status-error.js";
 
 const SEALED = "field is immutable when `immutable` is set";
@@ -26,6 +26,6 @@ function sealErrors(object: KubeObject, old: KubeObject, fields: readonly string
   const after = object as UntypedObject;
   if (before.immutable !== true) return [];
   const broken = after.immutable === true ? [] : ["immutable"];
-  const changed = fields.filter((field) => !deepEqual((before[field] ?? {}) as Json, (after[field] ?? {}) as Json));
+  const changed = fields.filter((field) => !isSameJson((before[field] ?? {}) as Json, (after[field] ?? {}) as Json));
   return [...broken, ...changed].map((field) => forbiddenField(field, SEALED));
 }

@@ -1,13 +1,6 @@
+import { isSameJson } from "setpoint/kinds";
 import { BoundedTexts } from "../api/error-budget.js";
-import {
-  deepEqual,
-  isArray,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-  setField,
-} from "../api/json.js";
+import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
 import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
 import { zeroStruct, zeroValue } from "./go-struct.js";
 import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
@@ -341,9 +334,9 @@ function isOmitted(field: MessageField, value: Json): boolean {
     case "pointer":
       return value === null;
     case "message":
-      return field.omit === "zero" && deepEqual(value, zeroStruct(field.type.message));
+      return field.omit === "zero" && isSameJson(value, zeroStruct(field.type.message));
     case "special":
-      return field.omit === "zero" && (value === null || deepEqual(value, zeroValue(field.type)));
+      return field.omit === "zero" && (value === null || isSameJson(value, zeroValue(field.type)));
     case "list":
     case "wrapped-list":
       return value === null || (value as readonly Json[]).length === 0;

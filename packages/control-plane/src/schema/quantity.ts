@@ -1,3 +1,8 @@
+/**
+ * Quantities as kube-apiserver reads and writes them, its faults included: beyond the largest suffix it loses the amount, where
+ * `setpoint/quantity` keeps it. Texts come from clients, so the cost is linear in their length.
+ */
+
 /** Thrown for text that is no quantity; the message is the real server's. */
 export class QuantityError extends Error {}
 

@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors } from "../api/error-budget.js";
 import { forbiddenField, invalidValue, required } from "../api/field-error.js";
-import { deepEqual, type Json } from "../api/json.js";
+import type { Json } from "../api/json.js";
 import type { FieldError } from "../api/status-error.js";
 import type { Schema } from "../facts/schema.js";
 import { regex } from "./regex.js";
@@ -164,7 +165,7 @@ function checkNested(schema: Schema, skipAnyOf: boolean, path: string, errors: F
 }
 
 function isIntOrStringPair(schema: Schema | undefined): boolean {
-  return deepEqual((schema?.anyOf ?? null) as Json, [{ type: "integer" }, { type: "string" }]);
+  return isSameJson((schema?.anyOf ?? null) as Json, [{ type: "integer" }, { type: "string" }]);
 }
 
 /** Whatever a combination at the root speaks of must be there in the structure. */

@@ -1,7 +1,8 @@
+import { isSameJson } from "setpoint/kinds";
 import { ERROR_BUDGET, fieldErrors } from "../api/error-budget.js";
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../api/field-error.js";
 import { goFloat, goNumber, goQuote } from "../api/go-format.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../api/json.js";
 import type { FieldError } from "../api/status-error.js";
 import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
@@ -174,7 +175,7 @@ function isMember(value: Json, member: Json): boolean {
   if (typeof value === "number" && typeof member === "string" && Number.isInteger(value)) {
     return member === (value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : "\ufffd");
   }
-  return deepEqual(value, member);
+  return isSameJson(value, member);
 }
 
 function checkString(schema: Schema, value: string, path: string, problems: Problem[]): number {

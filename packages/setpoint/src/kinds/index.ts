@@ -18,6 +18,7 @@ export { keyOf, kindId, parseKey, type Scope, type UntypedKind } from "./kind.js
 export { type KindId, parseKindId, pluralOf } from "./kind-id.js";
 export {
   formatLabelSelector,
+  holdsLabel,
   type LabelRequirement,
   type LabelSelector,
   type LabelSelectorLike,
@@ -27,6 +28,7 @@ export {
 } from "./label-selector.js";
 export type { DeepPartial, DeepReadonly, ManagedFieldsEntry, OwnerReference, UntypedObject } from "./object.js";
 export { compareResourceVersions } from "./resource-version.js";
+export { isSameJson } from "./same-json.js";
 export type { StructuralSchema } from "./structural-schema.js";
 export { formatTime, parseTime } from "./time.js";
 export { type KindOptions, untypedKind } from "./untyped-kind.js";

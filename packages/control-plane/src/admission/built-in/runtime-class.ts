@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import { deepEqual } from "../../api/json.js";
+import { isSameJson } from "setpoint/kinds";
 import { StatusError } from "../../api/status-error.js";
 import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
@@ -43,7 +43,7 @@ export function runtimeClasses(storage: Storage): Admitter {
       throw refused(attributes, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
     }
     const fixed = found?.overhead?.podFixed;
-    if (overhead !== undefined && fixed !== undefined && !deepEqual(overhead, fixed)) {
+    if (overhead !== undefined && fixed !== undefined && !isSameJson(overhead, fixed)) {
       throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     }
     if (found === undefined) return pod;

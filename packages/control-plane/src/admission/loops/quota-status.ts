@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { deepEqual, type Json, type JsonObject } from "../../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import type { Json, JsonObject } from "../../api/json.js";
 import { object } from "../../builtin/validation/rule.js";
 import { changeStatus } from "../../registry/loops/plane-write.js";
 import { type LoopEnvironment, type RegistryLoop, WorkLoop } from "../../registry/loops/work-loop.js";
@@ -52,7 +53,7 @@ export class QuotaStatus implements RegistryLoop {
     const stored = this.#environment.storage.get(QUOTAS, key);
     if (stored === undefined || stored.object.metadata.deletionTimestamp !== undefined) return;
     const status = this.#statusOf(stored.object);
-    if (deepEqual((asJson(stored.object).status ?? {}) as Json, status)) return;
+    if (isSameJson((asJson(stored.object).status ?? {}) as Json, status)) return;
     await changeStatus(this.#environment, stored, ACCOUNT, "kube-controller-manager", signal, (quota) => {
       return { ...quota, status: this.#statusOf(quota) } as unknown as KubeObject;
     });
@@ -80,7 +81,7 @@ export class QuotaStatus implements RegistryLoop {
 
 function isRedefined({ type, current, previous }: Change): boolean {
   if (type !== "modified") return type === "added";
-  return !deepEqual(asJson(current.object).spec ?? null, asJson(previous!.object).spec ?? null);
+  return !isSameJson(asJson(current.object).spec ?? null, asJson(previous!.object).spec ?? null);
 }
 
 /** It is gone, or a pod that has run its course. */

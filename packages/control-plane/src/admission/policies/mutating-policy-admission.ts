@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import { forbidden, StatusError } from "../../api/status-error.js";
 import { jsonPatch } from "../../apply/json-patch.js";
 import { mergeType } from "../../apply/merge-type.js";
@@ -63,7 +64,7 @@ export class MutatingPolicyAdmission implements Disposable {
         const { name } = installed.policy.metadata;
         if (round === 1 && !again.has(name)) continue;
         const changed = await this.#applied(installed, { ...attributes, object }, problems);
-        const isChanged = !deepEqual(changed as unknown as Json, object as unknown as Json);
+        const isChanged = !isSameJson(changed as unknown as Json, object as unknown as Json);
         object = changed;
         if (round === 1) continue;
         if (isChanged) {

@@ -1,7 +1,8 @@
 import type { KubeObject } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
+import { isSameJson } from "setpoint/kinds";
 import { goQuote } from "../../api/go-format.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import { badRequest, forbidden, internalError, StatusError } from "../../api/status-error.js";
 import type { Authorizer } from "../../api/user.js";
 import { jsonPatch } from "../../apply/json-patch.js";
@@ -81,7 +82,7 @@ export class WebhookAdmission implements Disposable {
         const invocation = this.#invocation(installed, current);
         if (!invocation) continue;
         const changed = await this.#callMutating(invocation, current, warn);
-        if (changed !== undefined && !deepEqual(changed as unknown as Json, object as unknown as Json)) {
+        if (changed !== undefined && !isSameJson(changed as unknown as Json, object as unknown as Json)) {
           object = changed;
           for (const id of invoked) again.add(id);
           invoked = new Set();

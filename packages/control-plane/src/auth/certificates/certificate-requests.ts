@@ -1,6 +1,7 @@
 import type { KubeObject } from "setpoint";
+import { isSameJson } from "setpoint/kinds";
 import { goQuote } from "../../api/go-format.js";
-import { deepEqual, type Json } from "../../api/json.js";
+import type { Json } from "../../api/json.js";
 import { forbidden, type StatusError } from "../../api/status-error.js";
 import type { Authorizer, UserInfo } from "../../api/user.js";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
@@ -59,7 +60,7 @@ export function certificateRequestChecks(authorizer: Authorizer): readonly Admis
         const [before, after] = [attributes.oldObject, attributes.object] as CertificateSigningRequest[];
         const signed = ({ status }: CertificateSigningRequest) =>
           [status?.certificate ?? "", status?.conditions ?? []] as unknown as Json;
-        if (deepEqual(signed(before!), signed(after!))) return;
+        if (isSameJson(signed(before!), signed(after!))) return;
         const { signerName } = before!.spec;
         if (mayUseSigner(authorizer, attributes.user, "sign", signerName)) return;
         throw refusal(attributes, `user not permitted to sign requests with signerName ${goQuote(signerName)}`);

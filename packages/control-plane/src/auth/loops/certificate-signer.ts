@@ -1,4 +1,4 @@
-import { timestamp } from "../../apply/object-layout.js";
+import { formatTime } from "setpoint/kinds";
 import { WorkLoop } from "../../registry/loops/work-loop.js";
 import type { CertificateAuthority } from "../certificates/certificate-authority.js";
 import { type CertificateSigningRequest, CLIENT_SIGNER } from "../certificates/certificate-requests.js";
@@ -63,7 +63,7 @@ export class CertificateSigner implements AsyncDisposable {
       const pem = Buffer.from(spec.request, "base64").toString("latin1");
       return { certificate: Buffer.from(this.#options.authority.signRequest(pem, seconds * 1000)).toString("base64") };
     } catch (error) {
-      const now = timestamp(this.#options.clock.now());
+      const now = formatTime(this.#options.clock.now());
       const failed = {
         type: "Failed",
         status: "True",

@@ -1,7 +1,8 @@
 import type { KubeObject } from "setpoint";
 import type { Clock } from "setpoint/clock";
+import { isSameJson } from "setpoint/kinds";
 import type { ApiHandler } from "../../api/api-request.js";
-import { deepEqual, type Json } from "../../api/json.js";
+import type { Json } from "../../api/json.js";
 import { type LoopLog, WorkLoop } from "../../registry/loops/work-loop.js";
 import { type ObjectLabelSelector, selectorOf } from "../../registry/selectors/object-label-selector.js";
 import type { Storage } from "../../storage/storage.js";
@@ -58,7 +59,7 @@ export class RoleAggregation implements AsyncDisposable {
     const role = roles.find(({ metadata }) => metadata.name === name);
     if (!role?.aggregationRule || role.metadata.deletionTimestamp) return;
     const rules = aggregatedRules(role, roles);
-    if (deepEqual(rules as unknown as Json, (role.rules ?? []) as unknown as Json)) return;
+    if (isSameJson(rules as unknown as Json, (role.rules ?? []) as unknown as Json)) return;
     const { refusal } = await callPlane(
       this.#options.handler,
       {

@@ -1,5 +1,6 @@
+import { isSameJson } from "setpoint/kinds";
 import { duplicate, forbiddenField, invalidValue, notSupported, Printed, required } from "../../api/field-error.js";
-import { deepEqual, type Json, type JsonObject } from "../../api/json.js";
+import type { Json, JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import {
   given,
@@ -67,7 +68,7 @@ const driver: StructRule = (spec, path, errors) => {
 const driverUpdate: UpdateRule = (changed, old) => {
   const [now, before] = [object(changed.spec), object(old.spec)];
   const kept = (field: string, shown = field): readonly FieldError[] =>
-    deepEqual(now[field] ?? null, before[field] ?? null)
+    isSameJson(now[field] ?? null, before[field] ?? null)
       ? []
       : [invalidValue(`spec.${shown}`, now[field] ?? null, IMMUTABLE)];
   return [...kept("attachRequired", "attachedRequired"), ...kept("volumeLifecycleModes")];
@@ -106,7 +107,7 @@ const nodeUpdate: UpdateRule = (changed, old) => {
   for (const driver of of(changed)) byName.set(driver.name, [...(byName.get(driver.name) ?? []), driver]);
   return of(old).flatMap((before) =>
     (byName.get(before.name) ?? [])
-      .filter((now) => !deepEqual({ ...now, allocatable: null }, { ...before, allocatable: null }))
+      .filter((now) => !isSameJson({ ...now, allocatable: null }, { ...before, allocatable: null }))
       .map((now) => invalidValue("spec.drivers", printedDriver(now), IMMUTABLE)),
   );
 };
@@ -145,7 +146,7 @@ const attributesClass: Rule = struct({
 
 const attributesClassUpdate: UpdateRule = (changed, old) =>
   ["driverName", "parameters"].flatMap((name) =>
-    deepEqual(changed[name] ?? null, old[name] ?? null)
+    isSameJson(changed[name] ?? null, old[name] ?? null)
       ? []
       : [forbiddenField(name, `updates to ${name} are forbidden.`)],
   );

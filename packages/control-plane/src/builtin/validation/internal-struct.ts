@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { Printed } from "../../api/field-error.js";
 import { goJson } from "../../api/go-format.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import structs from "../../facts/structs.json" with { type: "json" };
 import { unifiedDiff } from "./unified-diff.js";
 
@@ -19,7 +20,7 @@ export function internal(of: string, value: Json | undefined): Printed {
 
 /** Whether two of them are the same to the real server, for which nothing, an empty list and an empty map are one. */
 export function isSameInternal(of: string, one: Json | undefined, other: Json | undefined): boolean {
-  return deepEqual(one ?? null, other ?? null) || shown(of, one, true) === shown(of, other, true);
+  return isSameJson(one ?? null, other ?? null) || shown(of, one, true) === shown(of, other, true);
 }
 
 /** How two of them differ, as it stands under some refusals: a unified difference of their JSON. */

@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { addErrors, fieldErrors } from "../../api/error-budget.js";
 import { duplicate, invalidValue, invalidWithoutValue, required } from "../../api/field-error.js";
-import { deepEqual, type Json, type JsonObject } from "../../api/json.js";
+import type { Json, JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { internal } from "./internal-struct.js";
 import { indexesIn, sharedIndex } from "./job-indexes.js";
@@ -148,7 +149,7 @@ export function jobStatusUpdate(job: JsonObject, old: JsonObject): FieldError[] 
     names.some((name) =>
       /^[A-Z]/.test(name)
         ? isTrue(status, name) !== isTrue(before, name)
-        : !deepEqual(status[name] ?? null, before[name] ?? null),
+        : !isSameJson(status[name] ?? null, before[name] ?? null),
     );
   for (const name of COUNTS) pointed(nonNegative)(status[name], `status.${name}`, errors);
   uncounted(status, errors);

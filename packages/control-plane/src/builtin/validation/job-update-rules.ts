@@ -1,5 +1,6 @@
+import { isSameJson } from "setpoint/kinds";
 import { invalidValue } from "../../api/field-error.js";
-import { deepEqual, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { INDEXED } from "./batch-rules.js";
 import { internal, isSameInternal } from "./internal-struct.js";
@@ -30,7 +31,7 @@ export function jobUpdate(job: JsonObject, old: JsonObject): FieldError[] {
 }
 
 function elastic({ completions, parallelism }: JsonObject, before: JsonObject): readonly FieldError[] {
-  const isKept = deepEqual(completions ?? null, before.completions ?? null);
+  const isKept = isSameJson(completions ?? null, before.completions ?? null);
   if (isKept || completions === undefined || completions === parallelism) return [];
   return [invalidValue("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }

@@ -1,7 +1,8 @@
 import type { KubeObject } from "setpoint";
+import { isSameJson } from "setpoint/kinds";
 import { addErrors, fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notFound } from "../../api/field-error.js";
-import { deepEqual, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { qosClassOf } from "../pod-qos.js";
 import { container } from "./container-rules.js";
@@ -149,8 +150,8 @@ function isResizeAlone(now: JsonObject, before: JsonObject): boolean {
   const others = (amounts: Json | undefined): JsonObject =>
     Object.fromEntries(Object.entries(object(amounts)).filter(([name]) => !RESIZABLE.includes(name)));
   return (
-    deepEqual(others(now.requests), others(before.requests)) &&
-    deepEqual(others(now.limits), others(before.limits)) &&
-    deepEqual(now.claims ?? null, before.claims ?? null)
+    isSameJson(others(now.requests), others(before.requests)) &&
+    isSameJson(others(now.limits), others(before.limits)) &&
+    isSameJson(now.claims ?? null, before.claims ?? null)
   );
 }

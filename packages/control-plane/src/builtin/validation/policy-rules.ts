@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../api/field-error.js";
-import { deepEqual, field, isArray, type Json, type JsonObject } from "../../api/json.js";
+import { field, isArray, type Json, type JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { internal } from "./internal-struct.js";
 import {
@@ -174,7 +175,7 @@ export function quotaUpdate(changed: JsonObject, old: JsonObject): FieldError[] 
     const given = object(each.spec).scopes;
     return isArray(given) ? [...given].sort() : [];
   };
-  return deepEqual(scopes(changed), scopes(old))
+  return isSameJson(scopes(changed), scopes(old))
     ? []
     : [invalidValue("spec.scopes", object(changed.spec).scopes ?? null, IMMUTABLE)];
 }

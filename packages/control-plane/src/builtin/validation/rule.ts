@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors, isFull } from "../../api/error-budget.js";
 import { duplicate, invalidValue, notSupported, required } from "../../api/field-error.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { canonicalQuantity, quantityNanos } from "../../schema/quantity.js";
@@ -227,7 +228,7 @@ export function immutable(parent: string, ...names: readonly string[]): UpdateRu
   return (changed, old) =>
     names.flatMap((name) => {
       const [now, before] = [of(changed)[name], of(old)[name]];
-      if (deepEqual(now ?? null, before ?? null)) return [];
+      if (isSameJson(now ?? null, before ?? null)) return [];
       // A text that is gone is an empty one.
       const shown = now ?? (typeof before === "string" ? "" : null);
       return [invalidValue(parent === "" ? name : `${parent}.${name}`, shown, IMMUTABLE)];

@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../api/field-error.js";
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { accessModes, claimSpec, volumeMode } from "./claim-rules.js";
 import { persistentDisks } from "./disk-rules.js";
@@ -156,7 +157,7 @@ const topologies: Rule = (value, path, errors) => {
     const term = Object.fromEntries(values);
     // The real server compares with as many empty terms as there are terms, too.
     const empties = values.size === 0 ? list(value).length : 0;
-    const repeats = seen.filter((other) => deepEqual(other, term)).length + empties;
+    const repeats = seen.filter((other) => isSameJson(other, term)).length + empties;
     for (let count = 0; count < repeats; count++) errors.push(duplicate(at, ""));
     seen.push(term);
   }

@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { forbiddenField, invalidValue, notSupported, required } from "../../api/field-error.js";
-import { deepEqual, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isObject, type Json, type JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { claimSpec } from "./claim-rules.js";
 import { internal, isSameInternal } from "./internal-struct.js";
@@ -286,7 +287,7 @@ export function statefulSetUpdate(set: JsonObject, old: JsonObject): FieldError[
     Object.fromEntries(
       Object.entries(spec).filter(([name, value]) => !STATEFUL_MUTABLE.includes(name) && !isEmpty(value)),
     );
-  const isSame = deepEqual(rest(object(set.spec)), rest(object(old.spec)));
+  const isSame = isSameJson(rest(object(set.spec)), rest(object(old.spec)));
   return isSame ? [] : [forbiddenField("spec", STATEFUL_FORBIDDEN)];
 }
 

@@ -1,5 +1,6 @@
+import { isSameJson } from "setpoint/kinds";
 import { goQuote } from "../../api/go-format.js";
-import { asJson, deepEqual, type Json, type JsonObject } from "../../api/json.js";
+import { asJson, type Json, type JsonObject } from "../../api/json.js";
 import type { Warnings } from "../../kinds/strategy.js";
 import { canonicalQuantity, quantityNanos } from "../../schema/quantity.js";
 import { list, object } from "../validation/rule.js";
@@ -98,7 +99,7 @@ const capacity: Warnings = (given) => {
 const driver: Warnings = (given, old) => {
   const { tokenRequests, serviceAccountTokenInSecrets } = object(asJson(given).spec);
   const before = old === undefined ? [] : list(object(asJson(old).spec).tokenRequests);
-  const isChanged = list(tokenRequests).length > 0 && !deepEqual(list(tokenRequests), before);
+  const isChanged = list(tokenRequests).length > 0 && !isSameJson(list(tokenRequests), before);
   if (!isChanged || serviceAccountTokenInSecrets !== undefined) return [];
   const cure = "set to true to prevent possible logging of tokens in volume attributes";
   return [`spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, ${cure}`];

@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../api/field-error.js";
-import { deepEqual, field, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { field, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import type { Schema, ValidationRule } from "../../facts/schema.js";
 import { Budget, BudgetExceeded } from "../evaluation/budget.js";
@@ -251,7 +252,7 @@ function oldItem(schema: Schema, old: readonly Json[], item: Json): Json | undef
   const keyOf = (candidate: JsonObject, key: string): Json | undefined =>
     field(candidate, key) ?? (items?.properties?.[key]?.default as Json | undefined);
   return old.find(
-    (candidate) => isObject(candidate) && keys.every((key) => deepEqual(keyOf(candidate, key), keyOf(item, key))),
+    (candidate) => isObject(candidate) && keys.every((key) => isSameJson(keyOf(candidate, key), keyOf(item, key))),
   );
 }
 
@@ -263,5 +264,5 @@ function below({ current, ancestor }: Ratchet, schema: Schema, value: Json, old:
 
 function isUnchanged({ current, ancestor }: Ratchet): boolean {
   const compared = current ?? ancestor;
-  return compared !== undefined && deepEqual(compared.old, compared.value);
+  return compared !== undefined && isSameJson(compared.old, compared.value);
 }

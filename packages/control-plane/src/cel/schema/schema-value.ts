@@ -1,4 +1,5 @@
-import { deepEqual, isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
 import type { Schema } from "../../facts/schema.js";
 import { ListValue, MapValue } from "../values/collection.js";
 import { type Comparable, equal, equalLists } from "../values/equality.js";
@@ -72,7 +73,7 @@ class PreservedValue extends MapValue implements Comparable {
   }
 
   equalTo(other: CelValue): boolean {
-    return other instanceof PreservedValue && deepEqual(this.#value, other.#value);
+    return other instanceof PreservedValue && isSameJson(this.#value, other.#value);
   }
 }
 
@@ -126,7 +127,7 @@ class SchemaObject extends MapValue implements Comparable {
     for (const [key, value] of Object.entries(this.#value)) {
       if (this.#schemaOf(key) === undefined) {
         if (!(other instanceof SchemaObject)) return NO_SUCH_OVERLOAD;
-        if (Object.hasOwn(other.#value, key) && !deepEqual(value, other.#value[key])) return false;
+        if (Object.hasOwn(other.#value, key) && !isSameJson(value, other.#value[key])) return false;
         continue;
       }
       const [own, others] = [this.get(key), other.get(key)];

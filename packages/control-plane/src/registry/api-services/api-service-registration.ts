@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { StatusError } from "../../api/status-error.js";
-import { timestamp } from "../../apply/object-layout.js";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
 import { changeStatus, changeStored, planeRequest, removeStored } from "../loops/plane-write.js";
@@ -60,7 +60,7 @@ export class ApiServiceRegistration implements AsyncDisposable {
 
   /** What is served here is available, whatever somebody has written. */
   async #setAvailable(stored: StoredObject, signal: AbortSignal): Promise<void> {
-    const now = timestamp(this.#environment.clock.now());
+    const now = formatTime(this.#environment.clock.now());
     if (withAvailable(stored.object as ApiService, now) === stored.object) return;
     await changeStatus(this.#environment, stored, ACCOUNT, "kube-apiserver", signal, (object) =>
       withAvailable(object as ApiService, now),

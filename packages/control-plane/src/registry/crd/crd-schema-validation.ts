@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { forbiddenField, invalidValue, notSupported, placed, required } from "../../api/field-error.js";
-import { deepEqual, isObject, type Json } from "../../api/json.js";
+import { isObject, type Json } from "../../api/json.js";
 import type { FieldError } from "../../api/status-error.js";
 import { ruleIssues, ruleTextIssues } from "../../cel/schema/rule-issues.js";
 import type { Schema } from "../../facts/schema.js";
@@ -81,7 +82,7 @@ function validateDefaults(schema: Schema, path: string): FieldError[] {
     for (const error of validate(schema, value)) {
       errors.push(placed(error, error.field === "<nil>" ? field : `${field}.${error.field}`));
     }
-    if (isObject(value) && !deepEqual(prune(schema, value).object, value)) {
+    if (isObject(value) && !isSameJson(prune(schema, value).object, value)) {
       errors.push(invalidValue(field, value, "must not have unknown fields"));
     }
   }

@@ -1,4 +1,5 @@
-import { deepEqual, type Json } from "../../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import type { Json } from "../../api/json.js";
 import type { ResourceCatalog } from "../../kinds/catalog.js";
 import { acceptedNames } from "./accepted-names.js";
 import {
@@ -23,7 +24,7 @@ export function nextStatus(
   const named = withCondition(status.conditions, namesVerdict(conflict), now);
   const conditions = isEstablished ? named : withCondition(named, firstVerdict(conflict), now);
   const next = { ...status, conditions, acceptedNames: accepted };
-  if (!deepEqual(next as unknown as Json, status as unknown as Json)) return next;
+  if (!isSameJson(next as unknown as Json, status as unknown as Json)) return next;
   if (isEstablished || conflict !== undefined || crd.metadata.deletionTimestamp !== undefined) return undefined;
   return { ...status, conditions: withCondition(conditions, ESTABLISHED, now) };
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import { timestamp } from "../../apply/object-layout.js";
+import { formatTime } from "setpoint/kinds";
 import type { Strategy } from "../../kinds/strategy.js";
 import { validateCrd, validateCrdStatus, validateCrdUpdate } from "./crd-validation.js";
 import {
@@ -29,7 +29,7 @@ export function crdStrategy(settled: () => Promise<void>): Partial<Strategy> {
       const { status } = old as CustomResourceDefinition;
       return { ...crd, status: { ...status, storedVersions: storedVersions(crd, status) } } as KubeObject;
     },
-    prepareDelete: (object, nowMs) => terminating(object as CustomResourceDefinition, timestamp(nowMs)),
+    prepareDelete: (object, nowMs) => terminating(object as CustomResourceDefinition, formatTime(nowMs)),
     validate: (object) => validateCrd(object as CustomResourceDefinition),
     validateUpdate: (object, old, { subresource }) =>
       subresource === ""

@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import { addErrors, fieldErrors } from "../../api/error-budget.js";
 import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../api/field-error.js";
-import { deepEqual, type Json } from "../../api/json.js";
+import type { Json } from "../../api/json.js";
 import { dns1035Label, dnsSubdomain } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { validateCrdSchema } from "./crd-schema-validation.js";
@@ -93,7 +94,7 @@ type CommonParts = Readonly<
 
 function commonParts(versions: readonly CrdVersion[]): CommonParts {
   const isCommon = (part: keyof CommonParts): boolean =>
-    versions.every((version) => deepEqual(asValue(version[part]), asValue(versions[0]?.[part])));
+    versions.every((version) => isSameJson(asValue(version[part]), asValue(versions[0]?.[part])));
   return {
     schema: isCommon("schema"),
     subresources: isCommon("subresources"),

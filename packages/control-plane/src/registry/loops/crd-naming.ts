@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import { timestamp } from "../../apply/object-layout.js";
+import { formatTime } from "setpoint/kinds";
 import type { Change } from "../../storage/storage.js";
 import { nextStatus } from "../crd/crd-status.js";
 import { CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
@@ -45,7 +45,7 @@ export class CrdNaming implements AsyncDisposable {
   async #settle(name: string, signal: AbortSignal): Promise<void> {
     const { storage, catalog, clock } = this.#environment;
     const next = (object: KubeObject) =>
-      nextStatus(catalog, object as CustomResourceDefinition, timestamp(clock.now()));
+      nextStatus(catalog, object as CustomResourceDefinition, formatTime(clock.now()));
     const stored = storage.get(CRD_STORAGE, name);
     if (stored === undefined || next(stored.object) === undefined) return;
     await changeStatus(this.#environment, stored, ACCOUNT, "kube-apiserver", signal, (object) => {

@@ -1,8 +1,7 @@
 import type { KubeObject } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
-import { deepEqual, type Json } from "../../api/json.js";
+import { formatTime, isSameJson, type UntypedObject } from "setpoint/kinds";
+import type { Json } from "../../api/json.js";
 import { StatusError } from "../../api/status-error.js";
-import { timestamp } from "../../apply/object-layout.js";
 import type { Change, StoredObject } from "../../storage/storage.js";
 import { tracked } from "../write/field-ownership.js";
 import { update } from "../write/update.js";
@@ -125,7 +124,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, storage } = this.#environment;
-    const now = timestamp(clock.now());
+    const now = formatTime(clock.now());
     const next = (object: NamespaceLike): NamespaceLike => {
       const found = namespaceFindings(failures, remaining, (resource) => this.#groupsOf(resource));
       const conditions = withFindings(object.status?.conditions ?? [], found, now);
@@ -133,7 +132,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     };
     const current = storage.get(NAMESPACES, name)?.object as NamespaceLike | undefined;
     if (current === undefined) return;
-    if (deepEqual((current.status ?? null) as Json, next(current).status as unknown as Json)) return;
+    if (isSameJson((current.status ?? null) as Json, next(current).status as unknown as Json)) return;
     await this.#change(name, "status", signal, next);
   }
 

@@ -1,17 +1,10 @@
+import { holdsLabel, type LabelRequirement } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { invalidValue } from "../../api/field-error.js";
 import { labelValue, qualifiedName } from "../../api/metadata/name-rules.js";
 import { aggregate, badRequest, type FieldError } from "../../api/status-error.js";
 
 type Labels = Readonly<Record<string, string>>;
-
-export type LabelOperator = "in" | "notin" | "exists" | "!" | "gt" | "lt";
-
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  readonly values: readonly string[];
-}
 
 /** Which objects a `labelSelector` wants. */
 export interface LabelSelector {
@@ -25,27 +18,11 @@ export const everything: LabelSelector = { requirements: [], matches: () => true
 
 export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
   if (requirements.length === 0) return everything;
-  return { requirements, matches: (labels = NO_LABELS) => requirements.every((each) => holds(each, labels)) };
-}
-
-function holds({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  switch (operator) {
-    case "in":
-      return value !== undefined && values.includes(value);
-    case "notin":
-      return value === undefined || !values.includes(value);
-    case "exists":
-      return value !== undefined;
-    case "!":
-      return value === undefined;
-    case "gt":
-    case "lt": {
-      if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
-      const bound = BigInt(values[0]!);
-      return operator === "gt" ? BigInt(value) > bound : BigInt(value) < bound;
-    }
-  }
+  return {
+    requirements,
+    matches: (labels = NO_LABELS) =>
+      requirements.every((each) => holdsLabel(each, Object.hasOwn(labels, each.key) ? labels[each.key] : undefined)),
+  };
 }
 
 /** Parses a query parameter; throws the real server's 400. */
@@ -124,8 +101,8 @@ class Parser {
     }
     const following = this.#peek();
     const isLast = following.type === "end" || following.text === ",";
-    if (isNegated) return { key, operator: "!", values: [] };
-    if (isLast) return { key, operator: "exists", values: [] };
+    if (isNegated) return { key, operator: "DoesNotExist", values: [] };
+    if (isLast) return { key, operator: "Exists", values: [] };
     return this.#comparison(key);
   }
 
@@ -134,15 +111,15 @@ class Parser {
     switch (operator) {
       case "in":
       case "notin":
-        return checked({ key, operator, values: this.#values() });
+        return checked({ key, operator: operator === "in" ? "In" : "NotIn", values: this.#values() });
       case "=":
       case "==":
-        return checked({ key, operator: "in", values: [this.#exactValue()] });
+        return checked({ key, operator: "In", values: [this.#exactValue()] });
       case "!=":
-        return checked({ key, operator: "notin", values: [this.#exactValue()] });
+        return checked({ key, operator: "NotIn", values: [this.#exactValue()] });
       case ">":
       case "<":
-        return checked({ key, operator: operator === ">" ? "gt" : "lt", values: [this.#exactValue()] });
+        return checked({ key, operator: operator === ">" ? "Gt" : "Lt", values: [this.#exactValue()] });
       default:
         throw unparsable(`found '${operator}', expected: ${BINARY_OPERATORS}`);
     }
@@ -207,7 +184,7 @@ function checked(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
   const errors: FieldError[] = fieldErrors();
   values.forEach((value, index) => {
-    if ((operator === "gt" || operator === "lt") && !/^[+-]?\d+$/.test(value)) {
+    if ((operator === "Gt" || operator === "Lt") && !/^[+-]?\d+$/.test(value)) {
       const detail = "for 'Gt', 'Lt' operators, the value must be an integer";
       errors.push(invalidValue(`values[${index}]`, value, detail));
     }

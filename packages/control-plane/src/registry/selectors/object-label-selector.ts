@@ -1,4 +1,5 @@
-import { type LabelRequirement, type LabelSelector, labelSelector } from "./label-selector.js";
+import type { LabelRequirement } from "setpoint/kinds";
+import { type LabelSelector, labelSelector } from "./label-selector.js";
 
 /** A `LabelSelector` as it stands in objects. */
 export interface ObjectLabelSelector {
@@ -8,21 +9,16 @@ export interface ObjectLabelSelector {
     | null;
 }
 
-const OPERATORS: Readonly<Record<string, LabelRequirement["operator"]>> = {
-  In: "in",
-  NotIn: "notin",
-  Exists: "exists",
-  DoesNotExist: "!",
-};
+const OPERATORS: readonly string[] = ["In", "NotIn", "Exists", "DoesNotExist"] satisfies LabelRequirement["operator"][];
 
 /** Absent and empty ones match everything. */
 export function selectorOf(selector: ObjectLabelSelector | null | undefined): LabelSelector {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(
-    ([key, value]): LabelRequirement => ({ key, operator: "in", values: [value] }),
+    ([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }),
   );
   const expressions = (selector?.matchExpressions ?? []).flatMap(({ key, operator, values }): LabelRequirement[] => {
-    const known = OPERATORS[operator];
-    return known ? [{ key, operator: known, values: values ?? [] }] : [];
+    if (!OPERATORS.includes(operator)) return [];
+    return [{ key, operator: operator as LabelRequirement["operator"], values: values ?? [] }];
   });
   return labelSelector([...labels, ...expressions]);
 }

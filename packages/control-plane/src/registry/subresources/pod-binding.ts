@@ -1,11 +1,10 @@
 import type { KubeObject } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
+import { formatTime, type UntypedObject } from "setpoint/kinds";
 import type { ApiResponse } from "../../api/api-request.js";
 import { fieldErrors } from "../../api/error-budget.js";
 import { notSupported, required } from "../../api/field-error.js";
 import { isObject, type JsonObject } from "../../api/json.js";
 import { aggregate, badRequest, conflict, type FieldError, unexpected } from "../../api/status-error.js";
-import { timestamp } from "../../apply/object-layout.js";
 import { readObject } from "../body/request-document.js";
 import type { ResourceCall } from "../endpoint.js";
 import { parseWriteOptions } from "../query/write-options.js";
@@ -32,7 +31,7 @@ export async function bindingEndpoint(call: ResourceCall): Promise<ApiResponse> 
     name,
     ...(typeof uid === "string" && uid !== "" && { expectedUid: uid }),
     transform: (pod) => {
-      const now = timestamp(environment.clock.now());
+      const now = formatTime(environment.clock.now());
       const placed = withTexts(bound(pod as UntypedObject, node, now), metadata);
       return resourceVersion ? withVersion(placed, String(resourceVersion)) : placed;
     },

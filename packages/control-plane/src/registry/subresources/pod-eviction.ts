@@ -1,15 +1,14 @@
 import type { KubeObject } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
+import { formatTime, type UntypedObject } from "setpoint/kinds";
 import type { ApiResponse } from "../../api/api-request.js";
 import { isObject } from "../../api/json.js";
 import { badRequest, internalError, tooManyRequests } from "../../api/status-error.js";
-import { timestamp } from "../../apply/object-layout.js";
 import { readObject } from "../body/request-document.js";
 import type { ResourceCall } from "../endpoint.js";
 import { type DeleteOptions, parseDeleteOptions } from "../query/delete-options.js";
 import { parseWriteOptions } from "../query/write-options.js";
 import { readObjectOf } from "../read/read-endpoints.js";
-import { type LabelRequirement, labelSelector } from "../selectors/label-selector.js";
+import { selectorOf } from "../selectors/object-label-selector.js";
 import { remove } from "../write/delete.js";
 import { update } from "../write/update.js";
 import { deleteWrite, writeRequestOf } from "../write/write-endpoints.js";
@@ -70,7 +69,7 @@ async function marked(call: ResourceCall, pod: KubeObject, deletion: DeleteOptio
   if (uid !== pod.metadata.uid || resourceVersion !== pod.metadata.resourceVersion) return deletion;
   const options = { isDryRun: false, fieldValidation: "Ignore", fieldManager: "", force: false } as const;
   const write = writeRequestOf({ ...call, subresource: undefined }, "UpdateOptions", options);
-  const now = timestamp(environment.clock.now());
+  const now = formatTime(environment.clock.now());
   const { object: written } = await update(
     environment,
     { ...write, subresource: "status" },
@@ -126,7 +125,7 @@ async function takeFromBudget(call: ResourceCall, pod: KubeObject, isDryRun: boo
   await update(environment, write, {
     name: budget.metadata.name,
     skipsAdmission: true,
-    transform: (current) => charged(current as Budget, pod, timestamp(nowMs)),
+    transform: (current) => charged(current as Budget, pod, formatTime(nowMs)),
   });
 }
 
@@ -164,16 +163,5 @@ function violation(retryAfterSeconds: number, message: string): Error {
 }
 
 function covers({ spec }: Budget, pod: KubeObject): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = spec?.selector ?? {};
-  if (spec?.selector === undefined) return false;
-  const requirements: LabelRequirement[] = Object.entries(matchLabels).map(([key, value]) => ({
-    key,
-    operator: "in",
-    values: [value],
-  }));
-  const operators = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!" } as const;
-  for (const { key, operator, values = [] } of matchExpressions) {
-    requirements.push({ key, operator: operators[operator], values });
-  }
-  return labelSelector(requirements).matches(pod.metadata.labels);
+  return spec?.selector !== undefined && selectorOf(spec.selector).matches(pod.metadata.labels);
 }

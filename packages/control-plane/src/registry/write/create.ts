@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
+import { formatTime } from "setpoint/kinds";
 import { asJson } from "../../api/json.js";
 import { subdomainName } from "../../api/metadata/name-rules.js";
 import { validateKubernetesFinalizers, validateObjectMeta } from "../../api/metadata/object-meta-validation.js";
@@ -11,7 +12,7 @@ import {
   invalid,
   unexpected,
 } from "../../api/status-error.js";
-import { laidOut, laidOutMetadata, timestamp } from "../../apply/object-layout.js";
+import { laidOut, laidOutMetadata } from "../../apply/object-layout.js";
 import { apiVersionOf } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { zeroStruct } from "../../schema/go-struct.js";
@@ -120,7 +121,7 @@ export function withSystemFields(
     name: given.name || (given.generateName ? generatedName(given.generateName, random) : ""),
     namespace: definition.namespaced ? namespace : undefined,
     uid: newUid(random),
-    creationTimestamp: timestamp(clock.now()),
+    creationTimestamp: formatTime(clock.now()),
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
   });

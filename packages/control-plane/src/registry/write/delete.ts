@@ -1,7 +1,8 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
-import { asJson, deepEqual } from "../../api/json.js";
+import { formatTime, isSameJson } from "setpoint/kinds";
+import { asJson } from "../../api/json.js";
 import { conflict, notFound } from "../../api/status-error.js";
-import { laidOut, timestamp } from "../../apply/object-layout.js";
+import { laidOut } from "../../apply/object-layout.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { StorageConflict } from "../../storage/storage-error.js";
@@ -64,7 +65,7 @@ async function attempt(
   if (marked !== "remove") {
     const object = laidOut(marked, head.object.apiVersion, head.object.kind);
     if (request.isDryRun) return { object: encoded(object), isGone: false };
-    if (!deepEqual(asJson(object), asJson(head.object))) {
+    if (!isSameJson(asJson(object), asJson(head.object))) {
       last = await storage.commit({ resource: head.resource, key: head.key, expected: head, object });
       markCurrent(last, definition);
     }
@@ -133,7 +134,7 @@ function markedForDeletion(
   if (!isFinalized) return "remove";
   const isFirst = metadata.deletionTimestamp === undefined;
   const generation = isFirst && metadata.generation ? { generation: metadata.generation + 1 } : {};
-  const deletionTimestamp = metadata.deletionTimestamp ?? timestamp(nowMs);
+  const deletionTimestamp = metadata.deletionTimestamp ?? formatTime(nowMs);
   // The real server marks namespaces and CRDs on paths of their own, which leave these out.
   const isPlain = storageId !== "/namespaces" && strategy.prepareDelete === undefined;
   const marks = {
@@ -164,7 +165,7 @@ function graceMetadata(
   const { deletionTimestamp, deletionGracePeriodSeconds: running } = metadata;
   if (deletionTimestamp === undefined) {
     return {
-      deletionTimestamp: timestamp(nowMs + graceSeconds * 1000),
+      deletionTimestamp: formatTime(nowMs + graceSeconds * 1000),
       deletionGracePeriodSeconds: graceSeconds,
       ...(metadata.generation ? { generation: metadata.generation + 1 } : {}),
     };
@@ -174,7 +175,7 @@ function graceMetadata(
   const shortenedMs = Date.parse(deletionTimestamp) - running * 1000 + requested * 1000;
   const isPast = shortenedMs < nowMs;
   return {
-    deletionTimestamp: timestamp(isPast ? nowMs : shortenedMs),
+    deletionTimestamp: formatTime(isPast ? nowMs : shortenedMs),
     deletionGracePeriodSeconds: isPast && requested !== 0 ? 1 : requested,
   };
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { asJson, deepEqual, type Json } from "../../api/json.js";
+import { isSameJson } from "setpoint/kinds";
+import { asJson, type Json } from "../../api/json.js";
 import type { WriteContext } from "../../apply/field-manager.js";
 import { trackUpdate } from "../../apply/field-manager.js";
 import { type FieldSet, setOf } from "../../apply/field-set.js";
@@ -63,9 +64,9 @@ export function withoutIdleTimes(object: KubeObject, old: KubeObject): KubeObjec
   const isIdle = entries.every((entry, index) => {
     const { time: _time, ...fields } = entry;
     const { time: _before, ...fieldsBefore } = before[index]!;
-    return deepEqual(fields as unknown as Json, fieldsBefore as unknown as Json);
+    return isSameJson(fields as unknown as Json, fieldsBefore as unknown as Json);
   });
   if (!isIdle) return object;
   const settled = { ...object, metadata: { ...object.metadata, managedFields: before } };
-  return deepEqual(asJson(settled), asJson(old)) ? settled : object;
+  return isSameJson(asJson(settled), asJson(old)) ? settled : object;
 }

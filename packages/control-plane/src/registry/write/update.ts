@@ -1,8 +1,8 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
+import { isSameJson, type UntypedObject } from "setpoint/kinds";
 import { invalidValue } from "../../api/field-error.js";
 import { goQuote } from "../../api/go-format.js";
-import { asJson, deepEqual, type Json } from "../../api/json.js";
+import { asJson, type Json } from "../../api/json.js";
 import { validateObjectMetaUpdate } from "../../api/metadata/object-meta-validation.js";
 import { withoutDuplicateOwners } from "../../api/metadata/owner-references.js";
 import { badRequest, conflict, invalid, notFound, unexpected } from "../../api/status-error.js";
@@ -119,7 +119,7 @@ async function replace(
   }
   const untidied = withEmptyParts(settled, asJson(admitted));
   const atStorageVersion = await toStored(definition, untidied, signal);
-  const isNoOp = deepEqual(asJson(untidied), asJson(old)) && deepEqual(asJson(atStorageVersion), asJson(head.object));
+  const isNoOp = isSameJson(asJson(untidied), asJson(old)) && isSameJson(asJson(atStorageVersion), asJson(head.object));
   if (isNoOp) return { object: current, isCreated: false };
   const stored = await commit(environment, definition, {
     resource: head.resource,
@@ -248,9 +248,9 @@ function withGeneration(
 ): KubeObject {
   if (!strategy.hasGeneration || !COUNTED_ENDPOINTS.includes(subresource)) return object;
   const isChanged =
-    !deepEqual(desiredPart(object, strategy.hasStatus), desiredPart(old, strategy.hasStatus)) ||
+    !isSameJson(desiredPart(object, strategy.hasStatus), desiredPart(old, strategy.hasStatus)) ||
     (strategy.generationCountsAnnotations === true &&
-      !deepEqual((object.metadata.annotations ?? {}) as Json, (old.metadata.annotations ?? {}) as Json));
+      !isSameJson((object.metadata.annotations ?? {}) as Json, (old.metadata.annotations ?? {}) as Json));
   if (!isChanged) return object;
   return { ...object, metadata: { ...object.metadata, generation: (old.metadata.generation ?? 0) + 1 } };
 }

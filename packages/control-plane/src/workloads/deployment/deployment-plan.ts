@@ -1,6 +1,7 @@
+import { isSameJson } from "setpoint/kinds";
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from "setpoint/kinds/apps/v1";
 import type { PodTemplateSpec } from "setpoint/kinds/v1";
-import { deepEqual, type JsonObject } from "../../api/json.js";
+import type { JsonObject } from "../../api/json.js";
 import { controllerReference } from "../owner-claims.js";
 import { templateHash } from "../template-hash.js";
 import {
@@ -74,7 +75,7 @@ export function planDeployment(
 /** A ReplicaSet with the template of the Deployment, the oldest of several. */
 export function newestOf({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   const wanted = withoutHash(spec.template);
-  return sets.find((set) => deepEqual(withoutHash(set.spec.template), wanted));
+  return sets.find((set) => isSameJson(withoutHash(set.spec.template), wanted));
 }
 
 function withoutHash(template: PodTemplateSpec | undefined): JsonObject {
@@ -149,7 +150,7 @@ class Planner {
     const { annotations: current = {} } = newest.metadata;
     const annotations = annotationsFor(this.#deployment, current, nextRevision(this.#old));
     const { minReadySeconds = 0 } = this.#deployment.spec;
-    const isOther = !deepEqual(annotations, current);
+    const isOther = !isSameJson(annotations, current);
     if (isOther || (newest.spec.minReadySeconds ?? 0) !== minReadySeconds) {
       this.#change(newest, { annotations, minReadySeconds });
       this.#newest = {
@@ -258,7 +259,7 @@ class Planner {
       ...set.metadata.annotations,
       ...scaleAnnotations(desired, desired + maxSurge(this.#deployment)),
     };
-    const isStale = !deepEqual(annotations, set.metadata.annotations ?? {});
+    const isStale = !isSameJson(annotations, set.metadata.annotations ?? {});
     if (isOther || isStale) this.#change(set, { annotations, replicas });
     return isOther;
   }
