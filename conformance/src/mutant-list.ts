@@ -227,8 +227,8 @@ export const mutants: readonly Mutant[] = [
     "inherited names",
     "labels are those that were given",
     "registry/selectors/label-selector.ts",
-    "Object.hasOwn(labels, key) ? labels[key] : undefined;",
-    "labels[key];",
+    "Object.hasOwn(labels, each.key) ? labels[each.key] : undefined",
+    "labels[each.key]",
   ),
   mutant(
     "inherited names",
