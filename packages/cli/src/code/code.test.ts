@@ -58,6 +58,11 @@ describe("setpoint crds and rbac", () => {
       resources: ["greeters"],
       verbs: ["get", "list", "watch"],
     });
+    // Only the code knows by which name it is run: the Lease of any name is granted, or that of --name.
+    const leases = (printed: typeof rbac) => printed[3]?.rules?.find((rule) => JSON.stringify(rule).includes("update"));
+    expect(leases(rbac)).not.toHaveProperty("resourceNames");
+    const named = documents((await runMain(["rbac", loop, "--leader-elect", "-n", "ops", "--name", "shop"])).out);
+    expect(leases(named)).toHaveProperty("resourceNames", ["shop"]);
   });
 
   it("look into apps", async () => {

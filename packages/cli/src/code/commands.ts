@@ -41,7 +41,8 @@ export const rbacCommand: Command = {
     name: {
       type: "string",
       placeholder: "NAME",
-      description: "of ServiceAccount, roles, bindings and Lease (default: the operator's, or the file's)",
+      description:
+        "of ServiceAccount, roles, bindings (default: the operator's, or the file's); and of the Lease, as in run(…, { name })",
     },
     namespace: {
       type: "string",
@@ -49,7 +50,10 @@ export const rbacCommand: Command = {
       placeholder: "NAME",
       description: "where the ServiceAccount lives (default: setpoint-system)",
     },
-    "leader-elect": { type: "boolean", description: "with the Lease of a leader election" },
+    "leader-elect": {
+      type: "boolean",
+      description: "with the Lease of a leader election: that of --name, else any in the namespace",
+    },
     "metrics-rbac": { type: "boolean", description: "with the reviews that metrics access by RBAC needs" },
     install: { type: "boolean", description: "with Namespace, Deployment and Service: all that installs it" },
     image: {

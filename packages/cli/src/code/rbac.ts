@@ -23,7 +23,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
   const isManagement = values["management-cluster"] === true;
   const loops = await (operator ? operator.loops(isManagement) : loopsOf(positionals));
   const rules = rbacRules(loops, {
-    ...(values["leader-elect"] || isInstall ? { leaderElection: { name: operator?.name ?? name, namespace } } : {}),
+    ...(values["leader-elect"] || isInstall ? { leaderElection: leaseOf(context, operator, namespace) } : {}),
     reviewsAccess: values["metrics-rbac"] === true || isInstall,
     ...(service ? { service } : {}),
   });
@@ -46,6 +46,16 @@ export async function runRbac(context: CommandContext): Promise<number> {
   });
   printDocuments(context, [...before, ...manifests, ...after]);
   return 0;
+}
+
+/** The Lease has the name that the process is run by: `run(…, { name })`. Of a module nobody knows it unless it is given. */
+function leaseOf(
+  { values }: CommandContext,
+  operator: ReadyMadeOperator | undefined,
+  namespace: string,
+): { readonly name?: string; readonly namespace: string } {
+  const name = operator?.name ?? (values.name as string | undefined);
+  return { namespace, ...(name === undefined ? {} : { name }) };
 }
 
 const appsOf = (loops: readonly (Loop | App)[]): readonly App[] => loops.filter((loop) => loop.type === "app");

@@ -1,11 +1,12 @@
 import type { CommandContext } from "setpoint/command";
 import { UsageError } from "setpoint/command";
 import type { RunRecord } from "setpoint/controller";
-import { pluralOf } from "setpoint/kinds";
+import type { LoopStatus } from "setpoint/manager";
 import { connectTo } from "../objects/connection.js";
 import { kindAndName } from "../objects/find-kind.js";
 import { formatted, jsonLine, outputFormat } from "../objects/output.js";
 import { visible } from "../visible.js";
+import { nothingKnown } from "./nothing-known.js";
 import { nowText, runText } from "./run-text.js";
 import { localSource, podSources, type TimelineSource, urlSource } from "./timeline-source.js";
 
@@ -17,9 +18,13 @@ export async function runWhy(context: CommandContext): Promise<number> {
   if (!Number.isInteger(last) || last < 1) throw new UsageError(`--last ${String(values.last)}: expected 1 or more`);
   const { kind, name } = kindAndName(positionals);
   const keys = [name, `${(values.namespace as string | undefined) ?? "default"}/${name}`];
-  const isMeant = (run: RunRecord): boolean => keys.includes(run.key) && isKind(run.kind, kind);
   await using found = await sourcesFor(context);
   const { sources } = found;
+  const loops = await Promise.all(sources.map(async (source) => ({ source, loops: await source.loops(signal) })));
+  const meant = new Set(
+    loops.flatMap((each) => each.loops.filter((loop) => isKind(loop, kind)).map((loop) => loop.kind)),
+  );
+  const isMeant = (run: RunRecord): boolean => keys.includes(run.key) && meant.has(run.kind);
   const known: { source: TimelineSource; runs: readonly RunRecord[] }[] = [];
   for (const source of sources) {
     const runs = (await Promise.all(keys.map((key) => source.runs(key, signal)))).flat().filter(isMeant);
@@ -37,7 +42,7 @@ export async function runWhy(context: CommandContext): Promise<number> {
   if (!values.follow) {
     for (const { source, runs } of known) stdout(summaries(source, runs, last).map(summaryText).join("\n\n"));
     if (known.length > 0) return 0;
-    stderr(nothingKnown(sources, kind, name));
+    stderr(nothingKnown(loops, (loop) => isKind(loop, kind), kind, keys));
     return 1;
   }
   await Promise.all(sources.map((source) => follow(context, source, isMeant, format)));
@@ -99,25 +104,13 @@ async function sourcesFor(
   return { sources: await podSources(client, context), [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
 }
 
-function nothingKnown(sources: readonly TimelineSource[], kind: string, name: string): string {
-  if (sources.length === 0) {
-    return (
-      "setpoint why: no process of Setpoint was found: no .setpoint/manager.json here or above, and no running pod with " +
-      "the label app.kubernetes.io/managed-by=setpoint. Start one with setpoint up, or name it: --url (of an operator with " +
-      "--metrics-bind-address), --data-dir, --pod"
-    );
-  }
-  const names = sources.map((source) => source.name).join(", ");
-  return `setpoint why: ${names} has run nothing for ${kind} ${name} lately`;
-}
-
-/** `v1/Namespace` is meant by namespace, namespaces, Namespace, and with its group: `deployment.apps`. */
-function isKind(id: string, word: string): boolean {
+/** `v1/Namespace` is meant by namespace, namespaces, Namespace, ns, and with its group: `deployment.apps`. */
+function isKind({ kind: id, plural, shortNames }: LoopStatus, word: string): boolean {
   const parts = id.split("/");
   const kind = parts.at(-1)!;
   const group = parts.length > 2 ? parts[0]! : "";
   const [name = "", ...rest] = word.toLowerCase().split(".");
-  const names = [kind.toLowerCase(), pluralOf(kind), ...(SHORT_NAMES.get(kind) ?? [])];
+  const names = [kind.toLowerCase(), plural, ...shortNames, ...(SHORT_NAMES.get(kind) ?? [])];
   return names.includes(name) && (rest.length === 0 || rest.join(".") === group);
 }
 

@@ -6,6 +6,7 @@ import { type CommandContext, CommandError, UsageError } from "setpoint/command"
 import type { RunRecord } from "setpoint/controller";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "setpoint/kinds/apps/v1";
 import { Pod, ServiceAccount } from "setpoint/kinds/v1";
+import type { LoopStatus } from "setpoint/manager";
 import { MANAGER_FILE } from "../up/manager-file.js";
 
 /** A process whose timeline can be read. */
@@ -14,6 +15,8 @@ export interface TimelineSource {
   readonly name: string;
   /** The last runs of a key, the oldest first. */
   runs(key: string, signal: AbortSignal): Promise<readonly RunRecord[]>;
+  /** What the process runs, and what keeps each loop from working. */
+  loops(signal: AbortSignal): Promise<readonly LoopStatus[]>;
   /** What there is and each run as it ends. */
   follow(signal: AbortSignal): AsyncIterable<RunRecord>;
 }
@@ -51,6 +54,7 @@ function httpSource(name: string, url: string, silent: string): TimelineSource {
   return {
     name,
     runs: async (key, signal) => (await get(`?key=${encodeURIComponent(key)}`, signal)).json() as Promise<RunRecord[]>,
+    loops: async (signal) => (await get("?loops=true", signal)).json() as Promise<LoopStatus[]>,
     follow: async function* (signal) {
       yield* records((await get("?watch=true", signal)).body!);
     },
@@ -115,6 +119,8 @@ export async function podSources(client: Client, { values, signal }: CommandCont
         const query = `?key=${encodeURIComponent(key)}`;
         return (await readJson({ method: "GET", path: paths[0] }, await get(query, signal))) as RunRecord[];
       },
+      loops: async () =>
+        (await readJson({ method: "GET", path: paths[0] }, await get("?loops=true", signal))) as LoopStatus[],
       follow: async function* (until) {
         yield* records((await get("?watch=true", until)).body);
       },

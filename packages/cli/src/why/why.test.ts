@@ -1,12 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { controller, waitFor } from "setpoint";
+import { app, controller, resource, waitFor } from "setpoint";
 import { systemClock } from "setpoint/clock";
 import type { RunRecord } from "setpoint/controller";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
-import { Manager } from "setpoint/manager";
+import { type LoopStatus, Manager } from "setpoint/manager";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { CommandLine, runMain } from "../testing/command-line.js";
+import { nothingKnown } from "./nothing-known.js";
 import { nowText, runText } from "./run-text.js";
 
 let cli: CommandLine;
@@ -82,7 +84,13 @@ describe("setpoint why", () => {
   it("says plainly what it did not find", async () => {
     expect(await why("configmap", "nobody")).toMatchObject({
       code: 1,
-      err: "setpoint why: setpoint up (pid 1) has run nothing for configmap nobody lately",
+      err: expect.stringContaining("setpoint up (pid 1) has no run of configmap default/nobody by controller copies"),
+    });
+    expect(await why("website", "a")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /runs nothing for the kind website; it runs v1\/ConfigMap[\s\S]*--url, --pod or --workload/,
+      ),
     });
     expect(await cli.run(["why", "ns", "a", "--data-dir", "/no/such"])).toMatchObject({
       code: 1,
@@ -127,5 +135,32 @@ it("shows tries, effects and rivals", () => {
       "  effect   dns",
       "  outcome  done (3 ms, try 3)",
     ].join("\n"),
+  );
+});
+
+describe("where no run is known", () => {
+  const loop = { type: "controller" as const, name: "clusters", kind: "pg.example.com/v1/Cluster", plural: "clusters" };
+  const healthy: LoopStatus = { ...loop, shortNames: ["pgc"], isLeading: true, trouble: [] };
+  const said = (status: LoopStatus): string =>
+    nothingKnown([{ source: { name: "pod a/b" }, loops: [status] }], () => true, "pgc", ["a", "default/a"]);
+
+  it.each([
+    ["a controller that cannot start", { trouble: ["informer v1/Secret: 403 Forbidden"] }, "403 Forbidden. Check that"],
+    ["a process that does not lead", { isLeading: false }, "does not lead"],
+    ["an object that was never run", {}, "has no run of pgc default/a by controller clusters"],
+  ])("tells of %s", (_, more, words) => {
+    expect(said({ ...healthy, ...more })).toContain(words);
+  });
+});
+
+it("resolves the short names of the kinds that a process runs", async () => {
+  const Shop = resource("web.example.com/v1/Shop", { spec: z.object({}), shortNames: ["shp"] });
+  await using own = new Manager({ client: cli.plane.client, metrics: { host: "127.0.0.1", port: 0 }, grace: 100 });
+  await own.add(app({ name: "shops", kinds: [Shop], loops: [controller(Shop, { reconcile: () => {} })] }));
+  await own.start();
+  await cli.plane.client.create(Shop, { metadata: { name: "a", namespace: "default" } });
+  while ([...own.timeline.runs({ key: "default/a" })].length === 0) await systemClock.sleep(5);
+  expect((await cli.run(["why", "shp", "a", "--url", own.metricsUrl!])).out).toContain(
+    "web.example.com/v1/Shop default/a",
   );
 });

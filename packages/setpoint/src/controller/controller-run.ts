@@ -14,6 +14,7 @@ import { type Controller, keyProblem } from "./controller.js";
 import { ControllerSources, type SourceStatus } from "./controller-sources.js";
 import { DependencyIndex } from "./dependency-index.js";
 import { isPaused } from "./directives.js";
+import { withoutTimers } from "./early-causes.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
 import { EventRouter } from "./event-router.js";
 import { changedPaths } from "./field-paths.js";
@@ -83,9 +84,7 @@ export class ControllerRun implements AsyncDisposable {
     fence?.lost?.addEventListener("abort", this.#onLeaseLost, { once: true });
     const queueObserver = observer?.queueObserver?.(controller.name);
     this.#queue = new WorkQueue({
-      clock,
-      random,
-      merge: mergeCauses,
+      ...{ clock, random, merge: mergeCauses, early: withoutTimers },
       backoff: controller.backoff,
       ...(queueObserver ? { observer: queueObserver } : {}),
     });

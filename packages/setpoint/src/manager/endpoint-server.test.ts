@@ -168,7 +168,7 @@ it("a slow reader of the timeline is told how many runs it has missed", async ()
   const gone = new AbortController();
   const query = new URLSearchParams("watch=true");
   const request = { path: "/timeline", query, headers: {}, isLoopback: true, signal: gone.signal };
-  const answer = await timelineEndpoint(timeline)(request);
+  const answer = await timelineEndpoint(timeline, () => [])(request);
   const lines = (answer as { lines: (signal: AbortSignal) => AsyncIterable<string> }).lines(gone.signal);
   const reader = lines[Symbol.asyncIterator]();
   const first = reader.next();

@@ -89,7 +89,7 @@ describe("the endpoints of a manager", () => {
     const timeline = new Timeline();
     const gone = new AbortController();
     const query = new URLSearchParams("watch=true");
-    const answer = await timelineEndpoint(timeline)({ ...request({}, true), query });
+    const answer = await timelineEndpoint(timeline, () => [])({ ...request({}, true), query });
     const lines = (answer as { lines: (signal: AbortSignal) => AsyncIterable<string> }).lines(gone.signal);
     const reader = lines[Symbol.asyncIterator]();
     for (let id = 1; id <= 20; id++) {

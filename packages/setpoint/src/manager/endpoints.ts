@@ -8,6 +8,7 @@ import type { Logger } from "../loop/logger.js";
 import { loopbackOnly, reviewedAccess } from "./access-guard.js";
 import { type EndpointAnswer, EndpointServer } from "./endpoint-server.js";
 import { HealthChecks } from "./health-answer.js";
+import type { LoopStatus } from "./loop-status.js";
 import type { MetricRegistry } from "./metric-registry.js";
 import { collectProcess } from "./process-metrics.js";
 import type { NarrowedRules } from "./seen-access.js";
@@ -55,6 +56,7 @@ export interface EndpointSources {
   readonly mask: (text: string) => string;
   readonly metrics: MetricRegistry;
   readonly timeline: Timeline;
+  readonly loops: () => readonly LoopStatus[];
   readonly readiness: () => readonly HealthCheck[];
   /** What is shown beside them. */
   readonly notes: () => readonly string[];
@@ -134,7 +136,7 @@ export class Endpoints implements AsyncDisposable {
     const type = "text/plain; version=0.0.4; charset=utf-8";
     collectProcess(metrics);
     server.route("/metrics", () => ({ status: 200, type, body: metrics.exposition() }), guard);
-    server.route("/timeline", timelineEndpoint(timeline), guard);
+    server.route("/timeline", timelineEndpoint(timeline, sources.loops), guard);
     server.route("/rbac", () => accessAnswer(sources.access()), guard);
     if (!options.profiling) return;
     const { profilingEndpoints } = await import("./profiling.js");

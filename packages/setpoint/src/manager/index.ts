@@ -5,6 +5,7 @@ export type { EndpointAnswer, EndpointRequest } from "./endpoint-server.js";
 export type { EndpointOptions, ListenAddress } from "./endpoints.js";
 export { type JsonLoggerOptions, jsonLogger, type LogLevel } from "./json-logger.js";
 export { type Elector, LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
+export type { LoopStatus } from "./loop-status.js";
 export { Manager, type ManagerOptions } from "./manager.js";
 export { measuredBodies } from "./measured-bodies.js";
 export { type Collector, type Counter, type Gauge, type Histogram, MetricRegistry } from "./metric-registry.js";

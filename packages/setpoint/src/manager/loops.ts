@@ -13,6 +13,11 @@ export function checkLoop(loop: Loop | App | undefined): void {
   throw new SetpointError("CONTROLLER_INVALID", message);
 }
 
+/** `controller websites`: what is unique in a process. */
+export function idOf({ type, name }: Loop): string {
+  return `${type} ${name}`;
+}
+
 /** Controllers and watchers, those of apps included. */
 export function loopsOf(loops: readonly (Loop | App)[]): readonly Loop[] {
   return loops.flatMap((each) => (each.type === "app" ? each.loops : [each]));

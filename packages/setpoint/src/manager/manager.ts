@@ -35,9 +35,10 @@ import type { EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
 import { controllerStrain, controllerTrouble, informerLines } from "./health.js";
 import type { Elector } from "./leader-elector.js";
-import { checkLoop } from "./loops.js";
+import { type LoopStatus, loopStatuses } from "./loop-status.js";
+import { checkLoop, idOf } from "./loops.js";
 import { MetricRegistry } from "./metric-registry.js";
-import { type PreflightFinding, preflight } from "./preflight.js";
+import { logFindings, type PreflightFinding, preflight } from "./preflight.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
 import { collectStages, informerMetrics } from "./stage-metrics.js";
@@ -362,8 +363,9 @@ export class Manager implements AsyncDisposable {
     const notes = (): readonly string[] => controllerStrain(this.#statuses());
     const informers = (): readonly string[] => informerLines(this.#statuses());
     const mask = (text: string): string => this.#mask.text(text);
+    const loops = (): readonly LoopStatus[] => loopStatuses(this.#loops, this.#unstarted, this.isLeading, mask);
     const common = { client, clock: this.#clock, random: this.#random, log: this.#log, metrics, timeline };
-    const sources = { ...common, readiness, notes, informers, mask, access };
+    const sources = { ...common, loops, readiness, notes, informers, mask, access };
     await this.#endpoints.serve(this.#options, sources);
     this.#log.info("serving", { health: this.healthUrl, metrics: this.metricsUrl });
   }
@@ -428,10 +430,7 @@ export class Manager implements AsyncDisposable {
 
   async #logPreflight(): Promise<void> {
     try {
-      for (const { message, ...finding } of await this.preflight()) {
-        const fields = finding.type === "kind" ? { ...finding, kind: kindId(finding.kind) } : finding;
-        this.#log.warn(`preflight: ${message}`, fields);
-      }
+      logFindings(await this.preflight(), this.#log);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#log.warn("preflight failed", { error });
     }
@@ -492,8 +491,4 @@ export class Manager implements AsyncDisposable {
   *#controllerRuns(): Iterable<ControllerRun> {
     for (const { run } of this.#loops.values()) if (run instanceof ControllerRun) yield run;
   }
-}
-
-function idOf({ type, name }: Loop): string {
-  return `${type} ${name}`;
 }

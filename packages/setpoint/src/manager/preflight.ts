@@ -3,8 +3,9 @@ import type { Client } from "../client/client.js";
 import type { Loop } from "../controller/loop.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
 import { SelfSubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
-import type { Kind } from "../kinds/kind.js";
+import { type Kind, kindId } from "../kinds/kind.js";
 import { ownField } from "../kinds/own-field.js";
+import type { Logger } from "../loop/logger.js";
 import { declaredKinds, type RbacOptions, rbacRules } from "./rbac.js";
 
 /** Something that loops need and do not have. `message` names it. */
@@ -150,4 +151,11 @@ function describe(rules: readonly RbacRule[]): string {
 
 function inCluster(cluster: string | undefined): string {
   return cluster === undefined ? "" : ` of the cluster ${cluster}`;
+}
+
+export function logFindings(findings: readonly PreflightFinding[], log: Logger): void {
+  for (const { message, ...finding } of findings) {
+    const fields = finding.type === "kind" ? { ...finding, kind: kindId(finding.kind) } : finding;
+    log.warn(`preflight: ${message}`, fields);
+  }
 }

@@ -7,8 +7,8 @@ import type { JsonObject } from "../kinds/object.js";
 import { appsOf, loopsOf } from "./loops.js";
 
 export interface RbacOptions {
-  /** Where the process elects a leader: the Lease's name and namespace. */
-  readonly leaderElection?: { readonly name: string; readonly namespace: string };
+  /** Where the process elects a leader: the Lease's namespace, and its name where that is known. */
+  readonly leaderElection?: { readonly name?: string; readonly namespace: string };
   /** Whether the manager asks the API server who may see metrics: `metricsAccess: "rbac"`. */
   readonly reviewsAccess?: boolean;
   /** Whether the process installs the kinds and webhooks of its apps. Yes, unless given; no with `install: false`. */
@@ -139,7 +139,7 @@ function leaseRules({ name, namespace }: NonNullable<RbacOptions["leaderElection
   // A name cannot be asked for at creation: it is not known yet when the request is allowed.
   return [
     { ...lease, verbs: ["create"] },
-    { ...lease, resourceNames: [name], verbs: ["get", "update"] },
+    { ...lease, ...(name === undefined ? {} : { resourceNames: [name] }), verbs: ["get", "update"] },
   ];
 }
 

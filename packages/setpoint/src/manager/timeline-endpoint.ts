@@ -1,5 +1,6 @@
 import type { RunRecord, Timeline } from "../controller/timeline.js";
 import type { Endpoint } from "./endpoint-server.js";
+import type { LoopStatus } from "./loop-status.js";
 
 /** Runs that a slow reader may fall behind before the oldest are left out. */
 const MAX_BACKLOG = 1_000;
@@ -7,10 +8,11 @@ const MAX_BACKLOG = 1_000;
 /**
  * `/timeline`: the last runs as a JSON list, oldest first; with `?watch=true` one JSON object a line, first what there
  * is, then each run as it ends. `controller` and `key` narrow it down. Of those that a reader was too slow for, a line tells how
- * many there were: `{"dropped":12}`.
+ * many there were: `{"dropped":12}`. With `?loops=true` it is the loops themselves, and what keeps each from working.
  */
-export function timelineEndpoint(timeline: Timeline): Endpoint {
+export function timelineEndpoint(timeline: Timeline, loops: () => readonly LoopStatus[]): Endpoint {
   return ({ query }) => {
+    if (query.get("loops") === "true") return { status: 200, type: "application/json", body: JSON.stringify(loops()) };
     const [controller, key] = [query.get("controller"), query.get("key")];
     const filter = { ...(controller ? { controller } : {}), ...(key ? { key } : {}) };
     const matches = (run: RunRecord): boolean =>

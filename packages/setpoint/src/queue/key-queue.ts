@@ -28,9 +28,14 @@ export interface WorkItem<Cause> {
   readonly hand: number;
 }
 
-export interface KeyQueueOptions {
+export interface KeyQueueOptions<Cause = unknown> {
   /** Starts the hash of keys, which users choose: a number that they cannot know. */
   readonly seed?: number;
+  /**
+   * What is left of a delayed add's cause where the key is handed out before its time: a timer that did not fire is no
+   * cause. All of it unless given.
+   */
+  readonly early?: (cause: Cause) => Cause | undefined;
 }
 
 /**
@@ -43,6 +48,7 @@ export interface KeyQueueOptions {
 export class KeyQueue<Cause> {
   readonly #merge: MergeCauses<Cause>;
   readonly #seed: number;
+  readonly #early: (cause: Cause) => Cause | undefined;
   readonly #keys = new KeyTable();
   readonly #ready = new ReadyLines();
   readonly #delayed = new DelayHeap();
@@ -57,8 +63,9 @@ export class KeyQueue<Cause> {
   readonly #emptyHands: number[] = [];
   #processing = 0;
 
-  constructor(merge: MergeCauses<Cause>, options: KeyQueueOptions = {}) {
+  constructor(merge: MergeCauses<Cause>, options: KeyQueueOptions<Cause> = {}) {
     this.#merge = merge;
+    this.#early = options.early ?? ((cause) => cause);
     this.#seed = options.seed ?? 0;
   }
 
@@ -85,8 +92,11 @@ export class KeyQueue<Cause> {
     const slot = this.#slotFor(key);
     const state = this.#states[slot]!;
     const band = Math.min(bandOf(priority), state >> BAND_SHIFT);
+    if (state & DELAYED) {
+      this.#delayed.remove(slot);
+      this.#causes[slot] = this.#early(this.#causes[slot] as Cause);
+    }
     this.#addCause(slot, cause);
-    if (state & DELAYED) this.#delayed.remove(slot);
     if (state & PROCESSING) {
       this.#states[slot] = (band << BAND_SHIFT) | PROCESSING | DIRTY;
       return !(state & DIRTY);
@@ -103,8 +113,12 @@ export class KeyQueue<Cause> {
   addAt(key: string, cause: Cause, priority: Priority, dueMs: number): void {
     const slot = this.#slotFor(key);
     const state = this.#states[slot]!;
+    if (state & (READY | DIRTY)) {
+      const left = this.#early(cause);
+      if (left !== undefined) this.#addCause(slot, left);
+      return;
+    }
     this.#addCause(slot, cause);
-    if (state & (READY | DIRTY)) return;
     const band = Math.min(bandOf(priority), state >> BAND_SHIFT);
     this.#states[slot] = (band << BAND_SHIFT) | (state & PROCESSING) | DELAYED;
     this.#delayed.add(slot, dueMs);

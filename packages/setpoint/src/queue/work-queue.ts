@@ -10,6 +10,8 @@ export interface WorkQueueOptions<Cause> {
   readonly clock: Clock;
   readonly random: Random;
   readonly merge: MergeCauses<Cause>;
+  /** What is left of a delayed add's cause where the key is handed out before its time. All of it unless given. */
+  readonly early?: (cause: Cause) => Cause | undefined;
   readonly backoff?: BackoffOptions;
   /** Limits all retries of the queue together. None by default: API servers protect themselves. */
   readonly retryLimit?: TokenBucketOptions;
@@ -53,7 +55,10 @@ export class WorkQueue<Cause> {
 
   constructor(options: WorkQueueOptions<Cause>) {
     this.#clock = options.clock;
-    this.#keys = new KeyQueue(options.merge, { seed: Math.floor(options.random.next() * 2 ** 32) });
+    this.#keys = new KeyQueue(options.merge, {
+      seed: Math.floor(options.random.next() * 2 ** 32),
+      ...(options.early ? { early: options.early } : {}),
+    });
     this.#backoff = new Backoff(options.random, options.backoff);
     this.#retryLimit = options.retryLimit && new TokenBucket(options.retryLimit);
     this.#observer = options.observer;

@@ -1,0 +1,36 @@
+import type { ControllerStatus } from "../controller/controller-run.js";
+import type { Loop } from "../controller/loop.js";
+import { kindId } from "../kinds/kind.js";
+import type { Resource } from "../kinds/resource.js";
+import { controllerTrouble } from "./health.js";
+
+/** One loop of a process, for those who ask why an object is as it is. */
+export interface LoopStatus {
+  readonly type: Loop["type"];
+  readonly name: string;
+  /** `apps/v1/Deployment`. */
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  /** False while another process leads: that one runs the objects. */
+  readonly isLeading: boolean;
+  /** Why it cannot work; empty where it can. */
+  readonly trouble: readonly string[];
+}
+
+/** Of each loop of a process; `unstarted` tells by their ids which could not start, and why. */
+export function loopStatuses(
+  loops: ReadonlyMap<string, { readonly loop: Loop; readonly run: { status(): Pick<ControllerStatus, "informers"> } }>,
+  unstarted: ReadonlyMap<string, string>,
+  isLeading: boolean,
+  mask: (text: string) => string,
+): readonly LoopStatus[] {
+  return [...loops].map(([id, { loop, run }]) => {
+    const { type, name, kind } = loop;
+    const { declaration } = kind as Partial<Resource>;
+    const failed = unstarted.get(id);
+    const trouble = [...(failed === undefined ? [] : [failed]), ...controllerTrouble([run.status()])].map(mask);
+    const shortNames = declaration?.options.shortNames ?? [];
+    return { type, name, kind: kindId(kind), plural: kind.plural, shortNames, isLeading, trouble };
+  });
+}
