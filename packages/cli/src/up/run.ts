@@ -4,7 +4,7 @@ import { type ControlPlane, controlPlane, writePrivateFile } from "@setpoint/con
 import type { Client } from "setpoint";
 import { systemClock } from "setpoint/clock";
 import { type CommandContext, type ReadyMadeOperator, UsageError } from "setpoint/command";
-import { jsonLogger, Manager } from "setpoint/manager";
+import { jsonLogger, Manager, textLogger } from "setpoint/manager";
 import { logLine } from "../control-plane/log-line.js";
 import { startFailure } from "../control-plane/start-failure.js";
 import { parseWorkloads } from "../control-plane/workload-option.js";
@@ -43,7 +43,7 @@ export async function runUp(context: CommandContext): Promise<number> {
   await using manager = new Manager({
     name: "setpoint-up",
     client: plane.client,
-    log: jsonLogger({ clock: systemClock, level, write: stderr }),
+    log: (context.terminal ? textLogger : jsonLogger)({ clock: systemClock, level, write: stderr }),
     metrics: { host: "127.0.0.1", port: 0 },
     grace: 1_000,
   });

@@ -6,6 +6,7 @@ import type { LoopContext } from "../loop/context.js";
 import type { Logger } from "../loop/logger.js";
 import type { Action, Cause } from "./cause.js";
 import type { IndexesOf, KindUse } from "./controller.js";
+import type { Metrics } from "./metric-source.js";
 
 export interface ReadOptions {
   /** Defaults to the namespace of the object that is reconciled. */
@@ -170,6 +171,7 @@ export interface ReconcileContext<
    */
   condition(condition: ConditionOn<T>): void;
   event(type: "Normal" | "Warning", reason: string, message: string): void;
+  readonly metrics: Metrics;
   /** The same reads and writes on another cluster that the manager knows. */
   in(cluster: string): ObjectAccess<Known, Owned, Uses>;
 }
@@ -181,4 +183,6 @@ export interface GoneContext {
   readonly log: Logger;
   /** 0 for a first try, counting up while it throws. */
   readonly attempt: number;
+  /** To take away what the object's runs have counted. */
+  readonly metrics: Metrics;
 }

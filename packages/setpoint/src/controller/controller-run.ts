@@ -20,6 +20,7 @@ import { EventRouter } from "./event-router.js";
 import { changedPaths } from "./field-paths.js";
 import { HotLoopDetector } from "./hot-loop.js";
 import { KeyMemory } from "./key-memory.js";
+import { noMetrics } from "./metric-source.js";
 import { collectOrphans } from "./orphan-collector.js";
 import { OrphanRetries } from "./orphan-retries.js";
 import { OwnWrites } from "./own-writes.js";
@@ -468,11 +469,12 @@ export class ControllerRun implements AsyncDisposable {
     const { gone, timeoutMs, name } = this.controller;
     if (!gone || !cause.some(({ type }) => type === "deleted")) return true;
     const attempt = this.#queue.retries(key);
+    const { metrics = noMetrics } = this.#environment;
     const log = this.#reporter.log.with({ object: key });
     using deadline = timeoutSignal(this.#environment.clock, timeoutMs, this.#aborting.signal);
     const { signal } = deadline;
     try {
-      await untilAborted(Promise.resolve(gone(key, { signal, log, attempt })), signal);
+      await untilAborted(Promise.resolve(gone(key, { signal, log, attempt, metrics })), signal);
       return true;
     } catch (thrown) {
       if (this.#aborting.signal.aborted) return false;

@@ -7,6 +7,7 @@ import type { Action } from "./cause.js";
 import type { Cluster } from "./cluster.js";
 import type { Controller, FailedRun } from "./controller.js";
 import type { EventRecorder } from "./event-recorder.js";
+import type { Metrics } from "./metric-source.js";
 import { SecretMask } from "./secret-mask.js";
 import type { RunRecord, Timeline } from "./timeline.js";
 import type { Traces } from "./traces.js";
@@ -24,6 +25,8 @@ export interface ControllerEnvironment {
   readonly fence?: Fence;
   readonly timeline?: Timeline;
   readonly observer?: ControllerObserver;
+  /** Where loops count what they like; nowhere unless given. */
+  readonly metrics?: Metrics;
   /** Spans of runs and writes, where they are wanted. */
   readonly traces?: Traces;
   /** Shared by all that may see the same Secrets. */

@@ -27,7 +27,16 @@ export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./
 export type { ControllerEnvironment, ControllerObserver, EndedStep, StartedRun } from "./environment.js";
 export type { EventRecorder, ObjectEvent } from "./event-recorder.js";
 export { sweepFinalizers } from "./finalizer.js";
-export type { Labels, MetricSource, MetricValue } from "./metric-source.js";
+export type {
+  Counter,
+  Gauge,
+  Histogram,
+  Labels,
+  MetricSource,
+  Metrics,
+  MetricValue,
+  OwnMetric,
+} from "./metric-source.js";
 export { OWNER_ANNOTATION } from "./ownership.js";
 export { describePlan, type PlannedRun } from "./planned-run.js";
 export type { RbacRule } from "./rbac-rule.js";

@@ -26,3 +26,49 @@ export interface MetricSource extends MetricDefinition {
   readonly type: "counter" | "gauge";
   collect(): Iterable<MetricValue>;
 }
+
+/** A metric by its name, for {@link Metrics}. */
+export type OwnMetric = Omit<MetricDefinition, "type">;
+
+export interface Counter {
+  add(labels: Labels, by?: number): void;
+  /** Takes the series away: of an object that is gone. */
+  remove(labels: Labels): void;
+}
+
+export interface Gauge {
+  set(labels: Labels, value: number): void;
+  add(labels: Labels, by: number): void;
+  /** Takes the series away: of an object that is gone. */
+  remove(labels: Labels): void;
+}
+
+export interface Histogram {
+  observe(labels: Labels, value: number): void;
+  /** Takes the series away: of an object that is gone. */
+  remove(labels: Labels): void;
+}
+
+/**
+ * Counters, gauges and histograms of your own, which show in the process's `/metrics`. Asking twice for one name gives the
+ * same metric. Throws `METRIC_NAME_INVALID`, and `METRIC_CONFLICT` where the name is one of another type.
+ *
+ * ```ts
+ * const SIZE = { name: "site_size_bytes", help: "How large a site is." };
+ * controller(Website, {
+ *   reconcile: ({ metadata }, ctx) => ctx.metrics.gauge(SIZE).set({ site: metadata.name }, 7),
+ *   gone: (key, ctx) => ctx.metrics.gauge(SIZE).remove({ site: key.split("/")[1]! }),
+ * });
+ * ```
+ */
+export interface Metrics {
+  counter(metric: OwnMetric): Counter;
+  gauge(metric: OwnMetric): Gauge;
+  histogram(metric: OwnMetric): Histogram;
+}
+
+const nothing = (): void => {};
+const unseen = { add: nothing, set: nothing, observe: nothing, remove: nothing };
+
+/** Counts nothing: of a plan, and where there is no manager. */
+export const noMetrics: Metrics = { counter: () => unseen, gauge: () => unseen, histogram: () => unseen };

@@ -8,6 +8,7 @@ import { type Action, actionOf, type Cause } from "./cause.js";
 import { ChildWriter, type ChildWriterOptions } from "./child-writer.js";
 import type { ObjectAccess, ReconcileContext } from "./context.js";
 import type { EventRecorder } from "./event-recorder.js";
+import type { Metrics } from "./metric-source.js";
 import { ObjectReader, type Sources } from "./object-reader.js";
 import type { Run } from "./run.js";
 import type { StatusDraft } from "./status-draft.js";
@@ -23,6 +24,7 @@ export interface RunContextOptions extends ChildWriterOptions {
   /** Makes the log of the run, when it is first asked for. */
   readonly log: () => Logger;
   readonly recorder: EventRecorder | undefined;
+  readonly metrics: Metrics;
   readonly changedPaths: () => readonly string[];
   readonly requireRefs: () => void;
   readonly isPlan: boolean;
@@ -62,6 +64,7 @@ class RunContext {
   readonly status: (status: unknown) => void;
   readonly condition: (condition: Omit<NewCondition, "observedGeneration">) => void;
   readonly event: ReconcileContext["event"];
+  readonly metrics: Metrics;
   readonly effect: ReconcileContext["effect"];
   readonly #options: RunContextOptions;
   #log: Logger | undefined;
@@ -101,6 +104,7 @@ class RunContext {
       run.assertOpen();
       options.recorder?.record({ object, type, reason, message });
     };
+    this.metrics = options.metrics;
     this.effect = async (name, effect, inPlan) => {
       run.assertMayWrite();
       run.effects.push(name);

@@ -32,6 +32,7 @@ import { isEqual } from "./field-paths.js";
 import { editFinalizers, type FinalizerEdit, hasFinalizer, isLeaving } from "./finalizer.js";
 import { isHung } from "./hung.js";
 import type { KindSource } from "./kind-source.js";
+import { noMetrics } from "./metric-source.js";
 import type { Sources } from "./object-reader.js";
 import { type OwnWrites, onlyAt } from "./own-writes.js";
 import { ReconciledCondition } from "./reconciled-condition.js";
@@ -348,6 +349,7 @@ export class RunExecutor {
       state: request.state,
       draft,
       log: () => this.#logOf(run),
+      metrics: environment.isPlan ? noMetrics : (environment.metrics ?? noMetrics),
       recorder: environment.recorder,
       changedPaths: request.changedPaths,
       requireRefs: request.requireRefs ?? (() => {}),

@@ -12,6 +12,7 @@ import type { SourceStatus } from "./controller-sources.js";
 import { Deadlines } from "./deadlines.js";
 import { type ControllerEnvironment, type MaskedEnvironment, masked } from "./environment.js";
 import { isHung } from "./hung.js";
+import { noMetrics } from "./metric-source.js";
 import { handleOpinionated } from "./opinionated-steps.js";
 import { Turn } from "./turn.js";
 import type { FailedStep, WatchContext, Watcher, WatchStep } from "./watcher.js";
@@ -208,7 +209,7 @@ export class WatcherRun implements AsyncDisposable {
   }
 
   async #attempt(key: string, lane: Lane, step: WatchStep, attempt: number): Promise<void> {
-    const { clock, mask, fence = openFence } = this.#environment;
+    const { clock, mask, fence = openFence, metrics = noMetrics } = this.#environment;
     const aborting = new AbortController();
     const { signal } = aborting;
     // A handler may have as many requests under way as it likes.
@@ -219,6 +220,7 @@ export class WatcherRun implements AsyncDisposable {
         return currentSignal(signal, fence);
       },
       attempt,
+      metrics,
       log: this.#log.with({ object: key }),
       isInInitialList: step.type === "add" && step.isInInitialList,
       finalStateUnknown: step.type === "delete" && step.finalStateUnknown,

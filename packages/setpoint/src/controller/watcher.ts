@@ -6,7 +6,7 @@ import type { Logger } from "../loop/logger.js";
 import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
 import { checkFinalizerName } from "./finalizer.js";
-import type { MetricSource } from "./metric-source.js";
+import type { MetricSource, Metrics } from "./metric-source.js";
 import type { RbacRule } from "./rbac-rule.js";
 
 /** One thing that the watch showed of an object. */
@@ -25,6 +25,7 @@ export type WatchStep<T extends KubeObject = KubeObject> =
 
 /** What a watcher knows of the step that it handles. */
 export interface WatchContext {
+  readonly metrics: Metrics;
   readonly key: string;
   /** Aborted when the step must end, or has taken too long; for whoever reads it, also from the very end of the lease. */
   readonly signal: AbortSignal;

@@ -99,6 +99,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
       onPhase: () => {},
       onSynced: () => {},
       onError: (error) => options.onError?.(error),
+      onWorking: () => {},
     });
     this.#running = reflector.run(this.#stopped.signal);
   }

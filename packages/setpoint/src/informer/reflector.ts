@@ -81,6 +81,8 @@ export interface ReflectorContext<Stage> {
   readonly onPhase: (phase: InformerPhase) => void;
   readonly onSynced: () => void;
   readonly onError: (error: unknown) => void;
+  /** A list is in place, or a watch is open. */
+  readonly onWorking: () => void;
 }
 
 const DEFAULT_SILENCE_MS = 100_000;
@@ -226,6 +228,7 @@ export class Reflector<Stage> {
       deltas.replace(stage, pages.resourceVersion, partition, action.resourceVersion === "");
       stage = deltas.beginList();
       this.#context.onSynced();
+      this.#context.onWorking();
       const result = { requested: action.resourceVersion, ...pages, isPaged: pages.count > 1 };
       return this.#next(listed(this.#state, result));
     } catch (error) {
@@ -277,7 +280,10 @@ export class Reflector<Stage> {
       };
       const onChunk = (chunk: Uint8Array): void => decoder.push(chunk, onLine);
       try {
-        await this.#listWatch.read("watch", request, attempt, onChunk, () => (isOpen = true));
+        await this.#listWatch.read("watch", request, attempt, onChunk, () => {
+          isOpen = true;
+          if (!list) this.#context.onWorking();
+        });
       } finally {
         // Not with each event: nobody asks before the stream is over.
         if (!list?.stage) this.#state = seen(this.#state, partition.resourceVersion);
@@ -318,6 +324,7 @@ export class Reflector<Stage> {
       this.#next(listed(this.#state, { ...list, resourceVersion: line.resourceVersion, isPaged: false }));
       this.#context.onPhase("watching");
       this.#context.onSynced();
+      this.#context.onWorking();
     }
   }
 

@@ -44,6 +44,8 @@ export interface InformerOptions extends ReflectorOptions, StoreOptions {
   readonly deleteWait?: Duration;
   /** Told of every failure of lists, watches and handlers; `status()` shows the last of the former. */
   readonly onError?: (kind: Kind, error: unknown) => void;
+  /** Told when lists or watches work again after they failed. */
+  readonly onRecovered?: (kind: Kind) => void;
   /** Told of every step that is handed out to handlers, once however many there are: for metrics. Must not throw. */
   readonly onStep?: (kind: Kind, type: InformerEvent<KubeObject>["type"]) => void;
 }
@@ -75,6 +77,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   #running: Promise<unknown> | undefined;
   #isInitialListDone = false;
   #lastError: InformerStatus["lastError"];
+  /** Whether a list or watch failed since the last that worked. */
+  #isFailing = false;
   #expiredWaits = 0;
 
   constructor(
@@ -322,7 +326,14 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
         if (!this.#stopped.signal.aborted) partition.phase = phase;
       },
       onSynced: () => this.#onSynced(),
-      onError: (error) => this.#onError(error),
+      onError: (error) => {
+        this.#isFailing = true;
+        this.#onError(error);
+      },
+      onWorking: () => {
+        if (this.#isFailing) this.#context.options.onRecovered?.(this.kind);
+        this.#isFailing = false;
+      },
     });
     return Object.assign(partition, { reflector });
   }

@@ -8,9 +8,10 @@ export { type Elector, LeaderElector, type LeaderElectorOptions } from "./leader
 export type { LoopStatus } from "./loop-status.js";
 export { Manager, type ManagerOptions } from "./manager.js";
 export { measuredBodies } from "./measured-bodies.js";
-export { type Collector, type Counter, type Gauge, type Histogram, MetricRegistry } from "./metric-registry.js";
+export { type Collector, MetricRegistry } from "./metric-registry.js";
 export { type PlanOptions, plan } from "./plan.js";
 export { type PreflightFinding, type PreflightOptions, preflight } from "./preflight.js";
 export { type RbacManifestOptions, type RbacOptions, rbacManifests, rbacRules } from "./rbac.js";
 export { type NarrowedRules, SeenAccess } from "./seen-access.js";
 export { parseAddress } from "./settings.js";
+export { textLogger } from "./text-logger.js";

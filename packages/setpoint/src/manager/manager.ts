@@ -18,7 +18,6 @@ import { type Tracer, Traces } from "../controller/traces.js";
 import { WatcherRun } from "../controller/watcher-run.js";
 import { SetpointError } from "../errors/error.js";
 import { Informers } from "../informer/informers.js";
-import { type Kind, kindId } from "../kinds/kind.js";
 import type { Fence } from "../loop/fence.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
 import { messageOf } from "../loop/outcome.js";
@@ -34,6 +33,7 @@ import { type ElectionOptions, electorOf } from "./election.js";
 import type { EndpointOptions, Endpoints } from "./endpoints.js";
 import { EventWriter } from "./event-writer.js";
 import { controllerStrain, controllerTrouble, informerLines } from "./health.js";
+import { informerLog } from "./informer-log.js";
 import type { Elector } from "./leader-elector.js";
 import { type LoopStatus, loopStatuses } from "./loop-status.js";
 import { checkLoop, idOf } from "./loops.js";
@@ -451,9 +451,8 @@ export class Manager implements AsyncDisposable {
   #clusterOf(client: Client): Cluster {
     const onStep = informerMetrics(this.metrics);
     // What a predicate, a mapping or an index throws shows nowhere else.
-    const onError = (kind: Kind, error: unknown): void =>
-      this.#log.warn(`the informer of ${kindId(kind)}: ${messageOf(error)}`, { kind: kindId(kind), error });
-    const informers = new Informers(client, { clock: this.#clock, random: this.#random, onStep, onError });
+    const told = informerLog(this.#log);
+    const informers = new Informers(client, { clock: this.#clock, random: this.#random, onStep, ...told });
     return { client: client.with({ fence: this.#fence }), informers };
   }
 
@@ -468,6 +467,7 @@ export class Manager implements AsyncDisposable {
       fence: this.#fence,
       timeline: this.timeline,
       observer: this.#observer,
+      metrics: this.metrics,
       mask: this.#mask,
       controllerOf: (manager) =>
         [...this.#controllerRuns()].find(({ controller }) => controller.fieldManager === manager)?.controller.name,

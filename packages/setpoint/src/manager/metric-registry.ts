@@ -1,4 +1,12 @@
-import type { Labels, MetricValue } from "../controller/metric-source.js";
+import type {
+  Counter,
+  Gauge,
+  Histogram,
+  Labels,
+  Metrics,
+  MetricValue,
+  OwnMetric,
+} from "../controller/metric-source.js";
 import { SetpointError } from "../errors/error.js";
 import { messageOf } from "../loop/outcome.js";
 import type { MetricDefinition } from "../queue/queue-metrics.js";
@@ -16,19 +24,6 @@ const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 /** Those that begin with two underscores are Prometheus' own. */
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-export interface Counter {
-  add(labels: Labels, by?: number): void;
-}
-
-export interface Gauge {
-  set(labels: Labels, value: number): void;
-  add(labels: Labels, by: number): void;
-}
-
-export interface Histogram {
-  observe(labels: Labels, value: number): void;
-}
-
 /** Gives values when they are asked for; for what is known elsewhere (queue depths, cache sizes). */
 export type Collector = () => Iterable<MetricValue>;
 
@@ -44,28 +39,32 @@ interface Metric {
   readonly definition: MetricDefinition;
   readonly series: Map<string, Series>;
   /** For labels that are one object from call to call: these are found without being written out. */
-  readonly known: WeakMap<Labels, Series>;
+  known: WeakMap<Labels, Series>;
   readonly collectors: Set<Collector>;
 }
 
 /** The metrics of one process, as Prometheus reads them. Holds no global state: each manager has its own. */
-export class MetricRegistry {
+export class MetricRegistry implements Metrics {
   readonly #metrics = new Map<string, Metric>();
 
-  counter(definition: MetricDefinition): Counter {
+  counter(definition: OwnMetric | MetricDefinition): Counter {
     const metric = this.#metric(definition, "counter");
-    return { add: (labels, by = 1) => void (seriesOf(metric, labels).value += by) };
+    return {
+      add: (labels, by = 1) => void (seriesOf(metric, labels).value += by),
+      remove: (labels) => removeSeries(metric, labels),
+    };
   }
 
-  gauge(definition: MetricDefinition): Gauge {
+  gauge(definition: OwnMetric | MetricDefinition): Gauge {
     const metric = this.#metric(definition, "gauge");
     return {
       set: (labels, value) => void (seriesOf(metric, labels).value = value),
       add: (labels, by) => void (seriesOf(metric, labels).value += by),
+      remove: (labels) => removeSeries(metric, labels),
     };
   }
 
-  histogram(definition: MetricDefinition): Histogram {
+  histogram(definition: OwnMetric | MetricDefinition): Histogram {
     const metric = this.#metric(definition, "histogram");
     const bounds = boundsOf(metric);
     return {
@@ -76,6 +75,7 @@ export class MetricRegistry {
         const at = bounds.findIndex((bound) => value <= bound);
         if (at >= 0) series.buckets![at]!++;
       },
+      remove: (labels) => removeSeries(metric, labels),
     };
   }
 
@@ -102,7 +102,8 @@ export class MetricRegistry {
     return `${lines.join("\n")}\n`;
   }
 
-  #metric(definition: MetricDefinition, type: MetricDefinition["type"]): Metric {
+  #metric(given: OwnMetric, type: MetricDefinition["type"]): Metric {
+    const definition: MetricDefinition = { ...given, type };
     if (!METRIC_NAME.test(definition.name))
       throw invalidName(`${JSON.stringify(definition.name)} is no name of a metric`);
     const known = this.#metrics.get(definition.name);
@@ -140,6 +141,11 @@ function seriesOf(metric: Metric, labels: Labels): Series {
   const series = foundSeries(metric, labels);
   metric.known.set(labels, series);
   return series;
+}
+
+function removeSeries(metric: Metric, labels: Labels): void {
+  metric.series.delete(idOf(labels));
+  metric.known = new WeakMap();
 }
 
 function foundSeries(metric: Metric, labels: Labels): Series {

@@ -9,7 +9,7 @@ import { ownField } from "../kinds/own-field.js";
 import type { Logger } from "../loop/logger.js";
 import { type Configuration, type ConfigurationSources, readConfiguration } from "./configuration.js";
 import { requestMetrics } from "./controller-metrics.js";
-import { jsonLogger } from "./json-logger.js";
+import { jsonLogger, type LogLevel } from "./json-logger.js";
 import { checkLoop } from "./loops.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { MetricRegistry } from "./metric-registry.js";
@@ -54,10 +54,19 @@ export interface RunOptions extends Omit<ManagerOptions, "client"> {
  * ```
  */
 export async function run(loops: Runs | readonly Runs[], options: RunOptions = {}): Promise<void> {
+  try {
+    await runUntilTold(loops, options);
+  } catch (error) {
+    (await import("./expected-exit.js")).tellInOneLine(error);
+    throw error;
+  }
+}
+
+async function runUntilTold(loops: Runs | readonly Runs[], options: RunOptions): Promise<void> {
   const env = options.env ?? process.env;
   const { args = [], config } = options;
   const configuration = await readConfiguration({ args, env, ...(config ? { file: config } : {}) });
-  const log = options.log ?? jsonLogger({ clock: systemClock, level: configuration.logLevel ?? "info" });
+  const log = options.log ?? (await defaultLog(configuration.logLevel ?? "info"));
   // The manager's, which is masked, once there is one: servers quote what they were sent.
   let shownLog = log;
   const given = await provided(loops, configuration.apps);
@@ -113,6 +122,12 @@ export async function run(loops: Runs | readonly Runs[], options: RunOptions = {
     if (ending.signal.aborted && manager.stuck.length > 0) endSoon(manager.stuck, manager.log);
   }
   if (manager.failure !== undefined) throw manager.failure;
+}
+
+/** For people on a terminal, for machines elsewhere. */
+async function defaultLog(level: LogLevel): Promise<Logger> {
+  if (!process.stderr.isTTY) return jsonLogger({ clock: systemClock, level });
+  return (await import("./text-logger.js")).textLogger({ clock: systemClock, level });
 }
 
 /** What code says of the election, and what is configured beyond; none where neither asks for it. */
