@@ -180,7 +180,7 @@ function meshRound(bin) {
         cwd: folder,
         env: { ...process.env, SQLMESH__DISABLE_ANONYMIZED_ANALYTICS: "true" },
       });
-    const database = join(folder, "sqlmesh.duckdb");
+    const database = join(folder, "mesh.duckdb");
     const cold = await mesh("plan", "--auto-apply", "--no-prompts");
     await check(
       database,

@@ -47,7 +47,7 @@ export function writeDbtModel(folder, at, offset) {
 
 export function writeSqlmesh(folder, count) {
   mkdirSync(join(folder, "models"), { recursive: true });
-  const connection = { type: "duckdb", database: join(folder, "sqlmesh.duckdb"), concurrent_tasks: 4 };
+  const connection = { type: "duckdb", database: join(folder, "mesh.duckdb"), concurrent_tasks: 4 };
   const config = {
     gateways: { local: { connection } },
     default_gateway: "local",

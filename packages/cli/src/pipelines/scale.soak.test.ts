@@ -1,0 +1,3 @@
+import { testScale } from "./scale.suite.js";
+
+testScale(Number(process.env.PIPELINES_MODELS ?? 2_000));

@@ -1,0 +1,4 @@
+import { testAdBids, testScale } from "./scale.suite.js";
+
+testAdBids();
+testScale(100);
