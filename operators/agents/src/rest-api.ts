@@ -150,9 +150,9 @@ export async function serveApi(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   if (address === "0") return;
-  const kubeconfig = typeof values.kubeconfig === "string" ? { kubeconfig: values.kubeconfig } : {};
   const { host, port } = listenAddress(address);
-  const client = await connect({ env, ...kubeconfig });
+  const given = (["kubeconfig", "context"] as const).filter((name) => typeof values[name] === "string");
+  const client = await connect({ env, ...Object.fromEntries(given.map((name) => [name, String(values[name])])) });
   const guard = LOOPBACK.has(host) ? fromThisMachine : reviewed(client);
   await startApi({ ...sources, client }, host === "" ? "::" : host, port, guard);
 }
