@@ -339,6 +339,18 @@ describe("variables", () => {
     expect(refsIn(project)).toEqual({ a: [] });
   });
 
+  it("keep their last good values while their file is broken", async () => {
+    await folder.put({ ".env": "limit=10\n", "a.sql": "SELECT 1 LIMIT {{ .env.limit }}" });
+    const parser = folder.parser();
+    const good = await parser.parse();
+    await folder.put({ ".env": "limit=20\nnonsense\n" });
+    const broken = await parser.parse([".env"]);
+    expect(broken.resources).toEqual(good.resources);
+    expect(problemsIn(broken)).toHaveLength(1);
+    await folder.remove(".env");
+    expect(problemsIn(await parser.parse([".env"]))).toEqual(["error a.sql:1:19: .env.limit has no value"]);
+  });
+
   it("change the hash of those models alone that use them, and stay out of spec and messages", async () => {
     await folder.put({
       ".env": "secret=hunter2\nother=1\n",

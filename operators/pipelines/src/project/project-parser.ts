@@ -80,6 +80,8 @@ export class ProjectParser {
   readonly #stems = new Map<string, Stem>();
   /** Names that files had when they last were right, so that a broken file is known by its name. */
   readonly #lastNames = new Map<string, { readonly kind: FileKind; readonly name: string }>();
+  /** What each `.env` file said when it last was right: a broken one does not break its users. */
+  readonly #lastVariables = new Map<string, Readonly<Record<string, string>>>();
   readonly #fingerprints = new Map<string, string>();
   #configuration: Configuration | undefined;
   /** What the configuration was made from. */
@@ -224,11 +226,12 @@ export class ProjectParser {
       if (typeof text !== "string") problems.push(text);
       else {
         try {
-          variables = { ...variables, ...envFile(path, text, variables) };
+          this.#lastVariables.set(path, envFile(path, text, variables));
         } catch (error) {
           if (!(error instanceof ProblemError)) throw error;
           problems.push(...error.problems);
         }
+        variables = { ...variables, ...this.#lastVariables.get(path) };
       }
     }
     return variables;
