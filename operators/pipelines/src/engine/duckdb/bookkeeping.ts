@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Column, PartitionRecord, RefreshRequest, Stamp } from "../engine.js";
 import type { Row } from "./json-values.js";
 import { literal, optional } from "./sql-text.js";
@@ -42,12 +43,15 @@ SELECT * FROM _setpoint.stamps QUALIFY row_number() OVER (PARTITION BY id ORDER 
 export function storedStamp(row: Row): StoredStamp {
   const text = (name: string): string => String(row[name] ?? "");
   const state = row.state;
+  const columns: readonly Column[] = JSON.parse(text("columns"));
+  // A table's version follows from what is stored beside it.
+  const version = row.output_version ?? tableVersion(Number(row.row_count), text("checksum"), columns);
   return {
     id: text("id"),
     schema: text("schema_name"),
     table: text("table_name"),
     type: row.type === "view" ? "view" : "table",
-    columns: JSON.parse(text("columns")),
+    columns,
     isDrifted: row.is_drifted === true,
     ...(row.checksum === null ? {} : { checksum: text("checksum") }),
     ...(row.definition === null ? {} : { definition: text("definition") }),
@@ -56,7 +60,7 @@ export function storedStamp(row: Row): StoredStamp {
       testHash: text("test_hash"),
       inputs: JSON.parse(text("inputs")),
       runId: text("run_id"),
-      outputVersion: text("output_version"),
+      outputVersion: String(version),
       rows: Number(row.row_count),
       builtOn: Number(row.built_on),
       durationMs: Number(row.duration_ms),
@@ -67,28 +71,54 @@ export function storedStamp(row: Row): StoredStamp {
 
 /** Adds a stamp, which counts from then on. */
 export function insertStamp(seq: number, stored: StoredStamp): string {
-  const { id, schema, table, type, stamp, columns, checksum, definition, isDrifted } = stored;
-  const values = [
-    id,
-    seq,
-    schema,
-    table,
-    type,
-    stamp.specHash,
-    stamp.testHash,
-    JSON.stringify(stamp.inputs),
-    stamp.runId,
-    stamp.outputVersion,
-    stamp.rows,
+  const { stamp, checksum } = stored;
+  const values = stampValues(seq, stored, optional(stamp.rows), optional(checksum), optional(stamp.outputVersion));
+  return `INSERT INTO _setpoint.stamps VALUES (${values})`;
+}
+
+/** The alias stands for the whole row, so that no column may have its name. */
+const ROW = "_setpoint_row";
+const ROWS = "count(*)";
+/** Equal for equal rows in any order. */
+const CHECKSUM = `coalesce(sum(hash(${ROW})::HUGEINT), 0)::VARCHAR`;
+
+/** Rows and checksum of a table, under these names. */
+export function contentSql(target: string): string {
+  return `${ROWS} AS row_count, ${CHECKSUM} AS checksum FROM ${target} ${ROW}`;
+}
+
+/** Adds the stamp of a table whose rows are counted and summed up by the same statement; returns both. */
+export function insertTableStamp(
+  seq: number,
+  stored: StoredStamp,
+  target: string,
+  version: string | undefined,
+): string {
+  const values = stampValues(seq, stored, ROWS, CHECKSUM, optional(version));
+  return `INSERT INTO _setpoint.stamps SELECT ${values} FROM ${target} ${ROW} RETURNING row_count, checksum`;
+}
+
+function stampValues(seq: number, stored: StoredStamp, rows: string, checksum: string, version: string): string {
+  const { id, schema, table, type, stamp, columns, definition, isDrifted } = stored;
+  const { specHash, testHash, inputs, runId, builtOn, durationMs, state } = stamp;
+  return [
+    ...[id, seq, schema, table, type, specHash, testHash, JSON.stringify(inputs), runId].map(optional),
+    version,
+    rows,
     checksum,
-    JSON.stringify(columns),
-    definition,
-    stamp.builtOn,
-    stamp.durationMs,
-    stamp.state && JSON.stringify(stamp.state),
-    isDrifted,
-  ];
-  return `INSERT INTO _setpoint.stamps VALUES (${values.map(optional).join(", ")})`;
+    ...[JSON.stringify(columns), definition, builtOn, durationMs, state && JSON.stringify(state), isDrifted].map(
+      optional,
+    ),
+  ].join(", ");
+}
+
+/** The version of a table's content: of its rows and its columns. */
+export function tableVersion(rows: number, checksum: string, columns: readonly Column[]): string {
+  return digest(["table", checksum, rows, columns]);
+}
+
+export function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);
 }
 
 export function deletePartitions(id: string, keys?: readonly string[]): string {

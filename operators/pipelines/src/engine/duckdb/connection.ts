@@ -1,5 +1,6 @@
-import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResultReader } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBResultReader } from "@duckdb/node-api";
 import { type Clock, systemClock } from "setpoint/clock";
+import type { Column } from "../engine.js";
 import { EngineFailure, failureOf, type StatementOrigin } from "./duckdb-error.js";
 import { type Row, rowsOf } from "./json-values.js";
 
@@ -62,9 +63,16 @@ export class Connection implements Disposable {
     return this.#guarded(sql, origin, () => this.duckdb.streamAndReadUntil(sql, limit + 1));
   }
 
-  /** Binds a statement without running it. */
-  prepared(sql: string, origin: StatementOrigin): Promise<DuckDBPreparedStatement> {
-    return this.#guarded(sql, origin, () => this.duckdb.prepare(sql));
+  /** The columns of a query, which is bound and not run. */
+  async columns(sql: string, origin: StatementOrigin): Promise<readonly Column[]> {
+    const prepared = await this.#guarded(sql, origin, () => this.duckdb.prepare(sql));
+    try {
+      return Array.from({ length: prepared.columnCount }, (_, at) => {
+        return { name: prepared.columnName(at), type: String(prepared.columnType(at)) };
+      });
+    } finally {
+      prepared.destroySync();
+    }
   }
 
   async #guarded<Result>(sql: string, origin: StatementOrigin, work: () => Promise<Result>): Promise<Result> {

@@ -33,6 +33,8 @@ export class Database {
   #catalog = new Map<string, CatalogEntry>();
   #drifted: ReadonlySet<string> = new Set();
   #seq = 0;
+  /** How many stamps later ones have replaced. */
+  #superseded = 0;
   /** A statement of a user may have changed anything: the database is to be looked at anew. */
   #isDoubtful = false;
 
@@ -69,11 +71,13 @@ export class Database {
   async #load(isSealed: boolean): Promise<void> {
     using connection = await this.connect();
     await connection.run(BOOKKEEPING);
+    const [{ count = 0 } = {}] = await connection.rows("SELECT count(*) AS count FROM _setpoint.stamps");
     for (const row of await connection.rows(LAST_STAMPS)) {
       const stored = storedStamp(row);
       this.#stamps.set(stored.id, stored);
       this.#seq = Math.max(this.#seq, Number(row.seq));
     }
+    this.#superseded = Number(count) - this.#stamps.size;
     for (const row of await connection.rows("SELECT id, body FROM _setpoint.requests")) {
       this.#addRequest(String(row.id), JSON.parse(String(row.body)));
     }
@@ -89,6 +93,7 @@ export class Database {
       const stored = this.#stamps.get(id)!;
       if (stored.isDrifted) continue;
       await connection.run(insertStamp(++this.#seq, { ...stored, isDrifted: true }));
+      this.#superseded++;
       this.#stamps.set(id, { ...stored, isDrifted: true });
     }
   }
@@ -122,6 +127,7 @@ export class Database {
 
   #remember(stored: StoredStamp, { fulfils, write, schema }: Publication): void {
     const { id, type, columns } = stored;
+    if (this.#stamps.has(id)) this.#superseded++;
     if (write.type === "adopt") this.#forget(tableId(write.from, schema));
     this.#stamps.set(id, stored);
     this.#catalog.set(id, { type, columns });
@@ -261,16 +267,22 @@ export class Database {
   /** Brings the log into the file, forgets stamps that later ones replaced, and records what views look like. */
   async checkpoint(): Promise<void> {
     using connection = await this.connect();
+    const unrecorded = [...this.#stamps.values()].filter(
+      ({ type, definition }) => type === "view" && definition === undefined,
+    );
     const last = "SELECT id, max(seq) FROM _setpoint.stamps GROUP BY id";
-    await this.#transaction([
-      `DELETE FROM _setpoint.stamps WHERE (id, seq) NOT IN (${last})`,
-      `UPDATE _setpoint.stamps SET definition = v.sql FROM duckdb_views() v WHERE definition IS NULL AND type = 'view'
-        AND v.database_name = current_database() AND lower(v.schema_name || '.' || v.view_name) = id`,
-    ]);
-    for (const row of await connection.rows("SELECT id, definition FROM _setpoint.stamps WHERE type = 'view'")) {
-      const stored = this.#stamps.get(String(row.id));
-      if (stored && row.definition !== null) {
-        this.#stamps.set(stored.id, { ...stored, definition: String(row.definition) });
+    const statements = [
+      ...(this.#superseded > 0 ? [`DELETE FROM _setpoint.stamps WHERE (id, seq) NOT IN (${last})`] : []),
+      ...(unrecorded.length > 0 ? [RECORD_VIEWS] : []),
+    ];
+    if (statements.length > 0) await this.#transaction(statements);
+    this.#superseded = 0;
+    if (unrecorded.length > 0) {
+      for (const row of await connection.rows("SELECT id, definition FROM _setpoint.stamps WHERE type = 'view'")) {
+        const stored = this.#stamps.get(String(row.id));
+        if (stored && row.definition !== null) {
+          this.#stamps.set(stored.id, { ...stored, definition: String(row.definition) });
+        }
       }
     }
     await connection.run("CHECKPOINT");
@@ -297,6 +309,11 @@ export class Database {
     }
   }
 }
+
+/** What views look like once the database is at rest; looked up one by one, it would take as long as building them. */
+const RECORD_VIEWS = `UPDATE _setpoint.stamps SET definition = v.sql FROM duckdb_views() v
+  WHERE definition IS NULL AND type = 'view' AND v.database_name = current_database()
+  AND lower(v.schema_name || '.' || v.view_name) = id`;
 
 function deleteId(table: string, id: string): string {
   return `DELETE FROM _setpoint.${table} WHERE id = ${literal(id)}`;

@@ -55,14 +55,7 @@ const handlers: Handlers = {
   },
   async describe({ sql, schema }, run) {
     using connection = await run.connect(schema);
-    const prepared = await connection.prepared(sql, { part: "query" });
-    try {
-      return Array.from({ length: prepared.columnCount }, (_, at) => {
-        return { name: prepared.columnName(at), type: String(prepared.columnType(at)) };
-      });
-    } finally {
-      prepared.destroySync();
-    }
+    return await connection.columns(sql, { part: "query" });
   },
   async query({ sql, schema, limit = ROWS_BY_DEFAULT }, run) {
     using connection = await run.connect(schema);

@@ -1,6 +1,5 @@
 import {
   type DuckDBResultReader,
-  DuckDBStructType,
   type DuckDBType,
   type DuckDBValueConverter,
   type Json,
@@ -33,11 +32,4 @@ export function rowsOf(reader: DuckDBResultReader): Row[] {
 
 export function columnsOf(reader: DuckDBResultReader): readonly Column[] {
   return reader.columnTypes().map((type, at) => ({ name: reader.columnName(at), type: String(type) }));
-}
-
-/** The fields of a column that holds rows. */
-export function fieldsOf(reader: DuckDBResultReader, column: number): readonly Column[] {
-  const type = reader.columnType(column);
-  if (!(type instanceof DuckDBStructType)) return [];
-  return type.entryNames.map((name, at) => ({ name, type: String(type.entryTypes[at]) }));
 }

@@ -1,10 +1,17 @@
-import { createHash } from "node:crypto";
 import { systemClock } from "setpoint/clock";
 import type { Column, Publication, Stamp } from "../engine.js";
-import { deletePartitions, insertPartitions, insertStamp, type StoredStamp } from "./bookkeeping.js";
+import {
+  contentSql,
+  deletePartitions,
+  digest,
+  insertPartitions,
+  insertStamp,
+  insertTableStamp,
+  type StoredStamp,
+  tableVersion,
+} from "./bookkeeping.js";
 import type { Connection } from "./connection.js";
 import { EngineFailure, type StatementOrigin } from "./duckdb-error.js";
-import { columnsOf, fieldsOf, rowsOf } from "./json-values.js";
 import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text.js";
 import { isOfSession, statementsOf } from "./statements.js";
 
@@ -48,21 +55,29 @@ export async function publish(publication: Publication, context: PublishContext)
     const requests = fulfils.map(literal).join(", ");
     await connection.run(`DELETE FROM _setpoint.requests WHERE id = ${literal(id)} AND request IN (${requests})`);
   }
+  const { outputVersion, ...proof } = publication.stamp;
   const stamp: Stamp = {
-    ...publication.stamp,
+    ...proof,
     runId,
-    outputVersion: publication.stamp.outputVersion ?? output.version,
-    rows: output.rows,
+    outputVersion: outputVersion ?? output.version ?? "",
+    rows: 0,
     durationMs: Math.round(systemClock.monotonic() - startedMs),
     ...(state ? { state } : {}),
   };
-  const { type, columns, checksum } = output;
-  const base = { id, schema, table, type, stamp, columns, isDrifted: false };
-  const stored: StoredStamp = { ...base, ...(checksum === undefined ? {} : { checksum }) };
+  const { type, columns } = output;
+  const stored: StoredStamp = { id, schema, table, type, stamp, columns, isDrifted: false };
   // Nothing is committed after an interrupt: a COMMIT would not tell that the work was rolled back.
   connection.throwIfInterrupted();
-  await connection.run(`${insertStamp(context.nextSeq(), stored)}; COMMIT`);
-  return stored;
+  const seq = context.nextSeq();
+  if (type === "view") {
+    await connection.run(`${insertStamp(seq, stored)}; COMMIT`);
+    return stored;
+  }
+  const insert = insertTableStamp(seq, stored, qualified(table, schema), outputVersion);
+  const [row] = await connection.rows(`${insert}; COMMIT`);
+  const [rows, checksum] = [Number(row!.row_count), String(row!.checksum)];
+  const version = outputVersion ?? tableVersion(rows, checksum, columns);
+  return { ...stored, checksum, stamp: { ...stamp, rows, outputVersion: version } };
 }
 
 /** Begins with its first statement: each trip to the database counts where tables are small. */
@@ -170,48 +185,26 @@ async function runTests(tests: Publication["tests"], connection: Connection): Pr
 interface Output {
   readonly type: "table" | "view";
   readonly columns: readonly Column[];
-  readonly rows: number;
-  readonly version: string;
-  readonly checksum?: string;
+  /** Of a view; that of a table follows from its rows. */
+  readonly version?: string;
 }
 
 async function outputOf({ schema, table, write, stamp }: Publication, context: PublishContext): Promise<Output> {
-  const { connection, existing } = context;
-  const target = qualified(table, schema);
-  if (write.type === "view" || (write.type === "keep" && existing === "view")) {
-    const sql = write.type === "view" ? write.sql : "";
-    const columns = columnsOf(await connection.read(`FROM ${target} LIMIT 0`));
-    const kept = write.type === "keep" ? context.previous?.stamp.outputVersion : undefined;
-    return {
-      type: "view",
-      columns,
-      rows: 0,
-      version: kept ?? digest(["view", sql, stamp.specHash, stamp.inputs, columns]),
-    };
+  const { connection, existing, previous } = context;
+  const columns = await connection.columns(`FROM ${qualified(table, schema)}`, { part: "write" });
+  if (write.type === "view") {
+    return { type: "view", columns, version: digest(["view", write.sql, stamp.specHash, stamp.inputs, columns]) };
   }
-  // The type of the row, which is never read, tells the columns without another query.
-  const reader = await connection.read(
-    `SELECT ${CONTENT}, any_value(${ROW}) FILTER (false) AS row FROM ${target} ${ROW}`,
-  );
-  const [row] = rowsOf(reader);
-  const [rows, checksum, columns] = [Number(row!.n), String(row!.sum), fieldsOf(reader, 2)];
-  return { type: "table", columns, rows, checksum, version: digest(["table", checksum, rows, columns]) };
+  if (write.type !== "keep" || existing !== "view") return { type: "table", columns };
+  return { type: "view", columns, ...(previous ? { version: previous.stamp.outputVersion } : {}) };
 }
 
-/** The alias stands for the whole row, so that no column may have its name. */
-const ROW = "_setpoint_row";
-const CONTENT = `count(*) AS n, coalesce(sum(hash(${ROW})::HUGEINT), 0)::VARCHAR AS sum`;
-
-/** How many rows the tables have, and a sum of the hashes of all of them: equal for equal rows in any order. */
+/** How many rows the tables have, and a sum of the hashes of all of them. */
 export async function contentOf(
   targets: readonly string[],
   connection: Connection,
 ): Promise<readonly { readonly rows: number; readonly checksum: string }[]> {
-  const parts = targets.map((target, at) => `SELECT ${at} AS nr, ${CONTENT} FROM ${target} ${ROW}`);
+  const parts = targets.map((target, at) => `SELECT ${at} AS nr, ${contentSql(target)}`);
   const rows = await connection.rows(`${parts.join(" UNION ALL ")} ORDER BY nr`);
-  return rows.map((row) => ({ rows: Number(row.n), checksum: String(row.sum) }));
-}
-
-function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);
+  return rows.map((row) => ({ rows: Number(row.row_count), checksum: String(row.checksum) }));
 }
