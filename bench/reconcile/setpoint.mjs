@@ -27,7 +27,7 @@ const websites = controller(WEBSITE, {
   triggers: [
     {
       name: "phase",
-      start(enqueue, keys) {
+      start({ enqueue, keys }) {
         markSynced(() => {
           for (const key of [...keys()]) if (isDue(key)) enqueue(key);
         });

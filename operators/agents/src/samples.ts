@@ -1,4 +1,5 @@
-import { type Client, isAlreadyExists, type Kind } from "setpoint";
+import type { Client, Kind } from "setpoint";
+import { createMissing } from "setpoint/command";
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 import { Secret } from "setpoint/kinds/v1";
 import { agentKinds } from "./agents-app.js";
@@ -7,13 +8,7 @@ import { ModelConfig } from "./kinds/model-config.js";
 
 /** Installs the kinds that are not there. What somebody else has installed, such as kagent's own CRDs, stays as it is. */
 export async function installKinds(client: Client): Promise<void> {
-  for (const kind of agentKinds) {
-    try {
-      await client.create(CustomResourceDefinition, kind.crd() as never);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  }
+  for (const kind of agentKinds) await createMissing(client, CustomResourceDefinition, kind.crd() as never);
 }
 
 const metadata = (name: string) => ({ name, namespace: "default" });

@@ -1,5 +1,4 @@
-import type { Client } from "setpoint";
-import type { OptionValues, ReadyMadeOperator } from "setpoint/command";
+import { createMissing, type OptionValues, type ReadyMadeOperator } from "setpoint/command";
 import type { RancherProjectsOptions } from "./rancher-projects.js";
 
 const MANAGEMENT = "management";
@@ -74,9 +73,9 @@ export const rancherProjectsOperator: ReadyMadeOperator = {
     const { Project, projectCrd, sampleProjects } = await load();
     const { CustomResourceDefinition } = await import("setpoint/kinds/apiextensions.k8s.io/v1");
     const { Namespace } = await import("setpoint/kinds/v1");
-    await createMissing(() => client.create(CustomResourceDefinition, projectCrd));
-    await createMissing(() => client.create(Namespace, { metadata: { name: "local" } }));
-    for (const project of sampleProjects) await createMissing(() => client.create(Project, project as never));
+    await createMissing(client, CustomResourceDefinition, projectCrd);
+    await createMissing(client, Namespace, { metadata: { name: "local" } });
+    for (const project of sampleProjects) await createMissing(client, Project, project as never);
   },
   tries: [
     "npx setpoint apply -f - <<< '{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {appOwner: DevOps}}}'",
@@ -94,14 +93,4 @@ function optionsOf(values: OptionValues): RancherProjectsOptions {
     normalise: values["normalise-names"] === true,
     ...(exclude ? { exclude } : {}),
   };
-}
-
-/** Leaves an object that exists as it is. */
-async function createMissing(create: () => ReturnType<Client["create"]>): Promise<void> {
-  const { isAlreadyExists } = await import("setpoint");
-  try {
-    await create();
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
 }

@@ -8,4 +8,5 @@ export {
   type Terminal,
   UsageError,
 } from "./command.js";
+export { createMissing } from "./create-missing.js";
 export type { OperatorInstallation, ReadyMadeOperator } from "./ready-made-operator.js";
