@@ -36,12 +36,12 @@ export function dynamicConfigs({ api, urlOf, ignores, namespaces, pollInterval }
     conditions: "optional",
     uses: [Secret],
     namespaces,
-    ignores,
+    ignores: (druid) => wantedConfigs(druid).size === 0 || ignores(druid),
     concurrency: DRUID_CONCURRENCY,
     when: { changed: ["spec", "metadata.annotations"] },
     async reconcile(druid, ctx) {
       const wanted = wantedConfigs(druid);
-      if (wanted.size === 0 || validate(druid).length > 0) return;
+      if (validate(druid).length > 0) return;
       const url = urlOf(druid);
       if (url === undefined)
         return failed(

@@ -2,7 +2,7 @@ import { findCondition, type NewCondition } from "setpoint";
 import type { Clock } from "setpoint/clock";
 import type { Druid } from "../druid.js";
 
-const PAUSE_MS = 3_000;
+const PAUSE_MS = 5_000;
 
 /** Counts and names in the status change with every pod: they are written every few seconds, while what matters is written at once. */
 export class StatusPace {
