@@ -71,4 +71,18 @@ describe("early cut-off", () => {
     expect(lab.graph.get(named("a"))).toMatchObject({ meta: { stateVersion }, warnings: ["old syntax"] });
     expect(lab.graph.get(named("b"))?.error?.message).toBe("bad");
   });
+
+  it("runs a dependent where a ref leaves a cycle and is settled without a run", async () => {
+    await using lab = await Lab.create({ whenRefsFinish: "changed" });
+    lab.create("middle", ["top"]);
+    lab.create("leaf", ["middle"]);
+    await lab.finishAll();
+    lab.create("top", ["middle"]);
+    await lab.finishAll();
+    expect([lab.status("middle"), lab.log.at(-1)]).toEqual(["cyclic", "reconcile leaf"]);
+    lab.log.length = 0;
+    lab.graph.delete(named("top"));
+    await lab.finishAll();
+    expect(lab.log).toEqual(["reconcile leaf"]);
+  });
 });

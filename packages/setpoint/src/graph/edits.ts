@@ -345,6 +345,9 @@ function recheckCycles(draft: Draft, members: Iterable<Key>): void {
   const cyclic = cyclicAmong(draft, present);
   for (const key of present) {
     const node = draft.node(key)!;
-    if (!cyclic.has(key)) addCauses(draft, draft.patch(node, { status: "pending" }), [{ type: "uncycled" }]);
+    if (cyclic.has(key)) continue;
+    addCauses(draft, draft.patch(node, { status: "pending" }), [{ type: "uncycled" }]);
+    // To those below it has failed until now. It may be settled without a run, which would not tell them.
+    tellChildren(draft, node, "finished");
   }
 }
