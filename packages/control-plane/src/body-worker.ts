@@ -1,3 +1,4 @@
+import { constants, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { loadFacts } from "./facts/facts.js";
 import type { BodyJob, BodyResult } from "./registry/body/body-threads.js";
@@ -6,6 +7,9 @@ import { rehearse } from "./rehearsed-write.js";
 
 // The parser makes an error for each mistake, and most of its time would go into their stacks.
 Error.stackTraceLimit = 0;
+
+// Where there are few processors, whoever sends small requests goes first. Elsewhere this would be about the whole process.
+if (process.platform === "linux" && parentPort !== null) setPriority(constants.priority.PRIORITY_LOW);
 
 const UNKNOWN = { type: "fine", json: undefined, made: undefined, yaml: undefined, warnings: [] } as const;
 

@@ -1,4 +1,4 @@
-import { holdsLabel, type LabelRequirement } from "setpoint/kinds";
+import type { LabelRequirement } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { invalidValue } from "../../api/field-error.js";
 import { labelValue, qualifiedName } from "../../api/metadata/name-rules.js";
@@ -16,13 +16,78 @@ const NO_LABELS: Labels = {};
 
 export const everything: LabelSelector = { requirements: [], matches: () => true };
 
+/**
+ * The selector of these requirements. What it costs to match an object grows with the labels of the object, and not with
+ * the requirements: a selector may have a hundred thousand, and a list as many objects.
+ */
 export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
   if (requirements.length === 0) return everything;
-  return {
-    requirements,
-    matches: (labels = NO_LABELS) =>
-      requirements.every((each) => holdsLabel(each, Object.hasOwn(labels, each.key) ? labels[each.key] : undefined)),
+  const rules = new Map<string, KeyRule>();
+  for (const requirement of requirements) {
+    const rule = rules.get(requirement.key);
+    if (rule === undefined) rules.set(requirement.key, new KeyRule(requirement));
+    else rule.add(requirement);
+  }
+  let required = 0;
+  for (const rule of rules.values()) if (rule.isRequired) required++;
+  const matches = (labels: Labels = NO_LABELS): boolean => {
+    let met = 0;
+    for (const key in labels) {
+      const rule = rules.get(key);
+      if (rule === undefined) continue;
+      if (!rule.allows(labels[key]!)) return false;
+      if (rule.isRequired) met++;
+    }
+    return met === required;
   };
+  return { requirements, matches };
+}
+
+/** All that a selector says of one key. */
+class KeyRule {
+  /** Whether the label must be there. */
+  isRequired = false;
+  #isForbidden = false;
+  #allowed: Set<string> | undefined;
+  readonly #refused = new Set<string>();
+  #above: bigint | undefined;
+  #below: bigint | undefined;
+
+  constructor(requirement: LabelRequirement) {
+    this.add(requirement);
+  }
+
+  add({ operator, values }: LabelRequirement): void {
+    if (operator !== "DoesNotExist" && operator !== "NotIn") this.isRequired = true;
+    switch (operator) {
+      case "In": {
+        const before = this.#allowed;
+        this.#allowed = new Set(before === undefined ? values : values.filter((value) => before.has(value)));
+        break;
+      }
+      case "NotIn":
+        for (const value of values) this.#refused.add(value);
+        break;
+      case "DoesNotExist":
+        this.#isForbidden = true;
+        break;
+      case "Gt":
+        if (this.#above === undefined || BigInt(values[0]!) > this.#above) this.#above = BigInt(values[0]!);
+        break;
+      case "Lt":
+        if (this.#below === undefined || BigInt(values[0]!) < this.#below) this.#below = BigInt(values[0]!);
+        break;
+    }
+  }
+
+  /** Whether a label that is there may have this value. */
+  allows(value: string): boolean {
+    if (this.#isForbidden || this.#refused.has(value) || this.#allowed?.has(value) === false) return false;
+    if (this.#above === undefined && this.#below === undefined) return true;
+    if (!/^[+-]?\d+$/.test(value)) return false;
+    const number = BigInt(value);
+    return (this.#above === undefined || number > this.#above) && (this.#below === undefined || number < this.#below);
+  }
 }
 
 /** Parses a query parameter; throws the real server's 400. */
