@@ -227,8 +227,8 @@ export const mutants: readonly Mutant[] = [
     "inherited names",
     "labels are those that were given",
     "registry/selectors/label-selector.ts",
-    "Object.hasOwn(labels, each.key) ? labels[each.key] : undefined",
-    "labels[each.key]",
+    "return met === required;",
+    "return met === required || [...rules.keys()].every((key) => key in labels);",
   ),
   mutant(
     "inherited names",
