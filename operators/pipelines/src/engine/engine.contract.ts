@@ -218,6 +218,16 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect((await facts(await subject.reopen(), "t")).isDrifted).toBe(false);
     });
 
+    it("takes no type of a column for a change by somebody else", async () => {
+      await using subject = await open();
+      const sql = `SELECT '{}'::JSON AS j, ['{}'::JSON] AS jl, 'a'::ENUM('a', 'b c') AS e, {'x y': 1, z: '{}'::JSON} AS s, MAP{1: 'a'} AS m,
+        [1, 2]::INTEGER[2] AS f, now() AS tz, TIME '01:02:03' AS t, INTERVAL 1 DAY AS i, uuid() AS u, '101'::BIT AS b,
+        1::HUGEINT AS h, 1.5::DECIMAL(20, 3) AS d, 'x'::BLOB AS bl, TIMESTAMP_NS '2024-01-01' AS ns, NULL AS n`;
+      await publish(subject.engine, "t", { write: { type: "replace", sql } });
+      expect((await facts(await subject.reopen(), "t")).isDrifted).toBe(false);
+      expect((await facts(await subject.reopen(["SELECT 1"]), "t")).isDrifted).toBe(false);
+    });
+
     it("sees that a view was changed or replaced by a table", async () => {
       await using subject = await open();
       for (const table of ["v", "w", "x"])

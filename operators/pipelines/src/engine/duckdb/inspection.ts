@@ -50,7 +50,7 @@ export async function driftedTables(
   const unproven: StoredStamp[] = [];
   for (const stored of stamps) {
     const entry = catalog.get(stored.id);
-    if (stored.isDrifted || !entry || hasOtherForm(stored, entry)) drifted.add(stored.id);
+    if (stored.isDrifted || !entry || (await hasOtherForm(stored, entry, connection))) drifted.add(stored.id);
     else if (!isSealed) unproven.push(stored);
   }
   const tables = unproven.filter(({ type }) => type === "table");
@@ -72,15 +72,19 @@ export async function driftedTables(
   return drifted;
 }
 
-function hasOtherForm({ type, columns, definition }: StoredStamp, entry: CatalogEntry): boolean {
+async function hasOtherForm(stored: StoredStamp, entry: CatalogEntry, connection: Connection): Promise<boolean> {
+  const { type, columns, definition, table, schema } = stored;
   if (type !== entry.type) return true;
   if (type === "view") return definition !== undefined && definition !== entry.definition;
+  if (hasColumns(columns, entry.columns)) return false;
+  // The catalog calls some types otherwise than results do, such as JSON: the words of the stamp decide.
+  return !hasColumns(columns, await connection.columns(`FROM ${qualified(table, schema)}`, { part: "engine" }));
+}
+
+function hasColumns(columns: readonly Column[], found: readonly Column[]): boolean {
   return (
-    columns.length !== entry.columns.length ||
-    columns.some((column, at) => {
-      const found = entry.columns[at]!;
-      return column.name !== found.name || plainType(column.type) !== plainType(found.type);
-    })
+    columns.length === found.length &&
+    columns.every(({ name, type }, at) => name === found[at]!.name && plainType(type) === plainType(found[at]!.type))
   );
 }
 
