@@ -9,7 +9,7 @@ const text = (placeholder: string, description: string, more: Partial<CommandOpt
 
 const flag = (description: string): CommandOption => ({ type: "boolean", description });
 
-const output = text("FORMAT", "json, for scripts", { short: "o", choices: ["json"] });
+const output = text("FORMAT", "json or yaml, for scripts", { short: "o", choices: ["json", "yaml"] });
 
 /** How the files are read. */
 const reading = {
@@ -49,10 +49,13 @@ export const pipelines: CommandGroup = {
   commands: [
     command("init", async () => (await import("./commands/init.js")).runInit, {
       summary: "Writes a small project to begin with.",
-      usage: "DIR",
-      options: {},
+      usage: "[options] DIR",
+      options: { output },
       examples: [{ text: "a first project", command: "setpoint pipelines init shop" }],
-      notes: ["Writes nothing where one of its files is already there."],
+      notes: [
+        "Writes nothing where one of its files is already there.",
+        "Exit codes: 0 written, 1 a file is already there, 2 wrong usage.",
+      ],
     }),
     command("start", async () => (await import("./commands/start.js")).runStart, {
       summary: "Keeps the tables up to date until it is interrupted.",
@@ -106,14 +109,20 @@ export const pipelines: CommandGroup = {
       usage: "[options] [DIR]",
       options: { ...building, output },
       examples: [{ text: "what an edit would cost", command: "setpoint pipelines plan shop" }],
-      notes: ["-o json is an array of { kind, name, action, reason }.", "Exit codes: 0 planned, 1 errors in files."],
+      notes: [
+        "-o json is an array of { kind, name, action, reason }.",
+        "Exit codes: 0 planned, 1 errors in files, 2 wrong usage.",
+      ],
     }),
     command("diff", async () => (await import("./commands/diff.js")).runDiff, {
       summary: "Shows which rows of a model an edit would change.",
       usage: "[options] [DIR] MODEL",
       options: { ...building, limit: text("ROWS", "rows to show of each side", { default: "20" }), output },
       examples: [{ text: "after an edit, before a run", command: "setpoint pipelines diff shop daily_sales" }],
-      notes: ["Builds what has changed in a schema of its own, which is dropped afterwards."],
+      notes: [
+        "Builds what has changed in a schema of its own, which is dropped afterwards.",
+        "Exit codes: 0 shown, 1 a model cannot be built, 2 wrong usage.",
+      ],
     }),
     command("refresh", async () => (await import("./commands/refresh.js")).runRefresh, {
       summary: "Runs models again although nothing has changed.",
@@ -137,21 +146,24 @@ export const pipelines: CommandGroup = {
           command: "setpoint pipelines refresh shop orders --from 2026-01-05 --to 2026-01-11 --preview",
         },
       ],
-      notes: [BUSY],
+      notes: [BUSY, "Exit codes: 0 refreshed, 1 a run failed, 2 wrong usage."],
     }),
     command("explain", async () => (await import("./commands/explain.js")).runExplain, {
       summary: "Says why a resource ran, why it did not, and what it waits for.",
       usage: "[options] [DIR] RESOURCE",
       options: { ...building, output },
       examples: [{ text: "why a table is as it is", command: "setpoint pipelines explain shop daily_sales" }],
-      notes: [BUSY],
+      notes: [BUSY, "Exit codes: 0 explained, 1 there is no such resource, 2 wrong usage."],
     }),
     command("graph", async () => (await import("./commands/graph.js")).runGraph, {
       summary: "Shows the resources of the files and what they read.",
       usage: "[options] [DIR]",
-      options: { ...reading, output: { ...output, choices: ["json", "mermaid"], description: "json or mermaid" } },
-      examples: [{ text: "for a page", command: "setpoint pipelines graph shop -o mermaid" }],
-      notes: ["-o json is { nodes: [{ kind, name, refs: [{ kind, name }] }] }."],
+      options: { ...reading, mermaid: flag("as the text of a Mermaid picture"), output },
+      examples: [{ text: "for a page", command: "setpoint pipelines graph shop --mermaid" }],
+      notes: [
+        "-o json is { nodes: [{ kind, name, refs: [{ kind, name }] }] }.",
+        "Exit codes: 0 shown, 1 errors in files, 2 wrong usage.",
+      ],
     }),
     command("query", async () => (await import("./commands/query.js")).runQuery, {
       summary: "Prints the rows of a query.",

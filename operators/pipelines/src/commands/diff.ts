@@ -4,7 +4,7 @@ import type { ModelSpec } from "../model/model-spec.js";
 import { openPipelines } from "../runtime/open-pipelines.js";
 import type { Pipelines } from "../runtime/pipelines.js";
 import { folderAndNames, numberOf, pipelinesOptions } from "./arguments.js";
-import { isJson, printJson, printProblems, table } from "./printing.js";
+import { isForScript, printProblems, printValue, table } from "./printing.js";
 
 /** A name that no person gives to an environment. */
 const SCHEMA = "setpoint_diff";
@@ -32,7 +32,7 @@ export async function runDiff(context: CommandContext): Promise<number> {
     const quoted = `"${(resource.spec as ModelSpec).output.table.replaceAll('"', '""')}"`;
     const removed = await side(pipelines, `main.${quoted}`, `${SCHEMA}.${quoted}`, limit, context.signal);
     const added = await side(pipelines, `${SCHEMA}.${quoted}`, `main.${quoted}`, limit, context.signal);
-    if (isJson(context)) printJson(context, { name: resource.meta.name.name, added, removed });
+    if (isForScript(context)) printValue(context, { name: resource.meta.name.name, added, removed });
     else {
       print(context, "-", removed);
       print(context, "+", added);

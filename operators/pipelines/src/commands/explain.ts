@@ -5,7 +5,7 @@ import { planFolder } from "../runtime/plan-folder.js";
 import { type ExplanationView, problemText, storedExplanation } from "../runtime/resource-view.js";
 import { type StateFolder, stateFolder } from "../runtime/state-folder.js";
 import { folderAndNames, pipelinesOptions } from "./arguments.js";
-import { durationText, isJson, printJson } from "./printing.js";
+import { durationText, isForScript, printValue } from "./printing.js";
 
 /** `setpoint pipelines explain` */
 export async function runExplain(context: CommandContext): Promise<number> {
@@ -18,7 +18,7 @@ export async function runExplain(context: CommandContext): Promise<number> {
   const explanation = keeper
     ? ((await keeper.get(`explain/${path}`, context.signal)) as ExplanationView)
     : await explainClosed(context, place, name);
-  if (isJson(context)) printJson(context, explanation);
+  if (isForScript(context)) printValue(context, explanation);
   else print(context, explanation);
   return 0;
 }

@@ -2,7 +2,7 @@ import type { CommandContext } from "setpoint/command";
 import type { ResourceName } from "setpoint/graph";
 import { readProject } from "../runtime/open-pipelines.js";
 import { folderOf, pipelinesOptions } from "./arguments.js";
-import { isJson, printJson, printProblems } from "./printing.js";
+import { isForScript, printProblems, printValue } from "./printing.js";
 
 /** `setpoint pipelines graph` */
 export async function runGraph(context: CommandContext): Promise<number> {
@@ -14,8 +14,8 @@ export async function runGraph(context: CommandContext): Promise<number> {
       refs: refs.map(({ kind, name }) => ({ kind, name })),
     }))
     .sort((left, right) => (text(left) < text(right) ? -1 : 1));
-  if (isJson(context)) printJson(context, { nodes });
-  else if (context.values.output === "mermaid") context.stdout(mermaid(nodes));
+  if (isForScript(context)) printValue(context, { nodes });
+  else if (context.values.mermaid) context.stdout(mermaid(nodes));
   else {
     for (const node of nodes) {
       const reads = node.refs.length > 0 ? ` reads ${node.refs.map(text).join(", ")}` : "";

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CommandContext, CommandError, UsageError } from "setpoint/command";
+import { isForScript, printValue } from "./printing.js";
 
 /** A project that shows the parts: a source from a file, a view, a table on a schedule with a test. */
 const FILES: Readonly<Record<string, string>> = {
@@ -34,7 +35,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** `setpoint pipelines init` */
-export async function runInit({ positionals, stdout }: CommandContext): Promise<number> {
+export async function runInit(context: CommandContext): Promise<number> {
+  const { positionals, stdout } = context;
   const [folder, ...more] = positionals;
   if (folder === undefined || more.length > 0) throw new UsageError("which folder? Say: init DIR");
   const taken = Object.keys(FILES).find((path) => existsSync(join(folder, path)));
@@ -42,8 +44,9 @@ export async function runInit({ positionals, stdout }: CommandContext): Promise<
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
-    stdout(join(folder, path));
+    if (!isForScript(context)) stdout(join(folder, path));
   }
-  stdout(`Try: setpoint pipelines run ${folder}`);
+  if (isForScript(context)) printValue(context, { files: Object.keys(FILES) });
+  else stdout(`Try: setpoint pipelines run ${folder}`);
   return 0;
 }

@@ -4,7 +4,7 @@ import type { PlannedAction } from "../runtime/plan.js";
 import { planFolder } from "../runtime/plan-folder.js";
 import { stateFolder } from "../runtime/state-folder.js";
 import { folderOf, pipelinesOptions } from "./arguments.js";
-import { durationText, isJson, printJson, printProblems, table } from "./printing.js";
+import { durationText, isForScript, printProblems, printValue, table } from "./printing.js";
 
 /** `setpoint pipelines plan` */
 export async function runPlan(context: CommandContext): Promise<number> {
@@ -24,8 +24,8 @@ export async function runPlan(context: CommandContext): Promise<number> {
 }
 
 function print(context: CommandContext, plan: readonly PlannedAction[]): void {
-  if (isJson(context)) {
-    printJson(context, plan);
+  if (isForScript(context)) {
+    printValue(context, plan);
     return;
   }
   if (plan.length === 0) {

@@ -1,16 +1,18 @@
 import type { Logger } from "setpoint";
 import type { CommandContext } from "setpoint/command";
+import { stringify } from "yaml";
 import type { QueryResult } from "../engine/engine.js";
 import type { Project } from "../project/project.js";
 import { problemText } from "../runtime/resource-view.js";
 
-/** Prints a value for scripts, in one line. */
-export function printJson({ stdout }: CommandContext, value: unknown): void {
-  stdout(JSON.stringify(value));
+/** Prints a value for scripts: one line of JSON, or a document of YAML. */
+export function printValue({ stdout, values }: CommandContext, value: unknown): void {
+  stdout(values.output === "yaml" ? `---\n${stringify(value).trimEnd()}` : JSON.stringify(value));
 }
 
-export function isJson({ values }: CommandContext): boolean {
-  return values.output === "json";
+/** Whether a script reads the output. */
+export function isForScript({ values }: CommandContext): boolean {
+  return values.output !== undefined;
 }
 
 /** Rows under their headings. Control characters are shown as escapes, so that no value can move the cursor. */
@@ -34,8 +36,8 @@ function cellText(value: unknown): string {
 }
 
 export function printRows(context: CommandContext, { columns, rows, isCut }: QueryResult): void {
-  if (isJson(context)) {
-    printJson(context, rows);
+  if (isForScript(context)) {
+    printValue(context, rows);
     return;
   }
   const names = columns.map(({ name }) => name);

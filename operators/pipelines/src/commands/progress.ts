@@ -27,7 +27,7 @@ export class Progress {
   #isOver = false;
 
   constructor({ terminal, values }: CommandContext, clock: Clock = systemClock) {
-    this.#terminal = values.output === "json" ? undefined : terminal;
+    this.#terminal = values.output !== undefined ? undefined : terminal;
     this.#clock = clock;
   }
 

@@ -6,7 +6,7 @@ import { openPipelines } from "../runtime/open-pipelines.js";
 import { type Refreshed, type RefreshOrder, refresh } from "../runtime/refresh.js";
 import { stateFolder } from "../runtime/state-folder.js";
 import { folderAndNames, pipelinesOptions } from "./arguments.js";
-import { isJson, printJson } from "./printing.js";
+import { isForScript, printValue } from "./printing.js";
 
 /** `setpoint pipelines refresh` */
 export async function runRefresh(context: CommandContext): Promise<number> {
@@ -23,11 +23,11 @@ export async function runRefresh(context: CommandContext): Promise<number> {
     preview: values.preview === true,
   };
   const refreshed = await ordered(context, folder, order, signal);
-  if (isJson(context)) printJson(context, refreshed);
+  if (isForScript(context)) printValue(context, refreshed);
   for (const { kind, name, partitions: meant, error } of refreshed) {
     const what = meant === undefined ? "" : `: ${meant.length} partitions`;
-    if (!isJson(context)) stdout(`${kind}/${name}${what}${order.preview ? " would be refreshed" : ""}`);
-    if (!isJson(context) && order.preview) for (const values of meant ?? []) stdout(`  ${JSON.stringify(values)}`);
+    if (!isForScript(context)) stdout(`${kind}/${name}${what}${order.preview ? " would be refreshed" : ""}`);
+    if (!isForScript(context) && order.preview) for (const values of meant ?? []) stdout(`  ${JSON.stringify(values)}`);
     if (error !== undefined) stderr(`error: ${kind}/${name}: ${error}`);
   }
   return refreshed.some(({ error }) => error !== undefined) ? 1 : 0;

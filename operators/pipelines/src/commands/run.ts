@@ -3,7 +3,7 @@ import { serve } from "../http/serve.js";
 import { openPipelines } from "../runtime/open-pipelines.js";
 import type { Pipelines } from "../runtime/pipelines.js";
 import { folderOf, pipelinesOptions } from "./arguments.js";
-import { isJson, printJson, printProblems, printRows } from "./printing.js";
+import { isForScript, printProblems, printRows, printValue } from "./printing.js";
 import { Progress } from "./progress.js";
 
 const INTERRUPTED = 130;
@@ -31,7 +31,7 @@ export async function runRun(context: CommandContext): Promise<number> {
     if (typeof values.query === "string") {
       stderr(counts);
       printRows(context, await pipelines.query(values.query, { signal }));
-    } else if (isJson(context)) printJson(context, summary);
+    } else if (isForScript(context)) printValue(context, summary);
     else stdout(counts);
     return errors > 0 || failed.length > 0 ? 1 : 0;
   } catch (error) {

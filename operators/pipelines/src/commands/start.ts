@@ -6,7 +6,7 @@ import { openPipelines } from "../runtime/open-pipelines.js";
 import type { Pipelines } from "../runtime/pipelines.js";
 import { problemText } from "../runtime/resource-view.js";
 import { folderOf, numberOf, pipelinesOptions } from "./arguments.js";
-import { isJson, printJson } from "./printing.js";
+import { isForScript, printValue } from "./printing.js";
 
 /** `setpoint pipelines start` */
 export async function runStart(context: CommandContext): Promise<number> {
@@ -16,7 +16,7 @@ export async function runStart(context: CommandContext): Promise<number> {
     await using pipelines = await openPipelines(folderOf(context), { ...pipelinesOptions(context), watch: true });
     using _told = tell(context, pipelines);
     await using server = await serve(pipelines, { port, orAnyPort: values.port === "9009" });
-    if (isJson(context)) printJson(context, { type: "serving", url: server.url });
+    if (isForScript(context)) printValue(context, { type: "serving", url: server.url });
     else stdout(`serving ${server.url} (token in ${pipelines.folder.server})`);
     if (values.kubeconfig === undefined) await ended(pipelines, signal);
     else {
@@ -50,7 +50,7 @@ async function ended(pipelines: Pipelines, signal: AbortSignal): Promise<void> {
 function tell(context: CommandContext, pipelines: Pipelines): Disposable {
   const { stdout } = context;
   const say = (line: string, fields: Readonly<Record<string, unknown>>): void => {
-    if (isJson(context)) printJson(context, fields);
+    if (isForScript(context)) printValue(context, fields);
     else stdout(`${new Date(systemClock.now()).toISOString().slice(11, 19)} ${line}`);
   };
   const seen = new Map<string, string>();

@@ -1,15 +1,15 @@
 import type { CommandContext } from "setpoint/command";
 import { readProject } from "../runtime/open-pipelines.js";
 import { folderOf, pipelinesOptions } from "./arguments.js";
-import { isJson, printJson, printProblems } from "./printing.js";
+import { isForScript, printProblems, printValue } from "./printing.js";
 
 /** `setpoint pipelines validate` */
 export async function runValidate(context: CommandContext): Promise<number> {
   const project = await readProject(folderOf(context), pipelinesOptions(context));
   const { problems, resources, unrun } = project;
   const errors = problems.filter(({ severity }) => severity === "error").length;
-  if (isJson(context)) {
-    printJson(context, { problems, resources: resources.map(({ name }) => name), unrun });
+  if (isForScript(context)) {
+    printValue(context, { problems, resources: resources.map(({ name }) => name), unrun });
     return errors > 0 ? 1 : 0;
   }
   printProblems(context, project);
