@@ -66,6 +66,8 @@ export class DuckDbEngine implements Engine {
   readonly #clock: Clock;
   readonly #publications: Slots;
   readonly #queries = new Slots(QUERIES);
+  /** By schema and table: the line of publications that delete rows. */
+  readonly #deletes = new Map<string, Slots>();
   #child: Promise<EngineChild> | undefined;
   /** What is known of the tables, by id; undefined where the process is to be asked. */
   #facts: Promise<Map<string, TableFacts>> | undefined;
@@ -106,8 +108,18 @@ export class DuckDbEngine implements Engine {
     return this.#queries.with(signal, () => this.#call("query", args, { signal, onProgress }));
   }
 
+  #deletesOf({ schema = "main", table }: Publication): Slots {
+    const id = `${schema}.${table}`.toLowerCase();
+    const line = this.#deletes.get(id) ?? new Slots(1);
+    this.#deletes.set(id, line);
+    return line;
+  }
+
   async publish(publication: Publication, { signal, onProgress }: EngineRunOptions): Promise<Stamp> {
-    const work = () => this.#call("publish", publication, { signal, onProgress });
+    const call = () => this.#call("publish", publication, { signal, onProgress });
+    // Two that delete rows of one table conflict, and the later one fails: they follow each other.
+    const isDeleting = publication.write.type === "merge" || publication.write.type === "overwrite";
+    const work = isDeleting ? () => this.#deletesOf(publication).with(signal, call) : call;
     const facts = await this.#write(() => this.#publications.with(signal, work)).catch((error: unknown) => {
       // It may have been committed although the answer did not come.
       if (!isSetpointError(error) || error.code === "PIPELINES_ENGINE_LOST") this.#facts = undefined;
