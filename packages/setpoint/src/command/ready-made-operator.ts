@@ -1,6 +1,7 @@
 import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
 import type { Loop } from "../controller/loop.js";
+import type { Kind } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
 import type { Command, CommandOption, OptionValues } from "./command.js";
 
@@ -38,6 +39,8 @@ export interface ReadyMadeOperator {
   ): Promise<readonly string[]>;
   /** What it runs with its defaults, for RBAC; with the management API elsewhere, where it has such a mode. */
   loops(isManagementElsewhere: boolean): Promise<readonly (Loop | App)[]>;
+  /** Its own kinds, for `setpoint crds`, where what it runs does not declare them as its own. */
+  kinds?(): Promise<readonly Kind[]>;
   /** Its name for the other cluster of that mode. */
   readonly managementCluster?: string;
   /** What `setpoint rbac NAME --install` has to add; with or without a Service before its webhooks. */

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TransportResponse } from "../client/transport.js";
 import { CustomResourceDefinition } from "../kinds/builtin/apiextensions.k8s.io/v1.js";
+import { ReplicaSet } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
 import { terminal, waitFor } from "../loop/outcome.js";
@@ -42,6 +43,30 @@ it("writes the statuses of a kind without a status subresource, also where sever
   await world.clock.advance(5_000);
   for (const name of ["a", "b", "c"]) expect((await world.website(name))?.status?.ready).toBe(1);
   expect(failed).toEqual([]);
+});
+
+it("still writes a field whose zero value the server left out", async () => {
+  await using world = await World.create();
+  await world.run(
+    controller(ReplicaSet, {
+      namespaces: ["team"],
+      reconcile: ({ metadata: { annotations = {} } }, ctx) => {
+        ctx.status({ replicas: 3, readyReplicas: Number(annotations.ready ?? 0) });
+      },
+    }),
+  );
+  const labels = { app: "a" };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "a" }] } };
+  await world.client.create(ReplicaSet, {
+    metadata: { name: "a", namespace: "team" },
+    spec: { replicas: 3, selector: { matchLabels: labels }, template },
+  });
+  await world.clock.settle();
+  const patch = { type: "merge", body: { metadata: { annotations: { ready: "3" } } } } as const;
+  await world.client.patch(ReplicaSet, "a", patch, { namespace: "team" });
+  await world.clock.settle();
+  const { status } = await world.client.get(ReplicaSet, "a", { namespace: "team" });
+  expect(status).toMatchObject({ replicas: 3, readyReplicas: 3 });
 });
 
 it("works on without conditions where they are optional, and asks but once for what a definition does not keep", async () => {

@@ -119,7 +119,7 @@ export class StatusWriter {
   #learnFrom(wanted: unknown, answer: KubeObject): void {
     const kept = (statusOf(answer) ?? {}) as Readonly<Record<string, unknown>>;
     for (const [field, value] of Object.entries(wanted ?? {})) {
-      if (value === undefined || kept[field] !== undefined) continue;
+      if (kept[field] !== undefined || isZero(value)) continue;
       if (field === "conditions") this.#showsConditions = false;
       // Conditions that a reconciler needs are asked for again, so that it fails for as long as they are lost.
       if (field !== "conditions" || this.#areConditionsOptional) this.#pruned.add(field);
@@ -156,4 +156,10 @@ function droppedFrom(draft: StatusDraft, answer: KubeObject): readonly string[] 
 
 function statusOf(object: KubeObject): unknown {
   return (object as { readonly status?: unknown }).status;
+}
+
+/** A server of Go leaves such values out of its answer (`omitempty`), although it keeps the field. */
+function isZero(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return !value;
+  return Object.keys(value).length === 0;
 }
