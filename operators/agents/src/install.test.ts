@@ -59,7 +59,7 @@ it("the installation tells the operator its database, its address and whether it
   const webhooks = await container("--webhook-service", "kagent/agents-webhooks");
   expect(webhooks.args).not.toContain("--without-admission");
   expect(webhooks.env).toContainEqual({ name: "SETPOINT_WEBHOOK_SERVICE", value: "kagent/agents-webhooks" });
-  const crds = documents(await setpoint("agents", "crds"));
+  const crds = documents(await setpoint("crds", "agents"));
   expect(crds.map(({ metadata }) => metadata.name)).toContain("agents.kagent.dev");
 });
 
@@ -80,7 +80,7 @@ it("the permissions of the installation are enough", async () => {
   const kubeconfig = file("admin", plane.kubeconfig!);
   const apply = (name: string, text: string): Promise<string> =>
     setpoint("apply", "--kubeconfig", kubeconfig, "-f", file(name, text));
-  await apply("crds.yaml", await setpoint("agents", "crds"));
+  await apply("crds.yaml", await setpoint("crds", "agents"));
   await apply("install.yaml", await setpoint("rbac", "agents", "--install", "--image", "i", "--namespace", "kagent"));
   await admin.create(Namespace, { metadata: { name: "team" } });
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };

@@ -33,19 +33,6 @@ const translate: Command = {
   load: async () => (await import("./translate-command.js")).runTranslate,
 };
 
-const crds: Command = {
-  name: "crds",
-  summary: "prints the operator's own definitions of kagent's kinds",
-  usage: "",
-  options: {},
-  examples: [{ text: "where kagent's are not installed", command: "setpoint agents crds | setpoint apply -f -" }],
-  load: async () => async (context) => {
-    const { agentKinds } = await load();
-    context.stdout(agentKinds.map((kind) => JSON.stringify(kind.crd(), null, 2)).join("\n---\n"));
-    return 0;
-  },
-};
-
 const API_PORT = 8083;
 /** Holds a URL with a password, which a flag would show to every process of the machine. */
 const DATABASE_VARIABLE = "SETPOINT_AGENTS_DATABASE";
@@ -100,6 +87,7 @@ export const agentsOperator: ReadyMadeOperator = {
     const { systemClock } = await import("setpoint/clock");
     return [agents({ store: await openStore(":memory:", systemClock) })];
   },
+  kinds: async () => (await load()).agentKinds,
   async prepare(client) {
     const { installKinds, installSamples } = await import("./samples.js");
     await installKinds(client);
@@ -116,7 +104,7 @@ export const agentsOperator: ReadyMadeOperator = {
     services: [{ name: "kagent-controller", port: API_PORT, targetPort: "api" }],
   }),
   tries: ["npx setpoint get agents", "npx setpoint get deployments", "npx setpoint why agent hello"],
-  commands: [translate, crds],
+  commands: [translate],
 };
 
 function databaseOf(values: OptionValues, env: Readonly<Record<string, string | undefined>>): string {

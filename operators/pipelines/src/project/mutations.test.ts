@@ -103,7 +103,9 @@ function bracket(path: string, first: string, last: string, severity: Mutation["
     const text = GOOD[path]!;
     const from = text.indexOf(first);
     const sql = text.slice(from, text.indexOf(last, from) + last.length);
-    const words = tokensOf(sql).filter(({ type }, index) => index > 0 && type === "word");
+    // What follows a backslash is no word, but part of an escape sequence of YAML.
+    const isWord = (start: number): boolean => sql[start - 1] !== "\\";
+    const words = tokensOf(sql).filter(({ type, start }, index) => index > 0 && type === "word" && isWord(start));
     const start = from + pick(words).start;
     return at(path, `${text.slice(0, start)}] ${text.slice(start)}`, start, severity);
   };

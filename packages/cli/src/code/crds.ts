@@ -16,10 +16,7 @@ export async function runCrds(context: CommandContext): Promise<number> {
   for (const path of positionals) {
     const operator = readyMadeOperators.find(({ name }) => name === path);
     if (operator) {
-      const parts = await operator.loops(false);
-      const kinds: readonly Kind[] = parts.flatMap((loop): readonly Kind[] =>
-        loop.type === "app" ? loop.kinds : [loop.kind],
-      );
+      const kinds = (await operator.kinds?.()) ?? kindsOf(await operator.loops(false));
       const own = kinds.filter((kind): kind is Resource => "crd" in kind);
       if (own.length === 0) throw new UsageError(`${path} has no kinds of its own`);
       resources.push(...own);
@@ -65,4 +62,8 @@ function conversionAt(
   const app = loops.find((loop): loop is App => loop.type === "app" && loop.kinds.some((own) => own === resource));
   if (!app) throw new UsageError(`versions of ${kind} convert, but the module exports no app(…) with that kind`);
   return { conversionWebhook: { service: { ...service, path: `/${app.name}/convert` } } };
+}
+
+function kindsOf(loops: readonly (Loop | App)[]): readonly Kind[] {
+  return loops.flatMap((loop): readonly Kind[] => (loop.type === "app" ? loop.kinds : [loop.kind]));
 }
