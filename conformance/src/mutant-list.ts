@@ -317,14 +317,14 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "built-in kinds",
     "requests stay within limits",
-    "builtin/validation/resource-rules.ts",
+    "builtin/validation/pod/resource-rules.ts",
     'asked > most ? "less than or equal to" : undefined',
     'asked > 9n * most ? "less than or equal to" : undefined',
   ),
   mutant(
     "built-in kinds",
     "a selector cannot change",
-    "builtin/validation/workload-rules.ts",
+    "builtin/validation/workload/workload-rules.ts",
     'return [invalidValue("spec.selector", internal("*meta.LabelSelector", now), IMMUTABLE)];',
     "return [];",
   ),

@@ -19,7 +19,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "setpoint/testing": "packages/setpoint/dist/testing/index.d.ts",
   "@setpoint/sqlite/graph-store": "packages/sqlite/dist/graph-store.d.ts",
   "@setpoint/control-plane": "packages/control-plane/dist/index.d.ts",
-  "setpoint/redis": "packages/setpoint/dist/informer/redis-bodies.d.ts",
+  "setpoint/redis": "packages/setpoint/dist/informer/external/redis-bodies.d.ts",
   "setpoint/kinds/v1": "packages/setpoint/dist/kinds/builtin/v1.d.ts",
   "setpoint/kinds/apps/v1": "packages/setpoint/dist/kinds/builtin/apps/v1.d.ts",
 };

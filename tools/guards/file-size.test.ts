@@ -1,7 +1,9 @@
+import { dirname } from "node:path";
 import { expect, it } from "vitest";
-import { packages } from "./sources.js";
+import { isTestSupport, packages } from "./sources.js";
 
 const LONGEST = 500;
+const MOST_FILES = 25;
 
 /** Generated files are as long as their subject. */
 const isGenerated = (text: string): boolean => /^\/\/ Generated /.test(text);
@@ -23,4 +25,14 @@ it("files of code are short: none over 500 lines without a reason on top", () =>
   );
   const over = code.filter(({ text, lines }) => lines > LONGEST && !/^\/[/*]+.*\blong\b/i.test(text));
   expect(over.map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
+});
+
+it("folders name their parts: none has more than 25 source files flat", () => {
+  const files = packages().flatMap(({ sources }) =>
+    sources.map(({ path }) => path).filter((path) => !isTestSupport(path)),
+  );
+  const counts = new Map<string, number>();
+  for (const folder of files.map((path) => dirname(path))) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  const crowded = [...counts].filter(([, count]) => count > MOST_FILES);
+  expect(crowded.map(([folder, count]) => `${folder}: ${count} files`)).toEqual([]);
 });

@@ -8,7 +8,7 @@ const HAND_WRITTEN = {
   "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": { type: "string" },
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": { type: "JsonObject", module: "object" },
   "io.k8s.apimachinery.pkg.runtime.RawExtension": { type: "JsonObject", module: "object" },
-  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { type: "IntOrString", module: "int-or-string" },
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { type: "IntOrString", module: "schema/int-or-string" },
   "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": {
     type: "Partial<ObjectMeta>",
     import: "ObjectMeta",
@@ -17,10 +17,10 @@ const HAND_WRITTEN = {
   "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference": { type: "OwnerReference", module: "object" },
   "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry": { type: "ManagedFieldsEntry", module: "object" },
   "io.k8s.apimachinery.pkg.apis.meta.v1.Condition": { type: "Condition", module: "condition" },
-  "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector": { type: "LabelSelector", module: "label-selector" },
+  "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector": { type: "LabelSelector", module: "selector/label-selector" },
   "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement": {
     type: "LabelSelectorRequirement",
-    module: "label-selector",
+    module: "selector/label-selector",
   },
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": { type: "JsonValue", module: "object" },
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 /** One exported name, as the compiler declares it. */
 export interface Declaration {
   readonly name: string;
-  /** The folder of the package that it lives in: `controller`. */
+  /** The folder of the package that it lives in: `controller`; `builtin` for built-in kinds, which have no page. */
   readonly folder: string;
   readonly keyword: "function" | "class" | "const" | "interface" | "type";
   /** The doc comment as Markdown; empty where there is none. */
@@ -45,7 +45,8 @@ const START = /^export (?:declare )?(?:abstract )?(function|class|const|interfac
 
 function declaredIn(path: string): ReadonlyMap<string, Declaration> {
   const text = readFileSync(path, "utf8");
-  const folder = dirname(path).split("/").at(-1)!;
+  const [top, inner] = path.split("/dist/").at(-1)!.split("/") as [string, string];
+  const folder = inner === "builtin" ? inner : top;
   const found = new Map<string, Declaration>();
   for (const match of text.matchAll(START)) {
     const [, keyword, name] = match as unknown as [string, Declaration["keyword"], string];

@@ -27,8 +27,8 @@ const ENTRIES = [
     .map((folder) => `${folder}/index`)
     .filter((entry) => !entry.startsWith("testing") && existsSync(file(`packages/setpoint/dist/${entry}.d.ts`))),
   "kinds/quantity",
-  "informer/redis-bodies",
-  "informer/memcached-bodies",
+  "informer/external/redis-bodies",
+  "informer/external/memcached-bodies",
 ];
 
 const exported = [

@@ -4,12 +4,12 @@ import { systemClock } from "setpoint/clock";
 import type { ApiHandler } from "../../packages/control-plane/src/api/api-request.js";
 import { ApiServer } from "../../packages/control-plane/src/http/api-server.js";
 import { inProcessTransport } from "../../packages/control-plane/src/http/in-process-transport.js";
-import { http1Transport } from "../../packages/setpoint/src/client/http1-transport.js";
-import { http2Transport } from "../../packages/setpoint/src/client/http2-transport.js";
 import { makeCertificate } from "../../packages/setpoint/src/client/testing/certificate.js";
 import type { Handler } from "../../packages/setpoint/src/client/testing/http-server.js";
-import { transportContract } from "../../packages/setpoint/src/client/transport.contract.js";
-import type { TransportRequest } from "../../packages/setpoint/src/client/transport.js";
+import { http1Transport } from "../../packages/setpoint/src/client/transport/http1-transport.js";
+import { http2Transport } from "../../packages/setpoint/src/client/transport/http2-transport.js";
+import { transportContract } from "../../packages/setpoint/src/client/transport/transport.contract.js";
+import type { TransportRequest } from "../../packages/setpoint/src/client/transport/transport.js";
 
 /** API servers refuse larger bodies. */
 const MAX_BODY_BYTES = 3 * 2 ** 20;

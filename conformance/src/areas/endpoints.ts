@@ -1,7 +1,7 @@
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
-import { readyNode } from "./ready-node.js";
-import { readyStatus } from "./transitions.js";
+import { readyNode } from "./workloads/ready-node.js";
+import { readyStatus } from "./workloads/transitions.js";
 
 const services = (s: Session): string => `/api/v1/namespaces/${s.namespace}/services`;
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;

@@ -1,7 +1,7 @@
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
-import { readyNode } from "./ready-node.js";
-import { toldEvents } from "./told-events.js";
+import { toldEvents } from "./protocol/told-events.js";
+import { readyNode } from "./workloads/ready-node.js";
 
 const VOLUMES = "/api/v1/persistentvolumes";
 const CLASSES = "/apis/storage.k8s.io/v1/storageclasses";

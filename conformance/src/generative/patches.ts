@@ -1,4 +1,4 @@
-import { widgetPath, widgets } from "../areas/widgets.js";
+import { widgetPath, widgets } from "../areas/custom/widgets.js";
 import { area, type Case } from "../case.js";
 import type { Body, Session } from "../session.js";
 import { Dice } from "./dice.js";

@@ -1,13 +1,14 @@
 export { type AdmissionRequest, mutating, validating } from "./app/admission.js";
 export { type App, type AppOptions, app } from "./app/app.js";
-export type { Converter } from "./app/conversion-review.js";
 export { RefusedError } from "./app/refused-error.js";
-export { kindRoute, type RouteRequest, type RouteResult, versionRoute } from "./app/route.js";
+export { kindRoute, type RouteRequest, type RouteResult, versionRoute } from "./app/routes/route.js";
+export type { Converter } from "./app/webhooks/conversion-review.js";
 export { isAlreadyExists, isApiError, isConflict, isNotFound } from "./client/api-error.js";
 export type { Client } from "./client/client.js";
 export { connect } from "./client/connect.js";
 export type { Duration } from "./clock/duration.js";
-export type { Cause } from "./controller/cause.js";
+export type { Cause } from "./controller/causes/cause.js";
+export { every } from "./controller/causes/trigger.js";
 export type { Desired, ReconcileContext } from "./controller/context.js";
 export {
   type Controller,
@@ -19,7 +20,6 @@ export {
   type Trigger,
 } from "./controller/controller.js";
 export type { Loop } from "./controller/loop.js";
-export { every } from "./controller/trigger.js";
 export { type WatchContext, type Watcher, type WatcherOptions, watcher } from "./controller/watcher.js";
 export { isSetpointError, SetpointError } from "./errors/error.js";
 export type { ErrorCode } from "./errors/registry.js";

@@ -12,7 +12,7 @@ import { selectorErrors, withJobSelector } from "./job-selector.js";
 import { qosClassOf } from "./pod-qos.js";
 import { addressName } from "./validation/address-rules.js";
 import { builtInValidation } from "./validation/built-in-validation.js";
-import { newPodErrors } from "./validation/pod-rules.js";
+import { newPodErrors } from "./validation/pod/pod-rules.js";
 import { kindWarnings } from "./warnings/kind-warnings.js";
 
 /** What a kind does beyond what was harvested, by `group/plural`. */

@@ -5,7 +5,7 @@ import { validateObjectMeta } from "../api/metadata/object-meta-validation.js";
 import { jsonPatch } from "../apply/json-patch.js";
 import { mergePatch } from "../apply/merge-patch.js";
 import { strategicPatch } from "../apply/strategic-patch.js";
-import { podUpdate } from "../builtin/validation/pod-rules.js";
+import { podUpdate } from "../builtin/validation/pod/pod-rules.js";
 import { loadFacts } from "../facts/facts.js";
 import type { Schema } from "../facts/schema.js";
 import { inDocumentOrder, unknownField } from "../registry/body/field-findings.js";

@@ -1,7 +1,7 @@
 import type { MatchCondition } from "../kinds/builtin/admissionregistration.k8s.io/v1.js";
 import type { Kind } from "../kinds/kind.js";
-import type { LabelSelector } from "../kinds/label-selector.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
+import type { LabelSelector } from "../kinds/selector/label-selector.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
 import { shown } from "../loop/outcome.js";
 

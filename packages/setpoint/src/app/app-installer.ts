@@ -5,7 +5,7 @@ import type { Fence } from "../loop/fence.js";
 import type { Logger } from "../loop/logger.js";
 import { messageOf } from "../loop/outcome.js";
 import type { App } from "./app.js";
-import type { WebhookAddress } from "./webhook-address.js";
+import type { WebhookAddress } from "./webhooks/webhook-address.js";
 import {
   type InstallOptions,
   installApp,
@@ -13,7 +13,7 @@ import {
   installWebhooks,
   releaseConversion,
   uninstallWebhooks,
-} from "./webhook-configuration.js";
+} from "./webhooks/webhook-configuration.js";
 
 export interface AppInstallerOptions {
   readonly client: Client;

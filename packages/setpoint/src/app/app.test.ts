@@ -7,7 +7,7 @@ import { resource } from "../kinds/resource.js";
 import { mutating, type ValidateOptions, validating } from "./admission.js";
 import { app } from "./app.js";
 import { OldOrder, Order, Shop } from "./app.testing.js";
-import { kindRoute, versionRoute } from "./route.js";
+import { kindRoute, versionRoute } from "./routes/route.js";
 
 const nothing = () => undefined;
 

@@ -4,8 +4,8 @@ import { resource } from "../kinds/resource.js";
 import { mutating, validating } from "./admission.js";
 import { app } from "./app.js";
 import { RefusedError } from "./refused-error.js";
-import { kindRoute } from "./route.js";
-import type { WebAnswer, WebRequest } from "./web-message.js";
+import { kindRoute } from "./routes/route.js";
+import type { WebAnswer, WebRequest } from "./routes/web-message.js";
 
 export const Order = resource("shop.example.com/v1/Order", {
   spec: z.object({ item: z.string(), count: z.int().default(1) }),

@@ -7,10 +7,10 @@ import type { KubeObject } from "../kinds/object.js";
 import type { Resource } from "../kinds/resource.js";
 import { handlerProblems, type Mutator, operationsOf, type Validator } from "./admission.js";
 import { checkAppOptions } from "./app-options.js";
-import type { Converter } from "./conversion-review.js";
 import type { HealthCheck } from "./health-check.js";
-import { handledProblems, type Route, routeId } from "./route.js";
+import { handledProblems, type Route, routeId } from "./routes/route.js";
 import type { Runnable } from "./runnable-group.js";
+import type { Converter } from "./webhooks/conversion-review.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
 type AnyResource = Resource<any>;

@@ -21,10 +21,10 @@ export {
   validateManifest,
 } from "./manifest.js";
 export { type AppProvider, type ConfigSchema, formatManifest, provideApp, readManifest } from "./provider.js";
-export type { Route, RouteMethod, RouteOptions } from "./route.js";
+export type { Route, RouteMethod, RouteOptions } from "./routes/route.js";
+export type { WebAnswer } from "./routes/web-message.js";
 export { type Runnable, RunnableGroup, type RunnableGroupOptions } from "./runnable-group.js";
-export { serveWebhooks } from "./serve-webhooks.js";
 export { type Modify, type StoreCall, TypedStore, type TypedStoreOptions } from "./typed-store.js";
-export type { WebAnswer } from "./web-message.js";
-export type { WebhookPlace } from "./webhook-address.js";
-export type { AnsweredRequest, WebhookServer, WebhookServerOptions } from "./webhook-server.js";
+export { serveWebhooks } from "./webhooks/serve-webhooks.js";
+export type { WebhookPlace } from "./webhooks/webhook-address.js";
+export type { AnsweredRequest, WebhookServer, WebhookServerOptions } from "./webhooks/webhook-server.js";

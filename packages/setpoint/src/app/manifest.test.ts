@@ -11,7 +11,7 @@ import { app } from "./app.js";
 import { OldOrder, Order, Shop } from "./app.testing.js";
 import { type AppManifest, checkManifest, manifestOf, validateManifest } from "./manifest.js";
 import { formatManifest, provideApp, readManifest } from "./provider.js";
-import { kindRoute, versionRoute } from "./route.js";
+import { kindRoute, versionRoute } from "./routes/route.js";
 
 const handle = () => ({ json: {} });
 const shop = app({

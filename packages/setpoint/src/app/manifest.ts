@@ -2,11 +2,11 @@ import { SetpointError } from "../errors/error.js";
 import type { ResourceDeclaration } from "../kinds/declaration.js";
 import type { Kind, Scope } from "../kinds/kind.js";
 import { isSameJson } from "../kinds/same-json.js";
-import type { StructuralSchema } from "../kinds/structural-schema.js";
+import type { StructuralSchema } from "../kinds/schema/structural-schema.js";
 import { type AdmissionOperation, type Mutator, operationsOf, type Validator } from "./admission.js";
 import { type App, type AppRole, hasConversion } from "./app.js";
 import { formProblem } from "./manifest-form.js";
-import type { RouteMethod } from "./route.js";
+import type { RouteMethod } from "./routes/route.js";
 
 /** What an app is, for those who install it: generated from code by {@link manifestOf}, as JSON or YAML. */
 export interface AppManifest {

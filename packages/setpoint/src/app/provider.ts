@@ -1,5 +1,5 @@
 import { SetpointError } from "../errors/error.js";
-import type { StandardIssue } from "../kinds/json-schema.js";
+import type { StandardIssue } from "../kinds/schema/json-schema.js";
 import type { App } from "./app.js";
 import { type AppManifest, checkManifest } from "./manifest.js";
 import { formProblem } from "./manifest-form.js";

@@ -5,8 +5,8 @@ import { ConfigMap, Namespace, Pod } from "../kinds/builtin/v1.js";
 import type { NewObject } from "../kinds/object.js";
 import type { Client } from "./client.js";
 import { answer, createObject, failing, object, scriptedClient } from "./testing/scripted-client.js";
-import { reply } from "./transport.contract.js";
-import { transportError } from "./transport-error.js";
+import { reply } from "./transport/transport.contract.js";
+import { transportError } from "./transport/transport-error.js";
 
 async function first(values: AsyncIterable<unknown>): Promise<unknown> {
   for await (const value of values) return value;

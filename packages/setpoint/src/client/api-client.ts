@@ -10,7 +10,6 @@ import { apiCall, PATCH_TYPES } from "./api-call.js";
 import { apiErrorOf, isNotFound } from "./api-error.js";
 import { apiPath, type QueryValue, queryOf } from "./api-path.js";
 import { deleteBody, listQuery, watchQuery } from "./api-query.js";
-import { isComplete, readJson } from "./body.js";
 import type {
   ApplyOptions,
   CallOptions,
@@ -31,14 +30,15 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./client.js";
-import { anonymous, type Credentials } from "./credentials.js";
+import { anonymous, type Credentials } from "./cluster/credentials.js";
 import { type Discovery, discover } from "./discovery.js";
 import { type OutgoingRequest, RequestSender } from "./request-sender.js";
 import { nameOfRequest, type RequestSummary } from "./request-summary.js";
 import { type RetryOptions, retryAfterMs } from "./retry.js";
-import { withSilenceLimit } from "./silence.js";
 import { isStatus } from "./status.js";
-import type { Transport, TransportResponse } from "./transport.js";
+import { isComplete, readJson } from "./transport/body.js";
+import { withSilenceLimit } from "./transport/silence.js";
+import type { Transport, TransportResponse } from "./transport/transport.js";
 import type { WarnedRequest } from "./warned-request.js";
 import { watchEvents } from "./watch-stream.js";
 

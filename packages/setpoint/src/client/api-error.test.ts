@@ -13,9 +13,9 @@ import {
   scriptedClient,
   settled,
 } from "./testing/scripted-client.js";
-import { reply } from "./transport.contract.js";
-import type { TransportRequest, TransportResponse } from "./transport.js";
-import { transportError } from "./transport-error.js";
+import { reply } from "./transport/transport.contract.js";
+import type { TransportRequest, TransportResponse } from "./transport/transport.js";
+import { transportError } from "./transport/transport-error.js";
 
 describe("answers", () => {
   it.each([

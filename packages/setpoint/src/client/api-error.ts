@@ -1,9 +1,9 @@
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
-import { readBytes, startOf } from "./body.js";
 import { nameOfRequest, type RequestSummary } from "./request-summary.js";
 import { isStatus, type Status, type StatusCause, type StatusDetails } from "./status.js";
-import type { TransportResponse } from "./transport.js";
+import { readBytes, startOf } from "./transport/body.js";
+import type { TransportResponse } from "./transport/transport.js";
 
 export type ApiErrorCode =
   | "API_BAD_REQUEST"

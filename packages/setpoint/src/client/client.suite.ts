@@ -7,9 +7,9 @@ import type { Kind } from "../kinds/kind.js";
 import type { NewObject } from "../kinds/object.js";
 import type { ClientOptions } from "./api-client.js";
 import { type ApiError, fieldErrors, isAlreadyExists, isConflict, isNotFound, isNotServed } from "./api-error.js";
-import { readJson } from "./body.js";
 import type { Client, ObservedRequest, WatchEvent } from "./client.js";
 import { discover } from "./discovery.js";
+import { readJson } from "./transport/body.js";
 
 /** What a suite asks of its caller: a client with all rights on some server. */
 export type ConnectForSuite = (options?: Pick<ClientOptions, "observer" | "onWarning">) => Promise<Client>;

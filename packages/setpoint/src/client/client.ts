@@ -3,7 +3,7 @@ import type { Kind } from "../kinds/kind.js";
 import type { ApplyConfiguration, JsonObject, KubeObject, NewObject } from "../kinds/object.js";
 import type { Fence } from "../loop/fence.js";
 import type { Discovery } from "./discovery.js";
-import type { TransportRequest, TransportResponse } from "./transport.js";
+import type { TransportRequest, TransportResponse } from "./transport/transport.js";
 
 /**
  * Typed requests to one API server. A client holds no cache and no module state; a process may have several, one for

@@ -9,8 +9,8 @@ import { type ConnectOptions, connect } from "./connect.js";
 import { type CertificatePair, makeCertificate } from "./testing/certificate.js";
 import { serve, type TestServer } from "./testing/http-server.js";
 import { base64, type KubeconfigChanges, writeKubeconfig } from "./testing/kubeconfig.js";
-import { reply } from "./transport.contract.js";
-import type { TransportRequest } from "./transport.js";
+import { reply } from "./transport/transport.contract.js";
+import type { TransportRequest } from "./transport/transport.js";
 
 let folder: string;
 let server: TestServer;

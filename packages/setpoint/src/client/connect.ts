@@ -1,10 +1,10 @@
 import { systemClock } from "../clock/system-clock.js";
 import { type ClientOptions, createClient } from "./api-client.js";
 import type { Client } from "./client.js";
-import { http1Transport } from "./http1-transport.js";
-import { http2Transport } from "./http2-transport.js";
-import type { Environment } from "./in-cluster.js";
-import type { Transport } from "./transport.js";
+import type { Environment } from "./cluster/in-cluster.js";
+import { http1Transport } from "./transport/http1-transport.js";
+import { http2Transport } from "./transport/http2-transport.js";
+import type { Transport } from "./transport/transport.js";
 
 export interface ConnectOptions extends Omit<ClientOptions, "transport" | "server" | "credentials"> {
   /** A kubeconfig file, or several as in `KUBECONFIG`. */
@@ -27,7 +27,7 @@ export interface ConnectOptions extends Omit<ClientOptions, "transport" | "serve
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const clock = options.clock ?? systemClock;
   // Loaded when first needed: who only declares kinds and controllers reads no kubeconfig.
-  const { chosenCluster } = await import("./chosen-cluster.js");
+  const { chosenCluster } = await import("./cluster/chosen-cluster.js");
   const { server, namespace, credentials, tls, tunnel } = await chosenCluster(options, clock);
   const open = options.protocol === "http2" ? http2Transport : http1Transport;
   const transport = open({ server, clock, tls, tunnel });

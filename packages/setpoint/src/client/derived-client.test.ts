@@ -3,7 +3,7 @@ import { failure } from "../controller/world.testing.js";
 import { Pod } from "../kinds/builtin/v1.js";
 import { createClient } from "./api-client.js";
 import type { Client } from "./client.js";
-import type { TransportRequest } from "./transport.js";
+import type { TransportRequest } from "./transport/transport.js";
 
 const here = { namespace: "team" };
 const pod: Pod = {

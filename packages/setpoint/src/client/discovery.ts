@@ -1,8 +1,8 @@
 import { SetpointError } from "../errors/error.js";
 import type { Scope } from "../kinds/kind.js";
 import { apiErrorOf, isApiError, isNotServed } from "./api-error.js";
-import { drain, readJson } from "./body.js";
 import type { CallOptions, Client } from "./client.js";
+import { drain, readJson } from "./transport/body.js";
 
 /** What a server serves. */
 export interface Discovery {

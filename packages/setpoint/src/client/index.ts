@@ -11,7 +11,6 @@ export {
   isTooManyRequests,
   isUnauthorized,
 } from "./api-error.js";
-export { readJson, wholeBody } from "./body.js";
 export type {
   ApplyOptions,
   CallOptions,
@@ -33,9 +32,8 @@ export type {
   WatchOptions,
   WriteOptions,
 } from "./client.js";
+export { bearerToken, type Credentials } from "./cluster/credentials.js";
 export type { ConnectOptions } from "./connect.js";
-export { bearerToken, type Credentials } from "./credentials.js";
-export type { TlsMaterial, TlsSource } from "./dialer.js";
 export type {
   DiscoveredGroup,
   DiscoveredResource,
@@ -44,11 +42,13 @@ export type {
   Discovery,
   DiscoveryFailure,
 } from "./discovery.js";
-export { type HttpTransportOptions, http1Transport } from "./http1-transport.js";
-export { type Http2TransportOptions, http2Transport } from "./http2-transport.js";
 export { LineDecoder, type LineHandler, type LineOptions, lines } from "./lines.js";
 export type { RequestSummary } from "./request-summary.js";
 export type { RetryOptions } from "./retry.js";
 export type { Status, StatusCause, StatusDetails } from "./status.js";
-export type { Transport, TransportRequest, TransportResponse } from "./transport.js";
+export { readJson, wholeBody } from "./transport/body.js";
+export type { TlsMaterial, TlsSource } from "./transport/dialer.js";
+export { type HttpTransportOptions, http1Transport } from "./transport/http1-transport.js";
+export { type Http2TransportOptions, http2Transport } from "./transport/http2-transport.js";
+export type { Transport, TransportRequest, TransportResponse } from "./transport/transport.js";
 export type { WarnedRequest } from "./warned-request.js";

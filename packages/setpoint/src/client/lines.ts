@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
-import { copyBytes } from "./copy-bytes.js";
+import { copyBytes } from "./transport/copy-bytes.js";
 
 /** Receives one line without its newline as `bytes[start, end)`. The range is valid during the call only. */
 export type LineHandler = (bytes: Buffer, start: number, end: number) => void;

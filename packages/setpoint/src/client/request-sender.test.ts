@@ -14,8 +14,8 @@ import {
   scriptedClient,
   settled,
 } from "./testing/scripted-client.js";
-import type { Transport, TransportResponse } from "./transport.js";
-import { transportError } from "./transport-error.js";
+import type { Transport, TransportResponse } from "./transport/transport.js";
+import { transportError } from "./transport/transport-error.js";
 
 describe("retries", () => {
   it("wait as long as Retry-After says, on the clock, and no longer than one minute each", async () => {

@@ -2,13 +2,13 @@ import type { Clock } from "../clock/clock.js";
 import { parseDuration } from "../clock/duration.js";
 import type { Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
-import { drain, isComplete } from "./body.js";
 import type { ObservedRequest, RawRequest, RequestVerb } from "./client.js";
-import type { CredentialHeaders, Credentials } from "./credentials.js";
+import type { CredentialHeaders, Credentials } from "./cluster/credentials.js";
 import { nameOfRequest } from "./request-summary.js";
 import { RequestRetries, type RetryableRequest, type RetryOptions } from "./retry.js";
-import type { Transport, TransportResponse } from "./transport.js";
-import { abortedError, transportError, untilAborted } from "./transport-error.js";
+import { drain, isComplete } from "./transport/body.js";
+import type { Transport, TransportResponse } from "./transport/transport.js";
+import { abortedError, transportError, untilAborted } from "./transport/transport-error.js";
 import type { WarnedRequest } from "./warned-request.js";
 import { WarningLog } from "./warning-log.js";
 

@@ -2,7 +2,7 @@ import { parseDuration } from "../clock/duration.js";
 import { jitter, type Random } from "../clock/random.js";
 import { isSetpointError } from "../errors/error.js";
 import type { RetryPolicy } from "../loop/retry-policy.js";
-import type { TransportResponse } from "./transport.js";
+import type { TransportResponse } from "./transport/transport.js";
 
 /**
  * How requests are tried again: at most 10 attempts unless given. `max` is the longest single wait, a minute unless given; a

@@ -4,10 +4,10 @@ import { VirtualClock } from "../clock/virtual-clock.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";
 import { createClient } from "./api-client.js";
 import type { Client } from "./client.js";
-import { faultTransport, scriptedFaults } from "./fault-transport.js";
 import { object, scriptedClient, settled, status } from "./testing/scripted-client.js";
-import { reply } from "./transport.contract.js";
-import type { Transport } from "./transport.js";
+import { faultTransport, scriptedFaults } from "./transport/fault-transport.js";
+import { reply } from "./transport/transport.contract.js";
+import type { Transport } from "./transport/transport.js";
 
 describe("a watch", () => {
   const event = (type: string, name: string): string =>

@@ -3,10 +3,10 @@ import { isUtf8 } from "node:buffer";
 import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
 import { apiErrorOfEvent } from "./api-error.js";
-import { startOf } from "./body.js";
 import type { WatchEvent } from "./client.js";
 import { type LineOptions, lines } from "./lines.js";
 import { nameOfRequest, type RequestSummary } from "./request-summary.js";
+import { startOf } from "./transport/body.js";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 

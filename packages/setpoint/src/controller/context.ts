@@ -4,7 +4,7 @@ import type { Kind, ObjectOf } from "../kinds/kind.js";
 import type { DeepPartial, KubeObject, NewObject } from "../kinds/object.js";
 import type { LoopContext } from "../loop/context.js";
 import type { Logger } from "../loop/logger.js";
-import type { Action, Cause } from "./cause.js";
+import type { Action, Cause } from "./causes/cause.js";
 import type { IndexesOf, KindUse } from "./controller.js";
 import type { Metrics } from "./metric-source.js";
 

@@ -8,9 +8,9 @@ import type { Outcome } from "../loop/outcome.js";
 import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
 import type { GoneContext, ReconcileContext } from "./context.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
-import { checkFinalizerName } from "./finalizer.js";
 import type { MetricSource } from "./metric-source.js";
 import type { RbacRule } from "./rbac-rule.js";
+import { checkFinalizerName } from "./run/finalizer.js";
 
 /** What a controller may do to objects that it does not own; `status` patches the status subresource. */
 export type WriteVerb = "create" | "update" | "patch" | "delete" | "status";

@@ -1,6 +1,6 @@
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
-import { parseLabelSelector } from "../kinds/label-selector.js";
+import { parseLabelSelector } from "../kinds/selector/label-selector.js";
 import { unknownOptions } from "../kinds/unknown-options.js";
 import { messageOf, shown } from "../loop/outcome.js";
 import { isCautious, type WatchDeclaration, type WriteVerb } from "./controller.js";

@@ -3,14 +3,14 @@ import type { Random } from "../clock/random.js";
 import type { Fence } from "../loop/fence.js";
 import type { Logger } from "../loop/logger.js";
 import type { QueueObserver } from "../queue/queue-metrics.js";
-import type { Action } from "./cause.js";
+import type { Action } from "./causes/cause.js";
 import type { Cluster } from "./cluster.js";
 import type { Controller, FailedRun } from "./controller.js";
 import type { EventRecorder } from "./event-recorder.js";
 import type { Metrics } from "./metric-source.js";
-import { SecretMask } from "./secret-mask.js";
-import type { RunRecord, Timeline } from "./timeline.js";
-import type { Traces } from "./traces.js";
+import { SecretMask } from "./secrets/secret-mask.js";
+import type { RunRecord, Timeline } from "./timeline/timeline.js";
+import type { Traces } from "./timeline/traces.js";
 import type { WatchStep } from "./watcher.js";
 
 /** What controllers need of the process that they run in. */

@@ -1,7 +1,8 @@
 export type { EffectInPlan } from "../loop/context.js";
 export type { Fence } from "../loop/fence.js";
 export { type LogFields, silentLogger } from "../loop/logger.js";
-export { type Action, describeCause } from "./cause.js";
+export { OWNER_ANNOTATION } from "./apply/ownership.js";
+export { type Action, describeCause } from "./causes/cause.js";
 export type { Cluster } from "./cluster.js";
 export type {
   ApplyOptions as ChildOptions,
@@ -22,11 +23,8 @@ export type {
   WatchDeclaration,
   WriteVerb,
 } from "./controller.js";
-export { type ControllerPhase, ControllerRun, type ControllerStatus } from "./controller-run.js";
-export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./directives.js";
 export type { ControllerEnvironment, ControllerObserver, EndedStep, StartedRun } from "./environment.js";
 export type { EventRecorder, ObjectEvent } from "./event-recorder.js";
-export { sweepFinalizers } from "./finalizer.js";
 export type {
   Counter,
   Gauge,
@@ -37,13 +35,17 @@ export type {
   MetricValue,
   OwnMetric,
 } from "./metric-source.js";
-export { OWNER_ANNOTATION } from "./ownership.js";
-export { describePlan, type PlannedRun } from "./planned-run.js";
 export type { RbacRule } from "./rbac-rule.js";
-export { SecretMask, type SecretMaskOptions } from "./secret-mask.js";
-export type { SecretOptions } from "./secret-policy.js";
-export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./timeline.js";
-export { type Span, type SpanContext, type Tracer, Traces } from "./traces.js";
+export { ControllerRun } from "./run/controller-run.js";
+export type { ControllerPhase, ControllerStatus } from "./run/controller-status.js";
+export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./run/directives.js";
+export { sweepFinalizers } from "./run/finalizer.js";
+export { describePlan, type PlannedRun } from "./run/planned-run.js";
+export { WatcherRun } from "./run/watcher-run.js";
+export { SecretMask, type SecretMaskOptions } from "./secrets/secret-mask.js";
+export type { SecretOptions } from "./secrets/secret-policy.js";
+export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./timeline/timeline.js";
+export { type Span, type SpanContext, type Tracer, Traces } from "./timeline/traces.js";
 export {
   type FailedStep,
   opinionatedSupersede,
@@ -51,4 +53,3 @@ export {
   supersedeAll,
   type WatchStep,
 } from "./watcher.js";
-export { WatcherRun } from "./watcher-run.js";

@@ -5,9 +5,9 @@ import type { KubeObject } from "../kinds/object.js";
 import type { Logger } from "../loop/logger.js";
 import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
-import { checkFinalizerName } from "./finalizer.js";
 import type { MetricSource, Metrics } from "./metric-source.js";
 import type { RbacRule } from "./rbac-rule.js";
+import { checkFinalizerName } from "./run/finalizer.js";
 
 /** One thing that the watch showed of an object. */
 export type WatchStep<T extends KubeObject = KubeObject> =

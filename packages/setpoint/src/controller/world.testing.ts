@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
-import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
-import { untilAborted } from "../client/transport-error.js";
+import type { Transport, TransportRequest, TransportResponse } from "../client/transport/transport.js";
+import { untilAborted } from "../client/transport/transport-error.js";
 import type { Clock } from "../clock/clock.js";
 import { type Random, seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
@@ -14,13 +14,13 @@ import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Cluster } from "./cluster.js";
 import type { Controller } from "./controller.js";
-import { ControllerRun } from "./controller-run.js";
 import type { ControllerEnvironment } from "./environment.js";
 import type { ObjectEvent } from "./event-recorder.js";
-import type { RunRecord } from "./timeline.js";
-import { Timeline } from "./timeline.js";
+import { ControllerRun } from "./run/controller-run.js";
+import { WatcherRun } from "./run/watcher-run.js";
+import type { RunRecord } from "./timeline/timeline.js";
+import { Timeline } from "./timeline/timeline.js";
 import type { Watcher } from "./watcher.js";
-import { WatcherRun } from "./watcher-run.js";
 
 export interface Website extends KubeObject {
   readonly apiVersion: "web.example.com/v1";

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keyOf } from "../kinds/kind.js";
 import { Deltas, type Partition, type WatchEventType } from "./deltas.js";
-import { type Incoming, isRefusal, ObjectReader } from "./incoming.js";
 import type { Step } from "./listener.js";
+import { type Incoming, isRefusal, ObjectReader } from "./reflector/incoming.js";
+import { Widget, widget } from "./reflector/scripted-api.testing.js";
 import { Retention } from "./retention.js";
-import { Widget, widget } from "./scripted-api.testing.js";
-import { Store } from "./store.js";
+import { Store } from "./store/store.js";
 
 const reader = new ObjectReader(Widget, new Retention());
 

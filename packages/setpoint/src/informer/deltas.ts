@@ -1,10 +1,10 @@
 import type { KubeObject } from "../kinds/object.js";
-import type { Incoming } from "./incoming.js";
 import type { Step } from "./listener.js";
-import { isNewer, isOlder } from "./revision.js";
-import { KeyBytes, type SlotTable } from "./slot-table.js";
-import type { Slot, Store } from "./store.js";
-import { namespaceOf } from "./store.js";
+import type { Incoming } from "./reflector/incoming.js";
+import { isNewer, isOlder } from "./reflector/revision.js";
+import { KeyBytes, type SlotTable } from "./store/slot-table.js";
+import type { Slot, Store } from "./store/store.js";
+import { namespaceOf } from "./store/store.js";
 
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED";
 

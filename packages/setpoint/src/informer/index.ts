@@ -1,5 +1,4 @@
-export type { BodyStore, BodyStoreOptions, StoredBody } from "./body-store.js";
-export { ExternalInformer, type ExternalInformerOptions } from "./external-informer.js";
+export { ExternalInformer, type ExternalInformerOptions } from "./external/external-informer.js";
 export type {
   HandlerOptions,
   HandlerRegistration,
@@ -12,9 +11,10 @@ export type {
   InformerStatus,
 } from "./informer.js";
 export { type InformerRequest, type InformerShare, Informers, type InformersOptions } from "./informers.js";
-export type { ReflectorOptions } from "./reflector.js";
+export type { ReflectorOptions } from "./reflector/reflector.js";
+export type { WatchErrorType, WatchTally } from "./reflector/watch-tally.js";
 export type { Projection } from "./retention.js";
-export type { ListSelection } from "./selection.js";
 export type { InformerOptions } from "./shared-informer.js";
-export type { StoreOptions } from "./store.js";
-export type { WatchErrorType, WatchTally } from "./watch-tally.js";
+export type { BodyStore, BodyStoreOptions, StoredBody } from "./store/body-store.js";
+export type { ListSelection } from "./store/selection.js";
+export type { StoreOptions } from "./store/store.js";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../client/api-client.js";
-import { type Fault, faultTransport } from "../client/fault-transport.js";
+import { type Fault, faultTransport } from "../client/transport/fault-transport.js";
 import { type Random, seededRandom, systemRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import { Informers } from "./informers.js";
-import { ModelApi } from "./model-api.testing.js";
-import { Widget } from "./scripted-api.testing.js";
+import { ModelApi } from "./reflector/model-api.testing.js";
+import { Widget } from "./reflector/scripted-api.testing.js";
 import { StepLog } from "./step-log.testing.js";
 
 const EVENTS = Number(process.env.SOAK_EVENTS ?? 1_000_000);

@@ -1,7 +1,7 @@
 import type { Duration } from "../clock/duration.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type { ListSelection } from "./selection.js";
+import type { ListSelection } from "./store/selection.js";
 
 /**
  * One list and watch of a kind in a scope, its store and its indexes, shared by all who use it.

@@ -3,7 +3,7 @@ import { seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import type { InformerEvent } from "./informer.js";
 import { Informers } from "./informers.js";
-import { listOf, ScriptedApi, ScriptedStream, Widget, widget } from "./scripted-api.testing.js";
+import { listOf, ScriptedApi, ScriptedStream, Widget, widget } from "./reflector/scripted-api.testing.js";
 
 function setup(stream: ScriptedStream = new ScriptedStream()) {
   const clock = new VirtualClock();

@@ -14,10 +14,10 @@ import type {
   InformerScope,
   InformerStatus,
 } from "./informer.js";
+import { type WatchTally, watchTally } from "./reflector/watch-tally.js";
 import type { Projection } from "./retention.js";
-import type { ListSelection } from "./selection.js";
 import { type InformerOptions, SharedInformer } from "./shared-informer.js";
-import { type WatchTally, watchTally } from "./watch-tally.js";
+import type { ListSelection } from "./store/selection.js";
 
 export interface InformersOptions extends InformerOptions {
   readonly clock?: Clock;

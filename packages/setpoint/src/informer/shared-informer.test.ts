@@ -3,7 +3,7 @@ import { seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import type { HandlerOptions, InformerEvent } from "./informer.js";
 import { type InformerRequest, Informers, type InformersOptions } from "./informers.js";
-import { listOf, ScriptedApi, ScriptedStream, statusBody, Widget, widget } from "./scripted-api.testing.js";
+import { listOf, ScriptedApi, ScriptedStream, statusBody, Widget, widget } from "./reflector/scripted-api.testing.js";
 
 const PAST_BACKOFF_MS = 60_001;
 

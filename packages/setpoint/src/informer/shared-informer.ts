@@ -6,7 +6,6 @@ import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, keyOf, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import { Deltas, type Partition, type Stage } from "./deltas.js";
-import { isRefusal, ObjectReader } from "./incoming.js";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -19,16 +18,17 @@ import type {
   InformerStatus,
 } from "./informer.js";
 import { Listener, type Step } from "./listener.js";
-import { Reflector, type ReflectorOptions, type ServerMemory } from "./reflector.js";
+import { isRefusal, ObjectReader } from "./reflector/incoming.js";
+import { Reflector, type ReflectorOptions, type ServerMemory } from "./reflector/reflector.js";
+import { isOlder } from "./reflector/revision.js";
+import type { WatchTally } from "./reflector/watch-tally.js";
 import type { Projection } from "./retention.js";
 import { Retention } from "./retention.js";
-import { isOlder } from "./revision.js";
 import { isSelected } from "./scope.js";
-import { type ListSelection, termsOf } from "./selection.js";
-import type { Snapshot } from "./snapshot.js";
-import { Store, type StoreOptions } from "./store.js";
-import { StoreIndex } from "./store-index.js";
-import type { WatchTally } from "./watch-tally.js";
+import { type ListSelection, termsOf } from "./store/selection.js";
+import type { Snapshot } from "./store/snapshot.js";
+import { Store, type StoreOptions } from "./store/store.js";
+import { StoreIndex } from "./store/store-index.js";
 
 export interface SharedInformerContext {
   readonly client: Pick<Client, "raw">;

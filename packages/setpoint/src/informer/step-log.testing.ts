@@ -1,6 +1,6 @@
 import type { InformerEvent } from "./informer.js";
-import type { Change } from "./model-api.testing.js";
-import type { Widget } from "./scripted-api.testing.js";
+import type { Change } from "./reflector/model-api.testing.js";
+import type { Widget } from "./reflector/scripted-api.testing.js";
 
 /** One step as a handler saw it; versions as numbers, zero where there is none. */
 interface SeenStep {

@@ -2,7 +2,7 @@ import { seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import type { InformerEvent } from "./informer.js";
 import { Informers, type InformersOptions } from "./informers.js";
-import { type Script, ScriptedApi, Widget } from "./scripted-api.testing.js";
+import { type Script, ScriptedApi, Widget } from "./reflector/scripted-api.testing.js";
 
 /** Longer than any backoff with its jitter. */
 export const PAST_BACKOFF_MS = 60_001;

@@ -2,7 +2,7 @@ import type { NewCondition } from "./condition.js";
 import type { ResourceDeclaration } from "./declaration.js";
 import type { Kind } from "./kind.js";
 import { ownField } from "./own-field.js";
-import { validateValue } from "./validation.js";
+import { validateValue } from "./schema/validation.js";
 
 /**
  * Whether the status of a kind can hold conditions: `declared` where its schema has them, `none` where servers would prune

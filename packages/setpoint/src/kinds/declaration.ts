@@ -1,10 +1,10 @@
 import { SetpointError } from "../errors/error.js";
 import type { ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
-import type { Schema } from "./json-schema.js";
 import type { Marker } from "./k8s.js";
 import type { Scope } from "./kind.js";
 import type { KubeObject, writtenAs } from "./object.js";
-import type { StructuralSchema } from "./structural-schema.js";
+import type { Schema } from "./schema/json-schema.js";
+import type { StructuralSchema } from "./schema/structural-schema.js";
 
 /** What `resource(…)` takes. */
 export interface ResourceOptions<

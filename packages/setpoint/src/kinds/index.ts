@@ -1,21 +1,26 @@
 export type { CustomResourceDefinition } from "./builtin/apiextensions.k8s.io/v1.js";
-export type { CrdManifest, CrdOptions } from "./crd.js";
-export { type CrdChange, compareCrds } from "./crd-changes.js";
+export type { CrdManifest, CrdOptions } from "./crd/crd.js";
+export { type CrdChange, compareCrds } from "./crd/crd-changes.js";
+export { type CrdClient, type InstallCrdOptions, type InstallCrdResult, installCrd } from "./crd/install-crd.js";
 export type { ColumnOptions, ResourceDeclaration, ScaleOptions, VersionOptions } from "./declaration.js";
 export { type DiscoveryClient, discoverKind } from "./discovered-kind.js";
+export type { Marker } from "./k8s.js";
+export { keyOf, kindId, parseKey, type Scope, type UntypedKind } from "./kind.js";
+export { type KindId, parseKindId, pluralOf } from "./kind-id.js";
+export type { DeepPartial, DeepReadonly, ManagedFieldsEntry, OwnerReference, UntypedObject } from "./object.js";
+export { compareResourceVersions } from "./resource-version.js";
+export { isSameJson } from "./same-json.js";
+export { type IntOrString, scaledValue } from "./schema/int-or-string.js";
+export type { InputOf, JsonSchema, OutputOf, Schema, StandardSchema } from "./schema/json-schema.js";
+export type { StructuralSchema } from "./schema/structural-schema.js";
+export type { FieldProblem } from "./schema/validation.js";
 export {
   type FieldRequirement,
   type FieldSelectorLike,
   formatFieldSelector,
   matchesFields,
   parseFieldSelector,
-} from "./field-selector.js";
-export { type CrdClient, type InstallCrdOptions, type InstallCrdResult, installCrd } from "./install-crd.js";
-export { type IntOrString, scaledValue } from "./int-or-string.js";
-export type { InputOf, JsonSchema, OutputOf, Schema, StandardSchema } from "./json-schema.js";
-export type { Marker } from "./k8s.js";
-export { keyOf, kindId, parseKey, type Scope, type UntypedKind } from "./kind.js";
-export { type KindId, parseKindId, pluralOf } from "./kind-id.js";
+} from "./selector/field-selector.js";
 export {
   formatLabelSelector,
   holdsLabel,
@@ -25,11 +30,6 @@ export {
   type LabelSelectorRequirement,
   matchesLabels,
   parseLabelSelector,
-} from "./label-selector.js";
-export type { DeepPartial, DeepReadonly, ManagedFieldsEntry, OwnerReference, UntypedObject } from "./object.js";
-export { compareResourceVersions } from "./resource-version.js";
-export { isSameJson } from "./same-json.js";
-export type { StructuralSchema } from "./structural-schema.js";
+} from "./selector/label-selector.js";
 export { formatTime, parseTime } from "./time.js";
 export { type KindOptions, untypedKind } from "./untyped-kind.js";
-export type { FieldProblem } from "./validation.js";

@@ -1,5 +1,5 @@
 import { invalidKind, type ResourceOptions } from "./declaration.js";
-import type { Schema } from "./json-schema.js";
+import type { Schema } from "./schema/json-schema.js";
 import { unknownOptions } from "./unknown-options.js";
 
 const KNOWN = {

@@ -1,7 +1,7 @@
 import { SetpointError } from "../errors/error.js";
 import type { Condition } from "./condition.js";
-import { convertObject } from "./conversion.js";
-import { type CrdManifest, type CrdOptions, crdOf } from "./crd.js";
+import { convertObject } from "./crd/conversion.js";
+import { type CrdManifest, type CrdOptions, crdOf } from "./crd/crd.js";
 import {
   invalidKind,
   type OlderVersion,
@@ -9,15 +9,21 @@ import {
   type ResourceOptions,
   type VersionOptions,
 } from "./declaration.js";
-import { withDefaults } from "./defaulting.js";
-import { type InputOf, isStandardSchema, type OutputOf, type Schema, type StandardIssue } from "./json-schema.js";
 import type { Kind } from "./kind.js";
 import { type ParseKindId, parseKindId, pluralOf } from "./kind-id.js";
 import type { DeepReadonly, KubeObject, NewObject, writtenAs } from "./object.js";
-import { objectSchema } from "./object-schema.js";
 import { checkResourceOptions } from "./resource-options.js";
-import { fieldStep } from "./schema-place.js";
-import { type FieldProblem, validateValue } from "./validation.js";
+import { withDefaults } from "./schema/defaulting.js";
+import {
+  type InputOf,
+  isStandardSchema,
+  type OutputOf,
+  type Schema,
+  type StandardIssue,
+} from "./schema/json-schema.js";
+import { objectSchema } from "./schema/object-schema.js";
+import { fieldStep } from "./schema/schema-place.js";
+import { type FieldProblem, validateValue } from "./schema/validation.js";
 
 /** An object of a kind that was declared with {@link resource}. */
 export interface ResourceObject<ApiVersion extends string, KindName extends string, Spec, Status, SpecInput = Spec>

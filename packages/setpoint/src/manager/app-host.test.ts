@@ -9,7 +9,7 @@ import { manifestOf } from "../app/manifest.js";
 import type { AppProvider } from "../app/provider.js";
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
-import type { Transport } from "../client/transport.js";
+import type { Transport } from "../client/transport/transport.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { controller } from "../controller/controller.js";

@@ -1,11 +1,11 @@
 import { type App, isServed } from "../app/app.js";
 import type { InstallationWatch } from "../app/installation-watch.js";
-import { serveWebhooks } from "../app/serve-webhooks.js";
-import type { WebhookServer, WebhookServerOptions } from "../app/webhook-server.js";
+import { serveWebhooks } from "../app/webhooks/serve-webhooks.js";
+import type { WebhookServer, WebhookServerOptions } from "../app/webhooks/webhook-server.js";
 import { isForbidden } from "../client/api-error.js";
 import { systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
-import { type FinalizerEditOptions, sweepFinalizers } from "../controller/finalizer.js";
+import { type FinalizerEditOptions, sweepFinalizers } from "../controller/run/finalizer.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import { openFence } from "../loop/fence.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
@@ -127,7 +127,7 @@ export class AppHost implements AsyncDisposable {
     const { client, clock = systemClock, random = systemRandom, install = true, fence = openFence } = this.#options;
     if (!install || app.kinds.length === 0) return;
     // Loaded when first needed: most processes install nothing.
-    const { installKinds } = await import("../app/webhook-configuration.js");
+    const { installKinds } = await import("../app/webhooks/webhook-configuration.js");
     const onForbidden = (kind: Kind, error: unknown): void =>
       this.#log.warn(`may not install the kind ${kindId(kind)}`, { app: app.name, error });
     const putBack = (each: App): Promise<void> => installKinds(client.with({ fence }), each, { clock, onForbidden });

@@ -1,8 +1,8 @@
 import type { ConnectOptions } from "../client/connect.js";
 import { SetpointError } from "../errors/error.js";
 import type { JsonObject } from "../kinds/object.js";
-import type { ElectionOptions } from "./election.js";
-import type { LogLevel } from "./json-logger.js";
+import type { ElectionOptions } from "./lease/election.js";
+import type { LogLevel } from "./log/json-logger.js";
 import type { ManagerOptions } from "./manager.js";
 import { type Field, SETTINGS, type Settings } from "./settings.js";
 

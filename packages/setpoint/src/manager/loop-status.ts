@@ -1,8 +1,8 @@
-import type { ControllerStatus } from "../controller/controller-run.js";
 import type { Loop } from "../controller/loop.js";
+import type { ControllerStatus } from "../controller/run/controller-status.js";
 import { kindId } from "../kinds/kind.js";
 import type { Resource } from "../kinds/resource.js";
-import { controllerTrouble } from "./health.js";
+import { controllerTrouble } from "./endpoints/health.js";
 
 /** One loop of a process, for those who ask why an object is as it is. */
 export interface LoopStatus {

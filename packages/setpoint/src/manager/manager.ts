@@ -7,42 +7,42 @@ import { type Duration, parseDuration } from "../clock/duration.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
-import { ControllerRun } from "../controller/controller-run.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
 import type { Loop } from "../controller/loop.js";
 import type { MetricSource } from "../controller/metric-source.js";
-import { SecretMask } from "../controller/secret-mask.js";
-import type { SecretOptions } from "../controller/secret-policy.js";
-import { Timeline } from "../controller/timeline.js";
-import { type Tracer, Traces } from "../controller/traces.js";
-import { WatcherRun } from "../controller/watcher-run.js";
+import { ControllerRun } from "../controller/run/controller-run.js";
+import { WatcherRun } from "../controller/run/watcher-run.js";
+import { SecretMask } from "../controller/secrets/secret-mask.js";
+import type { SecretOptions } from "../controller/secrets/secret-policy.js";
+import { Timeline } from "../controller/timeline/timeline.js";
+import { type Tracer, Traces } from "../controller/timeline/traces.js";
 import { SetpointError } from "../errors/error.js";
 import { Informers } from "../informer/informers.js";
 import type { Fence } from "../loop/fence.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
 import { messageOf } from "../loop/outcome.js";
 import { AppHost, type AppHosting } from "./app-host.js";
+import type { EndpointOptions, Endpoints } from "./endpoints/endpoints.js";
+import { controllerStrain, controllerTrouble, informerLines } from "./endpoints/health.js";
+import { EventWriter } from "./events/event-writer.js";
+import { type ElectionOptions, electorOf } from "./lease/election.js";
+import type { Elector } from "./lease/leader-elector.js";
+import { informerLog } from "./log/informer-log.js";
+import { type LoopStatus, loopStatuses } from "./loop-status.js";
+import { checkLoop, idOf } from "./loops.js";
 import {
   collectState,
   EVENTS_DROPPED,
   initControllerMetrics,
   MASTER_STATUS,
   webhookMetrics,
-} from "./controller-metrics.js";
-import { type ElectionOptions, electorOf } from "./election.js";
-import type { EndpointOptions, Endpoints } from "./endpoints.js";
-import { EventWriter } from "./event-writer.js";
-import { controllerStrain, controllerTrouble, informerLines } from "./health.js";
-import { informerLog } from "./informer-log.js";
-import type { Elector } from "./leader-elector.js";
-import { type LoopStatus, loopStatuses } from "./loop-status.js";
-import { checkLoop, idOf } from "./loops.js";
-import { MetricRegistry } from "./metric-registry.js";
+} from "./metrics/controller-metrics.js";
+import { MetricRegistry } from "./metrics/metric-registry.js";
+import { collectStages, informerMetrics } from "./metrics/stage-metrics.js";
+import { workMetrics } from "./metrics/work-metrics.js";
 import { logFindings, type PreflightFinding, preflight } from "./preflight.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
-import { collectStages, informerMetrics } from "./stage-metrics.js";
-import { workMetrics } from "./work-metrics.js";
 
 const DEFAULT_GRACE: Duration = "30s";
 
@@ -350,7 +350,7 @@ export class Manager implements AsyncDisposable {
   async #serve(): Promise<void> {
     if (!this.#options.health && !this.#options.metrics) return;
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
-    const loaded = await import("./endpoints.js");
+    const loaded = await import("./endpoints/endpoints.js");
     this.#endpoints = new loaded.Endpoints();
     const { metrics, timeline } = this;
     const readiness = (): readonly HealthCheck[] => [

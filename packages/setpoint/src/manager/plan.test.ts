@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { controller } from "../controller/controller.js";
-import { describePlan, type PlannedRun } from "../controller/planned-run.js";
+import { describePlan, type PlannedRun } from "../controller/run/planned-run.js";
 import { Website, World } from "../controller/world.testing.js";
 import { Deployment } from "../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../kinds/builtin/v1.js";

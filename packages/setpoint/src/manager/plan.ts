@@ -5,7 +5,7 @@ import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import type { Cluster } from "../controller/cluster.js";
 import type { Loop } from "../controller/loop.js";
-import type { PlannedRun } from "../controller/planned-run.js";
+import type { PlannedRun } from "../controller/run/planned-run.js";
 import { Informers } from "../informer/informers.js";
 import type { Logger } from "../loop/logger.js";
 import { loopsOf } from "./loops.js";
@@ -30,7 +30,7 @@ export interface PlanOptions {
 export async function* plan(loops: readonly (Loop | App)[], options: PlanOptions): AsyncIterable<PlannedRun> {
   const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
   // Loaded when first needed: most processes plan nothing.
-  const { plannedRuns } = await import("../controller/planned-runs.js");
+  const { plannedRuns } = await import("../controller/run/planned-runs.js");
   const opened: Informers[] = [];
   const cluster = (given: Client): Cluster => {
     const client = given.with({ dryRun: true });

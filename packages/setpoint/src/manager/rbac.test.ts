@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { validating } from "../app/admission.js";
 import { app } from "../app/app.js";
-import { kindRoute } from "../app/route.js";
+import { kindRoute } from "../app/routes/route.js";
 import { controller, mapped, scoped } from "../controller/controller.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
 import { watcher } from "../controller/watcher.js";

@@ -3,12 +3,12 @@ import type { Client } from "../client/client.js";
 import { controller } from "../controller/controller.js";
 import { Website, World } from "../controller/world.testing.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
+import { secureRequest } from "./endpoints/secure-request.testing.js";
 import { run } from "./run.js";
-import { secureRequest } from "./secure-request.testing.js";
 
 /** Where the process runs, and what it connects to. */
 const place = vi.hoisted(() => ({ isPod: false, client: undefined as unknown }));
-vi.mock("../client/in-cluster.js", () => ({ connectsAsPod: () => place.isPod }));
+vi.mock("../client/cluster/in-cluster.js", () => ({ connectsAsPod: () => place.isPod }));
 vi.mock("../client/connect.js", () => ({ connect: async () => place.client as Client }));
 
 it.each([

@@ -8,11 +8,11 @@ import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
 import type { Logger } from "../loop/logger.js";
 import { type Configuration, type ConfigurationSources, readConfiguration } from "./configuration.js";
-import { requestMetrics } from "./controller-metrics.js";
-import { jsonLogger, type LogLevel } from "./json-logger.js";
+import { jsonLogger, type LogLevel } from "./log/json-logger.js";
 import { checkLoop } from "./loops.js";
 import { Manager, type ManagerOptions } from "./manager.js";
-import { MetricRegistry } from "./metric-registry.js";
+import { requestMetrics } from "./metrics/controller-metrics.js";
+import { MetricRegistry } from "./metrics/metric-registry.js";
 import { SeenAccess } from "./seen-access.js";
 
 /** How long code may go on after `run` that was given up. */
@@ -89,14 +89,14 @@ async function runUntilTold(loops: Runs | readonly Runs[], options: RunOptions):
     const { print = (line) => void process.stdout.write(`${line}\n`) } = options;
     const [{ plan }, { describePlan }] = await Promise.all([
       import("./plan.js"),
-      import("../controller/planned-run.js"),
+      import("../controller/run/planned-run.js"),
     ]);
     for await (const planned of plan(given, { ...options, client, log }))
       for (const line of describePlan(planned)) print(line);
     if (!options.client) await client[Symbol.asyncDispose]();
     return;
   }
-  const { connectsAsPod } = await import("../client/in-cluster.js");
+  const { connectsAsPod } = await import("../client/cluster/in-cluster.js");
   const isPod = !options.client && connectsAsPod({ ...configuration.connect, ...options.connect }, env);
   const settings: ManagerOptions = {
     metricRegistry,
@@ -127,7 +127,7 @@ async function runUntilTold(loops: Runs | readonly Runs[], options: RunOptions):
 /** For people on a terminal, for machines elsewhere. */
 async function defaultLog(level: LogLevel): Promise<Logger> {
   if (!process.stderr.isTTY) return jsonLogger({ clock: systemClock, level });
-  return (await import("./text-logger.js")).textLogger({ clock: systemClock, level });
+  return (await import("./log/text-logger.js")).textLogger({ clock: systemClock, level });
 }
 
 /** What code says of the election, and what is configured beyond; none where neither asks for it. */

@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from "../clock/duration.js";
-import type { ListenAddress } from "./endpoints.js";
+import type { ListenAddress } from "./endpoints/endpoints.js";
 
 /** How the text or value of a setting is read. Throws an error whose message says what was expected. */
 type Reader<Value> = (value: unknown) => Value;

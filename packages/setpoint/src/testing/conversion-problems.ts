@@ -1,7 +1,7 @@
 import type { KubeObject } from "../kinds/object.js";
 import type { Resource } from "../kinds/resource.js";
 import { isSameJson } from "../kinds/same-json.js";
-import { validateValue } from "../kinds/validation.js";
+import { validateValue } from "../kinds/schema/validation.js";
 
 /**
  * What is wrong with the conversion of an object to the other versions of its kind and back; empty where nothing is. Each

@@ -1,4 +1,4 @@
-import type { TransportResponse } from "../client/transport.js";
+import type { TransportResponse } from "../client/transport/transport.js";
 
 /** An error answer of an API server, for {@link RequestFault}: `errorAnswer(409, "Conflict")`. */
 export function errorAnswer(code: number, reason: string, message = `injected: ${reason}`): TransportResponse {

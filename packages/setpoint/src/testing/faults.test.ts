@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../client/api-client.js";
-import type { Transport } from "../client/transport.js";
+import type { Transport } from "../client/transport/transport.js";
 import { controller, type Trigger } from "../controller/controller.js";
 import { watcher } from "../controller/watcher.js";
 import { Website, websiteDefinition } from "../controller/world.testing.js";

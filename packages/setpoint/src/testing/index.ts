@@ -4,7 +4,7 @@ export {
   faultTransport,
   randomFaults,
   scriptedFaults,
-} from "../client/fault-transport.js";
+} from "../client/transport/fault-transport.js";
 export { VirtualClock } from "../clock/virtual-clock.js";
 export { conversionProblems } from "./conversion-problems.js";
 export { errorAnswer } from "./error-answer.js";

@@ -1,8 +1,8 @@
 import type { App } from "../app/app.js";
 import { createClient } from "../client/api-client.js";
 import type { Client } from "../client/client.js";
-import type { Transport, TransportRequest, TransportResponse } from "../client/transport.js";
-import { transportError } from "../client/transport-error.js";
+import type { Transport, TransportRequest, TransportResponse } from "../client/transport/transport.js";
+import { transportError } from "../client/transport/transport-error.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
 import { seededRandom, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
@@ -84,7 +84,7 @@ export class OperatorProcess implements AsyncDisposable {
   /** Begins to work. Resolves when its apps are installed and served; rejects where they cannot be. */
   async start(): Promise<void> {
     // On virtual time nobody waits for a file: what a controller loads when it starts is loaded beforehand.
-    await import("../controller/ref-schedule.js");
+    await import("../controller/run/ref-schedule.js");
     void this.manager.start().catch(() => {});
     await this.#clock.advance(0);
     for (const app of this.#apps) await this.manager.add(app);

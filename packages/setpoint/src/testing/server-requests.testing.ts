@@ -1,5 +1,5 @@
-import { readBytes } from "../client/body.js";
 import type { Client } from "../client/client.js";
+import { readBytes } from "../client/transport/body.js";
 
 const COUNT =
   /^apiserver_request_total\{code="\d+",group="(?<group>[^"]*)",resource="(?<resource>[^"]*)",verb="(?<verb>[^"]*)"\} (?<count>\d+)$/;

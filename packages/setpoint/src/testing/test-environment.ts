@@ -1,6 +1,6 @@
 import type { App } from "../app/app.js";
 import type { Client } from "../client/client.js";
-import type { Transport } from "../client/transport.js";
+import type { Transport } from "../client/transport/transport.js";
 import type { Clock } from "../clock/clock.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
 import { type Random, seededRandom } from "../clock/random.js";

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../api/json.js";
 import { pathSegmentName } from "../../api/metadata/name-rules.js";
 import { canonicalCidr, isCidr } from "./address-rules.js";
 import { internal } from "./internal-struct.js";
-import { resourceRequirements } from "./resource-rules.js";
+import { resourceRequirements } from "./pod/resource-rules.js";
 import {
   given,
   IMMUTABLE,

@@ -2,7 +2,6 @@ import { forbiddenField, invalidValue, notSupported, required, tooLong } from ".
 import { isArray, isObject, type Json } from "../../api/json.js";
 import { dnsLabel, dnsSubdomain, pathSegmentName } from "../../api/metadata/name-rules.js";
 import { cidr, isIp, isWithin, looseRange } from "./address-rules.js";
-import { domainPath } from "./path-rules.js";
 import {
   each,
   given,
@@ -23,6 +22,7 @@ import {
   text,
 } from "./rule.js";
 import { labelSelector } from "./selector-rules.js";
+import { domainPath } from "./storage/path-rules.js";
 
 const label = text(dnsLabel);
 const segment = text((value) => pathSegmentName(value, false));

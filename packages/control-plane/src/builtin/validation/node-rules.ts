@@ -5,7 +5,7 @@ import { labelValue } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { cidr, isCidr } from "./address-rules.js";
 import { internal } from "./internal-struct.js";
-import { resourceAmount } from "./resource-rules.js";
+import { resourceAmount } from "./pod/resource-rules.js";
 import { list, needed, object, oneOf, qualified, type Rule, texts } from "./rule.js";
 
 const taints: Rule = (value, path, errors) => {

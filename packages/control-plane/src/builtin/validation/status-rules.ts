@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from "../../api/json.js";
 import { qualifiedName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { ipAddress, isIp } from "./address-rules.js";
-import { isNativeResource, quotaResourceName, resourceAmount } from "./resource-rules.js";
+import { isNativeResource, quotaResourceName, resourceAmount } from "./pod/resource-rules.js";
 import {
   entriesOf,
   isEmpty,

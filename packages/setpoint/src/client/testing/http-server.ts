@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Transport, TransportRequest } from "../transport.js";
+import type { Transport, TransportRequest } from "../transport/transport.js";
 import { type CertificatePair, makeCertificate } from "./certificate.js";
 
 /** Answers as a transport would: so that one list of cases serves every transport. */

@@ -3,8 +3,8 @@ import { VirtualClock } from "../../clock/virtual-clock.js";
 import { ConfigMap } from "../../kinds/builtin/v1.js";
 import { type ClientOptions, createClient } from "../api-client.js";
 import type { Client } from "../client.js";
-import { reply } from "../transport.contract.js";
-import type { Transport, TransportRequest, TransportResponse } from "../transport.js";
+import { reply } from "../transport/transport.contract.js";
+import type { Transport, TransportRequest, TransportResponse } from "../transport/transport.js";
 
 export const JSON_TYPE = { "content-type": "application/json" };
 

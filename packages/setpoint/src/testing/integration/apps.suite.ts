@@ -5,7 +5,7 @@ import { type AdmissionRequest, mutating, validating } from "../../app/admission
 import { type AppOptions, app } from "../../app/app.js";
 import { bookkeeping } from "../../app/bookkeeping.js";
 import { RefusedError } from "../../app/refused-error.js";
-import { kindRoute, versionRoute } from "../../app/route.js";
+import { kindRoute, versionRoute } from "../../app/routes/route.js";
 import { controller } from "../../controller/controller.js";
 import {
   MutatingWebhookConfiguration,

@@ -4,7 +4,7 @@ import {
   RECONCILE_NOW_ANNOTATION as NOW,
   PAUSED_ANNOTATION as PAUSED,
   STEP_ANNOTATION as STEP,
-} from "../../controller/directives.js";
+} from "../../controller/run/directives.js";
 import { Website } from "../../controller/world.testing.js";
 import { ConfigMap, Event } from "../../kinds/builtin/v1.js";
 import { eventually, here, type IntegrationWorld, settled } from "./integration-world.testing.js";

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { controller } from "../../controller/controller.js";
-import { describePlan } from "../../controller/planned-run.js";
+import { describePlan } from "../../controller/run/planned-run.js";
 import { Website } from "../../controller/world.testing.js";
 import { ClusterRole, ClusterRoleBinding } from "../../kinds/builtin/rbac.authorization.k8s.io/v1.js";
 import { ConfigMap, ServiceAccount } from "../../kinds/builtin/v1.js";
 import type { Kind } from "../../kinds/kind.js";
 import type { JsonObject } from "../../kinds/object.js";
 import { resource } from "../../kinds/resource.js";
+import { secureRequest } from "../../manager/endpoints/secure-request.testing.js";
 import { plan } from "../../manager/plan.js";
 import { preflight } from "../../manager/preflight.js";
 import { rbacManifests, rbacRules } from "../../manager/rbac.js";
-import { secureRequest } from "../../manager/secure-request.testing.js";
 import { eventually, here, type IntegrationWorld } from "./integration-world.testing.js";
 
 const ACCOUNT = "operator";

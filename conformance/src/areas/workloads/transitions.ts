@@ -1,0 +1,42 @@
+import type { Body, Session } from "../../session.js";
+
+/** The statuses that an object goes through, one after the other. */
+export interface SeenStatuses extends AsyncDisposable {
+  /** Waits for a status; all that were seen by then are recorded, each once, when the case ends. */
+  until(isDone: (object: Body) => boolean): Promise<void>;
+}
+
+/**
+ * Watches an object from before it is made. Statuses are recorded without times; two in a row that are alike count as one,
+ * for a controller may write what nobody can see.
+ */
+export async function statusesOf(s: Session, collection: string, name: string): Promise<SeenStatuses> {
+  const stream = await s.open(`${collection}?watch=true&fieldSelector=metadata.name%3D${name}`);
+  const seen: unknown[] = [];
+  let last: Body;
+  return {
+    async until(isDone) {
+      while (!(last && isDone(last))) {
+        const line = await stream.next(s.patienceMs);
+        if (line === undefined) {
+          seen.push("nothing further");
+          return;
+        }
+        last = (JSON.parse(line) as Body).object;
+        const status = last.status ?? {};
+        if (JSON.stringify(seen.at(-1)) !== JSON.stringify(status)) seen.push(status);
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      stream[Symbol.dispose]();
+      s.note(`STATUSES ${name}`, seen);
+    },
+  };
+}
+
+/** The status of a pod whose only container runs and is ready. */
+export function readyStatus(podIP: string): object {
+  const lastTransitionTime = new Date().toISOString().replace(/\.\d+/, "");
+  const conditions = ["Ready", "ContainersReady"].map((type) => ({ type, status: "True", lastTransitionTime }));
+  return { status: { phase: "Running", podIP, podIPs: [{ ip: podIP }], conditions } };
+}

@@ -1,0 +1,43 @@
+import type { Client } from "../../client/client.js";
+import { TokenReview } from "../../kinds/builtin/authentication.k8s.io/v1.js";
+import { SubjectAccessReview } from "../../kinds/builtin/authorization.k8s.io/v1.js";
+
+type AccessSpec = SubjectAccessReview["spec"];
+
+/** Somebody who sent a bearer token, as the API server knows them. */
+export interface Caller {
+  readonly name: string;
+  /** Whether the cluster's RBAC lets them. Nothing is remembered: a right that was taken away is gone at once. */
+  may(what: Pick<AccessSpec, "resourceAttributes" | "nonResourceAttributes">): Promise<boolean>;
+}
+
+export interface CallerOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** For whom the token must have been made: any of these, or the API server where there are none. */
+  readonly audiences?: readonly string[];
+}
+
+/** Who holds the token of an `authorization` header; the reason in words where nobody does. */
+export async function callerOf(
+  client: Client,
+  authorization: string | readonly string[] | undefined,
+  { signal, audiences = [] }: CallerOptions = {},
+): Promise<Caller | string> {
+  const token = /^Bearer (.+)$/i.exec(String(authorization ?? ""))?.[1];
+  if (token === undefined) return "a bearer token is needed";
+  const options = signal ? { signal } : {};
+  const asked = { token, ...(audiences.length > 0 ? { audiences } : {}) };
+  const { status } = await client.create(TokenReview, { metadata: {}, spec: asked }, options);
+  // One that knows nothing of audiences gives none, and has checked none.
+  const isMeant = audiences.length === 0 || status?.audiences?.some((audience) => audiences.includes(audience));
+  if (!status?.authenticated || !isMeant) return "the token is not valid here";
+  const { username = "", groups = [], uid = "", extra } = status.user ?? {};
+  return {
+    name: username,
+    async may(what) {
+      const spec = { user: username, groups, uid, ...(extra ? { extra } : {}), ...what };
+      const review = await client.create(SubjectAccessReview, { metadata: {}, spec }, options);
+      return review.status?.allowed === true;
+    },
+  };
+}

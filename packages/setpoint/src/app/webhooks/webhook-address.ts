@@ -1,0 +1,97 @@
+import { isLoopbackHost } from "../../client/cluster/loopback.js";
+import { SetpointError } from "../../errors/error.js";
+import type { ServerPlace } from "./server-place.js";
+import { processOwner } from "./webhook-owner.js";
+
+/** Where the API server finds the webhooks. */
+export interface WebhookPlace {
+  /** A URL that the API server can reach: of a tunnel, a load balancer, this machine. */
+  readonly url?: string;
+  /** The Service before the pods of this process. */
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+}
+
+/** How a webhook configuration names one path of the server. */
+export interface WebhookTarget {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly port: number;
+    readonly path: string;
+  };
+}
+
+/** Where to listen, what the certificate must name, and how the API server is told of a path. */
+export interface WebhookAddress {
+  /** Empty for all addresses, of both families: pods may have none but IPv6. */
+  readonly host: string;
+  readonly hosts: readonly string[];
+  /** Gone with this process: its configurations go as well. */
+  readonly isLocal: boolean;
+  /** Nobody but this machine reaches it: there is no tunnel, Service or sidecar that passes on what others send. */
+  readonly isPrivate: boolean;
+  /**
+   * Who has installed what leads here, for a mark on it: the Service, the URL, or the process on its machine. One that
+   * comes after another at the same place is the same owner.
+   */
+  readonly owner: string;
+  /** The path that callers put before each of ours, unless a proxy took it off: `/hooks`, or nothing. */
+  readonly prefix: string;
+  target(path: string, port: number): WebhookTarget;
+}
+
+/**
+ * Decides how an API server reaches this process: by the Service or URL that is given, else, where both are on one
+ * machine, by loopback. Throws `WEBHOOK_UNREACHABLE` where neither is the case.
+ */
+export function webhookAddress(server: string, { service, url }: WebhookPlace, serverAt: ServerPlace): WebhookAddress {
+  if (service) {
+    const { namespace, name, port = 443 } = service;
+    const dns = `${name}.${namespace}.svc`;
+    return {
+      host: "",
+      hosts: [dns, `${dns}.cluster.local`],
+      isLocal: false,
+      isPrivate: false,
+      owner: `service ${namespace}/${name}`,
+      prefix: "",
+      target: (path) => ({ service: { namespace, name, port, path } }),
+    };
+  }
+  if (url) {
+    const { protocol, hostname, origin, pathname } = new URL(url);
+    if (protocol !== "https:") throw unreachable(`API servers call webhooks by https, not by ${url}`);
+    const host = hostname.replace(/^\[|\]$/g, "");
+    const prefix = pathname.replace(/\/$/, "");
+    return {
+      host: isLoopbackHost(host) ? host : "",
+      hosts: [host],
+      isLocal: true,
+      isPrivate: false,
+      owner: `url ${origin}${prefix}`,
+      prefix,
+      target: (path) => ({ url: `${origin}${prefix}${path}` }),
+    };
+  }
+  if (serverAt.type === "elsewhere") {
+    const said = serverAt.addresses.length > 0 ? ` (it says that it is at ${serverAt.addresses.join(", ")})` : "";
+    throw unreachable(
+      `the API server ${server} is not on this machine${said}, so it cannot call webhooks here: ` +
+        "give a url that it can reach, or run in the cluster and give the service",
+    );
+  }
+  return {
+    host: "127.0.0.1",
+    hosts: ["127.0.0.1", "localhost"],
+    isLocal: true,
+    isPrivate: true,
+    owner: processOwner(),
+    prefix: "",
+    target: (path, port) => ({ url: `https://127.0.0.1:${port}${path}` }),
+  };
+}
+
+function unreachable(message: string): SetpointError {
+  return new SetpointError("WEBHOOK_UNREACHABLE", message);
+}

@@ -1,0 +1,425 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { Client } from "../../client/client.js";
+import { isLoopbackCaller } from "../../client/cluster/loopback.js";
+import type { Clock } from "../../clock/clock.js";
+import { type Random, systemRandom } from "../../clock/random.js";
+import { systemClock } from "../../clock/system-clock.js";
+import { SetpointError } from "../../errors/error.js";
+import { type Fence, openFence } from "../../loop/fence.js";
+import { type Logger, silentLogger } from "../../loop/logger.js";
+import { messageOf } from "../../loop/outcome.js";
+import type { App } from "../app.js";
+import { AppInstaller } from "../app-installer.js";
+import { secureContext } from "../certificates/certificate.js";
+import { CertificateSecret } from "../certificates/certificate-secret.js";
+import { ServingCertificate } from "../certificates/serving-certificate.js";
+import { InstallationWatch } from "../installation-watch.js";
+import { isRefusal, RefusedError } from "../refused-error.js";
+import { routeAnswer, routeId } from "../routes/route.js";
+import { type RouteGuard, reviewedRoutes } from "../routes/route-access.js";
+import { errorAnswer, textAnswer, type WebAnswer, type WebRequest } from "../routes/web-message.js";
+import { readBody, sendAnswer } from "../routes/web-response.js";
+import { mutateReview, validateReview } from "./admission-review.js";
+import { convertReview } from "./conversion-review.js";
+import { findServer, type ServerPlace } from "./server-place.js";
+import { type WebhookAddress, type WebhookPlace, webhookAddress } from "./webhook-address.js";
+import { installedAuthorities, webhookPath } from "./webhook-configuration.js";
+
+/** Reviews hold two objects of at most 1.5 MB each, and some room. */
+const MAX_BODY_BYTES = 8 * 2 ** 20;
+
+type Review = "validate" | "mutate" | "convert";
+
+/** How long requests in flight may take on a stop. */
+const GRACE_MS = 5_000;
+
+/** How long API servers may take to trust an authority that they were told of. */
+const TRUST_MS = 10_000;
+/** How long somebody else may take to tell them, where it is not this process that installs. */
+const TELL_MS = 86_400_000;
+/** After an authority could not be installed. */
+const INSTALL_RETRY_MS = 60_000;
+
+export interface WebhookServerOptions extends WebhookPlace {
+  /** More by {@link WebhookServer.add}. */
+  readonly apps: readonly App[];
+  /** Of the API server that is to call. */
+  readonly client: Client;
+  /** Defaults to 0, any free one, on a laptop, and to 9443 behind a Service or a URL. */
+  readonly port?: number;
+  /** False: kinds and webhooks were installed by somebody else, who trusts the certificate in the Service's Secret. */
+  readonly install?: boolean;
+  /**
+   * Whom the API server is to trust where something before this process ends TLS, a tunnel or a load balancer: base64 of
+   * PEM, or `system` for the authorities that API servers trust anyway. This server's own authority unless given.
+   */
+  readonly caBundle?: string;
+  /**
+   * Once it is closed nothing is installed any more, nor certificates renewed; what leads to this process alone is
+   * uninstalled all the same. Open where left out.
+   */
+  readonly fence?: Fence;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+  /** Told of each request when it comes, by the name of its webhook (see {@link AnsweredRequest}): for metrics. Must not throw. */
+  readonly onAsked?: (webhook: string) => void;
+  /** Told of each request that was answered, or given up: for metrics. Must not throw. */
+  readonly onAnswered?: (request: AnsweredRequest) => void;
+  /** Told of what a handler or a route throws, before it is answered: to take out what callers must not see. Must not throw. */
+  readonly onThrown?: (error: unknown) => void;
+}
+
+export interface AnsweredRequest {
+  /** The path of the webhook (`/shop/validate`), `routes` for all custom routes, `unknown` for what nobody serves. */
+  readonly webhook: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/**
+ * Serves the webhooks and custom routes of apps over HTTPS, and tells the API server where: certificates are made,
+ * rotated and installed. One server does for all apps of a process.
+ *
+ * On a laptop with a local control plane nothing has to be said; in a pod `service` names the Service before it. For a
+ * remote cluster without either, `start` rejects with `WEBHOOK_UNREACHABLE`.
+ *
+ * Custom routes are open to this machine where nobody else reaches them; with `service` or `url` a bearer token is asked
+ * for, whoever calls, and the cluster's RBAC whether its user may: verb, resource and subresource as for any object.
+ *
+ * A manager serves those of its apps by itself; this is for processes that have none.
+ *
+ * ```ts
+ * await using webhooks = await serveWebhooks({ apps: [shop], client });
+ * ```
+ */
+export class WebhookServer implements AsyncDisposable {
+  readonly #options: WebhookServerOptions;
+  readonly #address: WebhookAddress;
+  readonly #certificate: ServingCertificate;
+  readonly #server: Server;
+  readonly #guard: RouteGuard;
+  readonly #log: Logger;
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #apps = new Set<App>();
+  /** Removed ones, whose definitions go on naming this server: their objects can be read for as long as it converts them. */
+  readonly #retired = new Set<App>();
+  readonly #stopping = new AbortController();
+  /** None where somebody else installs. */
+  readonly #installer: AppInstaller | undefined;
+  readonly #installed: InstallationWatch | undefined;
+
+  private constructor(options: WebhookServerOptions, address: WebhookAddress, certificate: ServingCertificate) {
+    this.#options = options;
+    for (const app of options.apps) this.#apps.add(app);
+    this.#address = address;
+    this.#certificate = certificate;
+    this.#log = options.log ?? silentLogger;
+    const { client, clock = systemClock, install = true, caBundle, fence = openFence } = options;
+    this.#guard = reviewedRoutes(client);
+    if (install) {
+      this.#installer = new AppInstaller({
+        ...{ client, fence, clock, log: this.#log, address, apps: () => this.#apps, port: () => this.port },
+        caBundle: () => (caBundle === "system" ? undefined : (caBundle ?? this.caBundle)),
+      });
+      const { random = systemRandom } = options;
+      const putBack = async (app: App): Promise<void> => this.#installer?.install([app]);
+      this.#installed = new InstallationWatch({ client, clock, random, log: this.#log, putBack });
+    }
+    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    const { createServer } = process.getBuiltinModule("node:https");
+    const shown = certificate.shownAtStart(this.#trustMs);
+    const tls = { ...secureContext(shown), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
+    this.#server = createServer(tls, (request, response) => this.#onRequest(request, response));
+    // Node hands out the socket of a CONNECT, for a tunnel that is never made here: a route answers it as any other.
+    this.#server.on("connect", (request: IncomingMessage, socket: Socket) => {
+      const response = new (process.getBuiltinModule("node:http").ServerResponse)(request);
+      response.assignSocket(socket);
+      this.#onRequest(
+        request,
+        response.once("finish", () => socket.end()),
+      );
+    });
+  }
+
+  /** Listens, then installs. Rejects with `WEBHOOK_UNREACHABLE`, `WEBHOOK_TAKEN`, `ADDRESS_UNAVAILABLE` or the API server's error. */
+  static async start(options: WebhookServerOptions): Promise<WebhookServer> {
+    const { service, clock = systemClock, random = systemRandom, log = silentLogger } = options;
+    const client = options.client.with({ fence: options.fence ?? openFence });
+    checkTogether(options.apps);
+    const isGiven = service !== undefined || options.url !== undefined;
+    const serverAt: ServerPlace = isGiven ? { type: "elsewhere", addresses: [] } : await findServer(client);
+    const address = webhookAddress(client.server, options, serverAt);
+    if (serverAt.type === "unsure") {
+      const at = serverAt.addresses.join(", ");
+      log.warn(`the API server says that it is at ${at}: unless that is this machine, its webhooks need a url`);
+    }
+    // The pods behind a Service show one certificate: a server that trusts one trusts all.
+    const store = service && new CertificateSecret(client, service.namespace, `${service.name}-webhook-certificate`);
+    const { hosts } = address;
+    const certificate = await ServingCertificate.open({
+      hosts,
+      clock,
+      random,
+      ...(store ? { store, trusted: () => trustedAuthorities(client, options.apps) } : {}),
+      onRenewed: (isNewAuthority) => void server.#renewed(isNewAuthority),
+      onLooked: () => void server.#installer?.putBack(),
+      onError: (error) => log.error("could not look after the webhooks' certificate", { error }),
+    });
+    const server = new WebhookServer(options, address, certificate);
+    try {
+      await server.#listen();
+      await server.#installer?.install(server.#apps);
+      for (const app of server.#apps) server.#installed?.follow(app);
+      if (certificate.shownAtStart(server.#trustMs) !== certificate.current) void server.#renewed(true);
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Where it listens. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? 0;
+  }
+
+  /** The authorities that its certificate can be checked with, base64 of PEM. */
+  get caBundle(): string {
+    return this.#certificate.caBundle;
+  }
+
+  /**
+   * Serves one more app, and installs it. Rejects with the API server's error, `WEBHOOK_TAKEN`, or `APP_INVALID` where an
+   * app has its name or one of its routes; the app is then neither served nor are its webhooks installed.
+   */
+  async add(app: App): Promise<void> {
+    checkTogether([...this.#apps, app]);
+    this.#apps.add(app);
+    try {
+      await this.#installer?.install([app]);
+    } catch (error) {
+      this.#apps.delete(app);
+      throw error;
+    }
+    this.#installed?.follow(app);
+    for (const retired of this.#retired) if (retired.name === app.name) this.#retired.delete(retired);
+  }
+
+  /**
+   * Serves an app no longer, but for the conversion of its kinds, which stay, as do their objects. Its webhooks are
+   * uninstalled first, so that no write waits for them; where that fails, rejects and goes on serving it.
+   */
+  async remove(app: App): Promise<void> {
+    if (!this.#apps.has(app)) return;
+    this.#installed?.leave(app);
+    try {
+      await this.#installer?.uninstall(app);
+    } catch (error) {
+      this.#installed?.follow(app);
+      throw error;
+    }
+    this.#apps.delete(app);
+    if (app.converters.length > 0) this.#retired.add(app);
+  }
+
+  /** Stops answering at once, as a process does that dies: what was installed stays. */
+  abandon(): void {
+    this.#end();
+    void this.#installed?.[Symbol.asyncDispose]();
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end();
+    await this.#installed?.[Symbol.asyncDispose]();
+    await this.#installer?.settled();
+    if (this.#address.isLocal && this.#server.listening) await this.#uninstallAll();
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    await this.#answered();
+    // API servers keep connections in store, also some that were never used: these do not count as idle.
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #end(): void {
+    this.#certificate[Symbol.dispose]();
+    this.#stopping.abort();
+  }
+
+  /** Requests in flight are answered, within the grace. */
+  async #answered(): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const over = new AbortController();
+    const grace = clock.sleep(GRACE_MS, over.signal).catch(() => {});
+    await Promise.race([grace, Promise.allSettled(this.#inFlight)]);
+    over.abort();
+  }
+
+  async #listen(): Promise<void> {
+    const { host } = this.#address;
+    const { service, url, port = service || url ? 9443 : 0 } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      const onError = (cause: NodeJS.ErrnoException): void => {
+        const message = `cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`;
+        reject(new SetpointError("ADDRESS_UNAVAILABLE", message, { cause }));
+      };
+      this.#server.once("error", onError);
+      this.#server.listen(port, host, () => {
+        this.#server.off("error", onError);
+        resolve();
+      });
+    });
+    this.#server.on("error", (error) => this.#log.error(`the webhook server: ${messageOf(error)}`, { error }));
+    this.#log.info("serving webhooks", { host, port: this.port });
+  }
+
+  async #uninstallAll(): Promise<void> {
+    for (const app of this.#apps) {
+      await this.#installer
+        ?.uninstall(app)
+        .catch((error: unknown) => this.#log.warn("could not uninstall webhooks", { app: app.name, error }));
+    }
+    for (const app of [...this.#apps, ...this.#retired]) {
+      await this.#installer
+        ?.release(app)
+        .catch((error: unknown) => this.#log.warn("could not give up the conversion", { app: app.name, error }));
+    }
+  }
+
+  /** Shows the new certificate; one of a new authority only once callers have been told to trust that. Never rejects. */
+  async #renewed(isNewAuthority: boolean): Promise<void> {
+    if (isNewAuthority) await this.#announce();
+    if (this.#stopping.signal.aborted) return;
+    this.#server.setSecureContext(secureContext(this.#certificate.current));
+    this.#log.info("renewed the webhooks' certificate", { isNewAuthority });
+  }
+
+  get #trustMs(): number {
+    return this.#installer ? TRUST_MS : TELL_MS;
+  }
+
+  /** Installs the authorities, however long that takes: until then the certificate before is shown. */
+  async #announce(): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const { signal } = this.#stopping;
+    if (!this.#installer)
+      this.#log.warn("there is a new authority: whoever installed the webhooks must have them trust it within a day");
+    for (let isInstalled = false; !isInstalled && !signal.aborted; ) {
+      try {
+        await this.#installer?.install(this.#apps);
+        await this.#installer?.installConversion(this.#retired);
+        isInstalled = true;
+      } catch (error) {
+        this.#log.error("could not install the new authority", { error });
+      }
+      await clock.sleep(isInstalled ? this.#trustMs : INSTALL_RETRY_MS, signal).catch(() => {});
+    }
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const serving = this.#serve(request, response)
+      .catch((error: unknown) => {
+        this.#log.error(`${request.method} ${request.url} could not be answered`, { error });
+        response.destroy();
+      })
+      .finally(() => this.#inFlight.delete(serving));
+    this.#inFlight.add(serving);
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { clock = systemClock, onAsked, onAnswered } = this.#options;
+    const startedMs = clock.monotonic();
+    const webhook = this.#nameOf(incoming.url ?? "/");
+    onAsked?.(webhook);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const onUnsendable = (error: unknown): void =>
+      this.#log.error(`the answer to ${incoming.method} ${incoming.url} cannot be sent: ${messageOf(error)}`, {
+        error,
+      });
+    const answer = await this.#answer(incoming, gone.signal).catch(errorAnswer);
+    const over = new Promise<void>((resolve) => response.once("close", resolve).once("finish", resolve));
+    const status = response.destroyed ? answer.status : sendAnswer(response, answer, onUnsendable);
+    onAnswered?.({ webhook, status, durationMs: clock.monotonic() - startedMs });
+    if (!response.destroyed) await over;
+  }
+
+  /** The path of a request, without what callers put before it; its slashes and dots as they are. */
+  #pathOf(path: string): string {
+    const { prefix } = this.#address;
+    return prefix && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+  }
+
+  #nameOf(url: string): string {
+    const path = this.#pathOf(url.split("?")[0]!);
+    if (path.startsWith("/apis/")) return "routes";
+    const webhook = this.#webhookAt(path);
+    return webhook ? webhookPath(webhook.app, webhook.review) : "unknown";
+  }
+
+  #webhookAt(
+    path: string,
+  ): { readonly app: App; readonly review: Review; readonly policy: string | undefined } | undefined {
+    const [, review, policy] = /^\/[^/]*\/(validate|mutate|convert)(?:\/(\w+))?$/.exec(path) ?? [];
+    if (review === undefined || (review === "convert" && policy !== undefined)) return undefined;
+    const apps = review === "convert" ? [...this.#apps, ...this.#retired] : [...this.#apps];
+    const app = apps.find((each) => path.startsWith(`/${each.name}/`));
+    return app && { app, review: review as Review, policy };
+  }
+
+  async #answer(incoming: IncomingMessage, signal: AbortSignal): Promise<WebAnswer> {
+    const body = await readBody(incoming, MAX_BODY_BYTES);
+    if (!body) return textAnswer(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
+    const url = new URL(incoming.url ?? "/", "https://webhooks");
+    const { method = "GET", headers } = incoming;
+    const path = this.#pathOf(url.pathname);
+    const onThrown = (error: unknown): void => this.#onThrown(`${method} ${path}`, error);
+    const request: WebRequest = { method, path, query: url.searchParams, headers, body, signal, onThrown };
+    const webhook = this.#webhookAt(path);
+    if (webhook) {
+      const { app, review, policy = "" } = webhook;
+      if (review === "validate") return validateReview(app.validators, request, policy);
+      if (review === "mutate") return mutateReview(app.mutators, request, policy);
+      return convertReview(app.converters, request);
+    }
+    if (!request.path.startsWith("/apis/")) return textAnswer(404, "not found");
+    const routes = [...this.#apps].flatMap((app) => app.routes);
+    const isFree = this.#address.isPrivate && isLoopbackCaller(incoming.socket.remoteAddress);
+    const refusal = isFree ? undefined : await this.#guard(routes, request);
+    return refusal ?? routeAnswer(routes, request);
+  }
+
+  /** What a handler refuses is its answer; anything else went wrong, also where it says with which status to answer. */
+  #onThrown(request: string, error: unknown): void {
+    this.#options.onThrown?.(error);
+    if (error instanceof RefusedError) return;
+    const level = isRefusal(error) ? "warn" : "error";
+    this.#log[level](`${request} failed: ${messageOf(error)}`, { error });
+  }
+}
+
+async function trustedAuthorities(client: Client, apps: readonly App[]): Promise<string> {
+  return (await Promise.all(apps.map((app) => installedAuthorities(client, app)))).join("\n");
+}
+
+/** Throws `APP_INVALID` where one app would answer for another. */
+function checkTogether(apps: readonly App[]): void {
+  const routes = new Map<string, App>();
+  for (const [at, app] of apps.entries()) {
+    const problems = apps.slice(0, at).some(({ name }) => name === app.name)
+      ? ["there is an app of this name already"]
+      : [];
+    for (const id of app.routes.map(routeId)) {
+      const other = routes.get(id);
+      if (other) problems.push(`the app ${other.name} has the route ${id} already`);
+      routes.set(id, app);
+    }
+    if (problems.length > 0) throw new SetpointError("APP_INVALID", `app ${app.name}: ${problems.join("; ")}`);
+  }
+}

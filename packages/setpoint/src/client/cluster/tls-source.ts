@@ -1,0 +1,72 @@
+import type { Clock } from "../../clock/clock.js";
+import type { TlsMaterial, TlsSource } from "../transport/dialer.js";
+import type { ClientCertificate } from "./exec-plugin.js";
+import type { PemSource } from "./pem-source.js";
+
+export interface TlsFiles {
+  readonly ca?: PemSource;
+  readonly cert?: PemSource;
+  readonly key?: PemSource;
+  readonly serverName?: string;
+  readonly insecure?: boolean;
+}
+
+/** How long what was read is taken for granted: client-go's period for token files. */
+const FRESH_MS = 60_000;
+
+/**
+ * TLS material from files that are read again each minute, so that rotated certificates are taken up. A later failure
+ * keeps what was read before: a file in the middle of being replaced breaks nothing.
+ */
+export function rotatingTls(files: TlsFiles, clock: Clock): TlsSource {
+  let current: TlsMaterial | undefined;
+  let readAtMs = 0;
+  let reading: Promise<TlsMaterial> | undefined;
+  const refresh = async (): Promise<TlsMaterial> => {
+    try {
+      const next = await read(files);
+      if (!current || !isSame(current, next)) current = next;
+    } catch (error) {
+      if (!current) throw error;
+    }
+    readAtMs = clock.monotonic();
+    return current;
+  };
+  return () => {
+    if (current && clock.monotonic() - readAtMs < FRESH_MS) return current;
+    reading ??= refresh().finally(() => (reading = undefined));
+    return reading;
+  };
+}
+
+/** The same with the client certificate that a plugin provides; a new one is new material. */
+export function withClientCertificate(
+  source: TlsSource,
+  certificate: () => Promise<ClientCertificate | undefined>,
+): TlsSource {
+  let current: TlsMaterial | undefined;
+  return async (signal) => {
+    const [material, pair] = [await source(signal), await certificate()];
+    const next: TlsMaterial = { ...material, ...pair };
+    if (!current || !isSame(current, next)) current = next;
+    return current;
+  };
+}
+
+async function read(files: TlsFiles): Promise<TlsMaterial> {
+  const [ca, cert, key] = await Promise.all([files.ca?.read(), files.cert?.read(), files.key?.read()]);
+  if (files.cert && cert !== undefined && key !== undefined) await checkPair(files.cert, cert, key);
+  const { serverName, insecure } = files;
+  return { ca, cert, key, serverName, insecure };
+}
+
+async function checkPair(source: PemSource, cert: string, key: string): Promise<void> {
+  const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw source.node.invalid("does not belong to the client key beside it");
+  }
+}
+
+function isSame(left: TlsMaterial, right: TlsMaterial): boolean {
+  return left.ca === right.ca && left.cert === right.cert && left.key === right.key;
+}

@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../../clock/clock.js";
+import { SetpointError } from "../../errors/error.js";
+import { describe } from "../transport/transport-error.js";
+import type { Credentials } from "./credentials.js";
+
+/** client-go's period: a rotated token is used within a minute, long before the old one expires. */
+const FRESH_MS = 60_000;
+
+/**
+ * A bearer token in a file that something else renews. Read again each minute and after a 401; while the file cannot be
+ * read, the last token (or `fallback`) goes on being used. `place` is what complaints name.
+ */
+export function tokenFile(path: string, place: string, clock: Clock, fallback?: string): Credentials {
+  let token = fallback;
+  let readAtMs: number | undefined;
+  let reading: Promise<void> | undefined;
+  const refresh = async (): Promise<void> => {
+    try {
+      const text = (await readFile(path, "utf8")).trim();
+      if (!text) throw new Error("the file is empty");
+      token = text;
+    } catch (cause) {
+      if (token === undefined) {
+        throw new SetpointError("CREDENTIALS_FAILED", `${place}: cannot read ${path}: ${describe(cause)}`, { cause });
+      }
+    }
+    readAtMs = clock.monotonic();
+  };
+  return {
+    async headers() {
+      if (readAtMs === undefined || clock.monotonic() - readAtMs >= FRESH_MS) {
+        reading ??= refresh().finally(() => (reading = undefined));
+        await reading;
+      }
+      return { authorization: `Bearer ${token}` };
+    },
+    rejected(headers) {
+      if (headers.authorization === `Bearer ${token}`) readAtMs = undefined;
+      return true;
+    },
+  };
+}

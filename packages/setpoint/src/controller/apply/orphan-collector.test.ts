@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { SharedInformer } from "../../informer/shared-informer.js";
+import { ConfigMap } from "../../kinds/builtin/v1.js";
+import { requeueAfter } from "../../loop/outcome.js";
+import { controller, scoped } from "../controller.js";
+import { failure, Website, World } from "../world.testing.js";
+
+let world: World;
+beforeEach(async () => {
+  world = await World.create();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+/** Makes a child in another namespace. */
+const across = () =>
+  controller(Website, {
+    owns: [scoped(ConfigMap, { namespaces: "all" })],
+    reconcile: async ({ metadata: { name } }, ctx) => {
+      await ctx.apply(ConfigMap, { metadata: { name, namespace: "other" }, data: { x: "1" } });
+    },
+  });
+
+describe("children of an object that is gone", () => {
+  it("are marked by annotation in other namespaces, and go with it, also where it went meanwhile", async () => {
+    const first = await world.run(across());
+    await world.createWebsite("a");
+    await world.createWebsite("b");
+    await world.clock.settle();
+    const find = (name: string) => world.client.find(ConfigMap, name, { namespace: "other" });
+    expect((await find("a"))?.metadata.annotations?.["setpoint.dev/owner"]).toMatch(
+      /^web.example.com\/v1\/Website team\/a /,
+    );
+    expect((await find("a"))?.metadata.ownerReferences).toBeUndefined();
+    await world.client.delete(Website, "a", { namespace: "team" });
+    await world.clock.settle();
+    expect([await find("a"), (await find("b"))?.data]).toEqual([undefined, { x: "1" }]);
+
+    await Promise.all([first.stop(), world.clock.advance(1_000)]);
+    await world.client.delete(Website, "b", { namespace: "team" });
+    await world.run(across());
+    await world.clock.settle();
+    expect(await find("b")).toBeUndefined();
+  });
+
+  it("are never those of an object that is only out of scope", async () => {
+    const within = (namespace: string) =>
+      controller(Website, {
+        namespaces: [namespace],
+        owns: [scoped(ConfigMap, { namespaces: "all" })],
+        reconcile: async (site, ctx) => {
+          await ctx.apply(ConfigMap, {
+            metadata: { name: site.metadata.name, namespace: "default" },
+            data: { x: "1" },
+          });
+        },
+      });
+    await world.run(within("team"));
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.run(within("other"));
+    await world.clock.settle();
+    expect((await world.client.find(ConfigMap, "a", { namespace: "default" }))?.data).toEqual({ x: "1" });
+  });
+
+  it("go also when another one takes its name at once", async () => {
+    await world.run(
+      controller(Website, {
+        owns: [{ kind: ConfigMap, namespaces: "all" }],
+        reconcile: async (site, ctx) => {
+          ctx.state.image ??= site.spec.image;
+          const data = { image: String(ctx.state.image) };
+          await ctx.apply(ConfigMap, { metadata: { name: site.metadata.name, namespace: "other" }, data });
+          return requeueAfter("1h");
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    await world.client.delete(Website, "a", { namespace: "team" });
+    const successor = await world.createWebsite("a", { image: "caddy" });
+    await world.clock.settle();
+    const made = await world.client.get(ConfigMap, "a", { namespace: "other" });
+    expect(made.data).toEqual({ image: "caddy" });
+    expect(made.metadata.annotations?.["setpoint.dev/owner"]).toContain(successor.metadata.uid);
+  });
+
+  it("are found without a look at those of all others", async () => {
+    await world.run(across());
+    for (const name of ["a", "b", "c"]) await world.createWebsite(name);
+    await world.clock.settle();
+    using list = vi.spyOn(SharedInformer.prototype, "list");
+    await world.client.delete(Website, "b", { namespace: "team" });
+    await world.clock.settle();
+    expect(list).not.toHaveBeenCalled();
+    const { items } = await world.client.list(ConfigMap, { namespace: "other" });
+    expect(items.flatMap(({ data, metadata }) => (data?.x ? [metadata.name] : []))).toEqual(["a", "c"]);
+  });
+
+  it("are tried again ever more seldom where they cannot be deleted, and go when they can", async () => {
+    await world.run(across());
+    await world.createWebsite("a");
+    await world.clock.settle();
+    world.fault = ({ method }) => (method === "DELETE" ? failure(403, "Forbidden") : undefined);
+    await world.client.delete(Website, "a", { namespace: "team" });
+    await world.clock.advance(60_000);
+    const tries = world.writes.filter((write) => write.startsWith("DELETE")).length;
+    expect(tries).toBeGreaterThan(5);
+    expect(tries).toBeLessThan(15);
+    world.fault = undefined;
+    await world.clock.advance(300_000);
+    expect(await world.client.find(ConfigMap, "a", { namespace: "other" })).toBeUndefined();
+  });
+
+  it("are nothing to an object that has taken its name, however often they are tried", async () => {
+    const runs: unknown[] = [];
+    await world.run(
+      controller(Website, {
+        owns: [scoped(ConfigMap, { namespaces: "all" })],
+        reconcile: async (site, ctx) => {
+          if (site.spec.image === "caddy") {
+            runs.push(ctx.state.runs);
+            ctx.state.runs = runs.length;
+            return requeueAfter("30s");
+          }
+          await ctx.apply(ConfigMap, { metadata: { name: "child", namespace: "other" }, data: { x: "1" } });
+        },
+      }),
+    );
+    await world.createWebsite("a");
+    await world.clock.settle();
+    world.fault = ({ method }) => (method === "DELETE" ? failure(403, "Forbidden") : undefined);
+    await world.client.delete(Website, "a", { namespace: "team" });
+    await world.createWebsite("a", { image: "caddy" });
+    await world.clock.advance(65_000);
+    expect(runs).toEqual([undefined, 1, 2]);
+  });
+
+  it("are found whatever version of its kind they name", async () => {
+    const owner = { "setpoint.dev/owner": "web.example.com/v1beta1/Website team/gone some-uid" };
+    const metadata = { name: "left", namespace: "other", annotations: owner };
+    await world.client.create(ConfigMap, { metadata });
+    await world.run(controller(Website, { owns: [scoped(ConfigMap, { namespaces: "all" })], reconcile: () => {} }));
+    await world.clock.settle();
+    expect(await world.client.find(ConfigMap, "left", { namespace: "other" })).toBeUndefined();
+  });
+});
+
+describe("children in another cluster", () => {
+  const homes: World[] = [];
+  afterEach(async () => {
+    for (const home of homes.splice(0)) await home[Symbol.asyncDispose]();
+  });
+  /** `world` is the cluster that all share. */
+  const homeOf = async (): Promise<World> => {
+    const home = await World.create(2 + homes.length);
+    homes.push(home);
+    return home;
+  };
+  const settle = async (): Promise<void> => {
+    for (let round = 0; round < 4; round++) for (const { clock } of [world, ...homes]) await clock.settle();
+  };
+  const sites = () =>
+    controller(Website, {
+      owns: [scoped(ConfigMap, { cluster: "edge", namespaces: "all" })],
+      reconcile: async ({ metadata: { name } }, ctx) => {
+        await ctx.in("edge").apply(ConfigMap, { metadata: { name }, data: { x: "1" } });
+      },
+    });
+  const start = async (home: World) => {
+    const run = await home.run(sites(), { clusters: { edge: world.cluster() } });
+    await settle();
+    return run;
+  };
+  const child = (name: string) => world.client.find(ConfigMap, name, { namespace: "team" });
+
+  it("are collected after a restart", async () => {
+    const home = await homeOf();
+    const first = await start(home);
+    await home.createWebsite("a");
+    await home.createWebsite("b");
+    await settle();
+    expect((await child("a"))?.data).toEqual({ x: "1" });
+    await Promise.all([first.stop(), home.clock.advance(1_000)]);
+    await home.client.delete(Website, "a", { namespace: "team" });
+    await start(home);
+    expect([await child("a"), (await child("b"))?.data]).toEqual([undefined, { x: "1" }]);
+  });
+
+  it("are left alone by an operator of yet another cluster, and of that one itself", async () => {
+    const [one, other] = [await homeOf(), await homeOf()];
+    await start(one);
+    await one.createWebsite("a");
+    await settle();
+    const made = await child("a");
+    await start(other);
+    await world.run(controller(Website, { owns: [scoped(ConfigMap, { namespaces: "all" })], reconcile: () => {} }));
+    await settle();
+    expect((await child("a"))?.metadata.uid).toBe(made?.metadata.uid);
+    // An object of that name there is no successor of the owner, and never waits for the child to go.
+    await other.createWebsite("a");
+    await settle();
+    expect(other.runs("team/a")).toMatchObject([
+      { outcome: "terminal", reason: "v1/ConfigMap in edge team/a belongs to Website team/a of another cluster" },
+    ]);
+    await other.client.delete(Website, "a", { namespace: "team" });
+    await settle();
+    expect((await child("a"))?.metadata.uid).toBe(made?.metadata.uid);
+  });
+
+  it("that say nothing of a cluster are marked anew by their owner, and collected by nobody", async () => {
+    const home = await homeOf();
+    const { metadata } = await home.createWebsite("a");
+    for (const [name, uid] of Object.entries({ a: metadata.uid, gone: "some-uid" })) {
+      const annotations = { "setpoint.dev/owner": `web.example.com/v1/Website team/${name} ${uid}` };
+      await world.client.create(ConfigMap, { metadata: { name, namespace: "team", annotations } });
+    }
+    await start(home);
+    const marks = [await child("a"), await child("gone")].map((each) =>
+      each?.metadata.annotations?.["setpoint.dev/owner"]?.split(" "),
+    );
+    expect(marks.map((mark) => mark?.length)).toEqual([4, 3]);
+  });
+
+  it("are refused where they would not be found again", async () => {
+    const home = await homeOf();
+    const careless = controller(Website, {
+      owns: [scoped(ConfigMap, { cluster: "edge" })],
+      reconcile: async ({ metadata: { name } }, ctx) => {
+        await ctx.in("edge").apply(ConfigMap, { metadata: { name } });
+      },
+    });
+    await home.run(careless, { clusters: { edge: world.cluster() } });
+    await home.createWebsite("a");
+    await settle();
+    const advice = 'scoped(ConfigMap, { cluster: "edge", namespaces: "all" })';
+    expect(home.runs()).toMatchObject([{ outcome: "terminal", reason: expect.stringContaining(advice) }]);
+    expect(await child("a")).toBeUndefined();
+  });
+});

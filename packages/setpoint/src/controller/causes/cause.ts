@@ -1,0 +1,101 @@
+import type { KubeObject } from "../../kinds/object.js";
+import {
+  type CauseRules,
+  describeLoopCause,
+  type LoopCause,
+  mergeCauses as mergeLoopCauses,
+} from "../../loop/cause.js";
+
+/** What happened to an object, as a level-triggered reader sees it. */
+export type Change = "created" | "updated" | "deleted";
+
+/** Why a key is in the queue. */
+export type Cause =
+  | { readonly type: "created"; readonly isInInitialList: boolean }
+  | { readonly type: "updated" }
+  /** The deletion was asked for, or the object is gone. */
+  | { readonly type: "deleted" }
+  | { readonly type: "resync" }
+  /** An object that the last run read, or looked for, or that a mapped watch sees, is no longer what it was. */
+  | { readonly type: "dependency"; readonly kind: string; readonly key: string; readonly change: Change }
+  | { readonly type: "owned"; readonly kind: string; readonly key: string; readonly change: Change }
+  /** Somebody asked for it with an annotation. */
+  | { readonly type: "requested"; readonly by: "reconcile-now" | "resume" | "step" }
+  | LoopCause;
+
+const RULES: CauseRules<Cause> = {
+  identityOf,
+  isOneOfMany: ({ type }) => type === "dependency" || type === "owned" || type === "more",
+  joined: (earlier, later) => (later.type === "created" ? earlier : later),
+};
+
+/** All causes of both, each once; of two retries the later holds. */
+export function mergeCauses(earlier: readonly Cause[], later: readonly Cause[]): readonly Cause[] {
+  return mergeLoopCauses(earlier, later, RULES);
+}
+
+function identityOf(cause: Cause): string {
+  switch (cause.type) {
+    case "dependency":
+    case "owned":
+      return `${cause.type} ${cause.kind} ${cause.key}`;
+    case "trigger":
+      return `trigger ${cause.name}`;
+    case "requested":
+      return `requested ${cause.by}`;
+    default:
+      return cause.type;
+  }
+}
+
+/** The one word for all causes of a run, in the manner of the grafana-app-sdk. */
+export type Action = "created" | "updated" | "deleted" | "resynced";
+
+/**
+ * Created and then updated is created, and so is what has taken the name of a deleted object; whatever is being deleted
+ * is deleted; nothing but resyncs is resynced, and so is an object that already holds the controller's finalizer when the
+ * controller comes up: it was created long ago.
+ */
+export function actionOf(
+  causes: readonly Cause[],
+  object: Pick<KubeObject, "metadata">,
+  finalizer?: string | undefined,
+): Action {
+  const { deletionTimestamp, finalizers } = object.metadata;
+  if (deletionTimestamp) return "deleted";
+  const created = causes.find((cause) => cause.type === "created");
+  if (created) {
+    const isKnown = created.isInInitialList && finalizer !== undefined && finalizers?.includes(finalizer);
+    return isKnown && !causes.some(({ type }) => type === "retry") ? "resynced" : "created";
+  }
+  if (causes.some(({ type }) => type === "deleted")) return "created";
+  return causes.length > 0 && causes.every(({ type }) => type === "resync") ? "resynced" : "updated";
+}
+
+/** What a key that is held back runs for at once. */
+export function isUrgent({ type }: Cause): boolean {
+  return type === "requested" || type === "deleted";
+}
+
+/** An object of a deleted one's name: nothing that was known of the key is true of it. */
+export function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
+  return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
+}
+
+/** `dependency v1/ConfigMap team/settings updated`: for logs. */
+export function describeCause(cause: Cause): string {
+  switch (cause.type) {
+    case "dependency":
+    case "owned":
+      return `${cause.type} ${cause.kind} ${cause.key} ${cause.change}`;
+    case "requested":
+      return `requested by ${cause.by}`;
+    case "created":
+    case "updated":
+    case "deleted":
+    case "resync":
+      return cause.type;
+    default:
+      return describeLoopCause(cause);
+  }
+}

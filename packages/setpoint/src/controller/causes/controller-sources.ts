@@ -1,0 +1,162 @@
+import { SetpointError } from "../../errors/error.js";
+import type { InformerEvent, InformerScope, InformerStatus } from "../../informer/informer.js";
+import { Namespace } from "../../kinds/builtin/v1.js";
+import { type Kind, kindId, parseKey } from "../../kinds/kind.js";
+import type { KubeObject } from "../../kinds/object.js";
+import { ownField } from "../../kinds/own-field.js";
+import type { Cluster } from "../cluster.js";
+import type { Controller, ScopedKind, WatchDeclaration } from "../controller.js";
+import type { ControllerEnvironment } from "../environment.js";
+import { KindSource } from "./kind-source.js";
+import type { Sources } from "./object-reader.js";
+
+type Event = InformerEvent<KubeObject>;
+
+/** Who is told of what the informers of a controller see. */
+export interface SourceEvents {
+  onPrimary(source: KindSource, event: Event): void;
+  onDependency(source: KindSource, event: Event): void;
+  onWatched(watch: WatchDeclaration, source: KindSource, event: Event): void;
+}
+
+/** An informer of a controller as it is doing. */
+export type SourceStatus = InformerStatus & { readonly kind: string; readonly scope: InformerScope };
+
+/** All informers of a controller: of its own kind, of the kinds that it owns and uses, and of those that it watches. */
+export class ControllerSources implements Disposable {
+  readonly primary: KindSource;
+  readonly #controller: Controller;
+  readonly #environment: ControllerEnvironment;
+  /** Declared kinds by cluster (the empty name is the manager's own), then by kind; the own kind is one of them. */
+  readonly #byCluster = new Map<string, Map<string, KindSource>>();
+  readonly #watches: readonly KindSource[];
+  #homeId: string | undefined;
+
+  constructor(controller: Controller, environment: ControllerEnvironment, events: SourceEvents) {
+    this.#controller = controller;
+    this.#environment = environment;
+    const { namespaces, labelSelector, kind, resyncMs, fieldManager } = controller;
+    const own = controller.uses.find((use) => isOwnScope(use, controller));
+    this.primary = new KindSource(
+      {
+        kind,
+        ...(own?.indexes && { indexes: own.indexes }),
+        ...(labelSelector ? { labelSelector } : {}),
+        ...(namespaces ? {} : { namespaces: "all" }),
+      },
+      {
+        cluster: environment.cluster,
+        namespaces,
+        resyncMs,
+        onEvent: (source, event) => events.onPrimary(source, event),
+      },
+    );
+    this.#byCluster.set("", new Map([[kindId(kind), this.primary]]));
+    const onEvent = (source: KindSource, event: Event): void => events.onDependency(source, event);
+    for (const use of controller.uses) if (use !== own) this.#declare(use, { namespaces, onEvent });
+    for (const use of controller.owns) this.#declare(use, { namespaces, onEvent, fieldManager });
+    this.#watches = controller.watches.map((watch) => {
+      const cluster = this.#clusterOf(watch);
+      return new KindSource(watch, {
+        cluster,
+        namespaces,
+        onEvent: (source, event) => events.onWatched(watch, source, event),
+      });
+    });
+  }
+
+  /** Starts what can be started beforehand. */
+  start(): void {
+    for (const source of this.#all()) source.start();
+  }
+
+  /** Resolves once everything started is in the stores and its handlers have seen it. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#all()].map((source) => source.synced(signal)));
+  }
+
+  /** The keys of all objects that the controller looks after. */
+  *keys(): Iterable<string> {
+    for (const informer of this.primary.informers) yield* informer.keys();
+  }
+
+  /** One of the objects that the controller looks after, as it is known now. */
+  object(key: string): KubeObject | undefined {
+    return this.primary.peek(parseKey(key).namespace)?.get(key);
+  }
+
+  get owned(): readonly KindSource[] {
+    return [...this.#all()].filter(({ isOwned }) => isOwned);
+  }
+
+  statuses(): readonly SourceStatus[] {
+    return [...this.#all()].flatMap(({ id, informers }) =>
+      [...informers].map((informer) => ({ kind: id, scope: informer.scope, ...informer.status() })),
+    );
+  }
+
+  /** What a run may use in a cluster; in the manager's own where no name is given. */
+  in(cluster: string | undefined): Sources {
+    const known = this.#byCluster.get(cluster ?? "") ?? new Map<string, KindSource>();
+    return {
+      of: (kind: Kind) => {
+        const source = known.get(kindId(kind));
+        if (source) return source;
+        const where = cluster === undefined ? "" : ` in the cluster "${cluster}"`;
+        const message = `controller ${this.#controller.name} declares no ${kindId(kind)}${where}; add it to uses or owns`;
+        throw new SetpointError("KIND_NOT_DECLARED", message);
+      },
+      owned: [...known.values()].filter(({ isOwned }) => isOwned),
+      isHome: cluster === undefined,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    for (const source of this.#all()) source[Symbol.dispose]();
+  }
+
+  *#all(): Iterable<KindSource> {
+    yield this.primary;
+    for (const sources of this.#byCluster.values())
+      for (const source of sources.values()) if (source !== this.primary) yield source;
+    yield* this.#watches;
+  }
+
+  #declare(
+    use: ScopedKind,
+    options: {
+      readonly namespaces: readonly string[] | undefined;
+      readonly onEvent: (source: KindSource, event: Event) => void;
+      readonly fieldManager?: string;
+    },
+  ): void {
+    const isHome = use.cluster === undefined;
+    const homeId = (signal: AbortSignal): Promise<string> => this.#readHomeId(signal);
+    const source = new KindSource(use, { ...options, cluster: this.#clusterOf(use), ...(isHome ? {} : { homeId }) });
+    const name = use.cluster ?? "";
+    const known = this.#byCluster.get(name) ?? new Map<string, KindSource>();
+    this.#byCluster.set(name, known.set(kindId(use.kind), source));
+  }
+
+  /** A cluster's identity is that of its namespace `kube-system`, which is made with it and never goes. */
+  async #readHomeId(signal: AbortSignal): Promise<string> {
+    const { client } = this.#environment.cluster;
+    this.#homeId ??= (await client.get(Namespace, "kube-system", { signal })).metadata.uid;
+    return this.#homeId;
+  }
+
+  #clusterOf(use: ScopedKind): Cluster {
+    if (use.cluster === undefined) return this.#environment.cluster;
+    const cluster = ownField(this.#environment.clusters, use.cluster);
+    if (cluster) return cluster;
+    const message = `controller ${this.#controller.name}: ${kindId(use.kind)} is in the cluster "${use.cluster}", which is not known`;
+    throw new SetpointError("CLUSTER_UNKNOWN", message);
+  }
+}
+
+/** Whether a controller declares what it has anyway, for the indexes: its own kind, as it looks after it. */
+function isOwnScope(use: ScopedKind, { kind, namespaces, labelSelector }: Controller): boolean {
+  const isWhole = use.namespaces === undefined || (use.namespaces === "all" && namespaces === undefined);
+  const isHere = use.cluster === undefined && kindId(use.kind) === kindId(kind);
+  return isHere && isWhole && use.labelSelector === labelSelector && use.fieldSelector === undefined;
+}

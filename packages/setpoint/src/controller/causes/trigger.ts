@@ -1,0 +1,37 @@
+import type { Clock } from "../../clock/clock.js";
+import { type Duration, parseDuration } from "../../clock/duration.js";
+import { SetpointError } from "../../errors/error.js";
+import type { Trigger } from "../controller.js";
+
+/**
+ * Runs every object of a controller at an interval; for what no watch can show. Throws `DURATION_INVALID` for an interval
+ * that is none, or has no length.
+ *
+ * ```ts
+ * controller(Website, { triggers: [every("10m")], reconcile });
+ * ```
+ */
+export function every(interval: Duration, clock?: Clock): Trigger {
+  const intervalMs = parseDuration(interval, "every");
+  if (intervalMs === 0)
+    throw new SetpointError("DURATION_INVALID", "every: an interval of 0 would leave no time to work");
+  return {
+    name: `every ${typeof interval === "number" ? `${interval}ms` : interval}`,
+    start({ enqueue, keys, signal, clock: own }) {
+      const tick = (): void => {
+        for (const key of keys()) enqueue(key);
+        schedule();
+      };
+      const schedule = (): void => {
+        const timer = (clock ?? own).timer(intervalMs, () => {
+          signal.removeEventListener("abort", stop);
+          tick();
+        });
+        const stop = (): void => timer[Symbol.dispose]();
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      };
+      schedule();
+    },
+  };
+}

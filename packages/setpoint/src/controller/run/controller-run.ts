@@ -1,0 +1,496 @@
+import { retryAfterOf } from "../../client/api-error.js";
+import { untilAborted } from "../../client/transport/transport-error.js";
+import { timeoutSignal } from "../../clock/timeout-signal.js";
+import { SetpointError } from "../../errors/error.js";
+import type { KubeObject } from "../../kinds/object.js";
+import { openFence } from "../../loop/fence.js";
+import { done, messageOf, type Outcome } from "../../loop/outcome.js";
+import type { WorkItem } from "../../queue/key-queue.js";
+import type { Priority } from "../../queue/ready-lines.js";
+import { WorkQueue } from "../../queue/work-queue.js";
+import { AppliedMemory } from "../apply/applied-memory.js";
+import { changedPaths } from "../apply/field-paths.js";
+import { collectOrphans } from "../apply/orphan-collector.js";
+import { OrphanRetries } from "../apply/orphan-retries.js";
+import { OwnWrites } from "../apply/own-writes.js";
+import {
+  type Action,
+  actionOf,
+  type Cause,
+  describeCause,
+  isSuccessor,
+  isUrgent,
+  mergeCauses,
+} from "../causes/cause.js";
+import { ControllerSources } from "../causes/controller-sources.js";
+import { DependencyIndex } from "../causes/dependency-index.js";
+import { withoutTimers } from "../causes/early-causes.js";
+import { EventRouter } from "../causes/event-router.js";
+import { type Controller, keyProblem } from "../controller.js";
+import { type ControllerEnvironment, type MaskedEnvironment, masked } from "../environment.js";
+import { noMetrics } from "../metric-source.js";
+import { MAX_READS } from "../timeline/timeline.js";
+import type { ControllerPhase, ControllerStatus } from "./controller-status.js";
+import { isPaused } from "./directives.js";
+import { HotLoopDetector } from "./hot-loop.js";
+import { KeyMemory } from "./key-memory.js";
+import type { Admission, RefSchedule } from "./ref-schedule.js";
+import { RunExecutor, type RunResult } from "./run-executor.js";
+import { RunReporter, reasonOf } from "./run-reporter.js";
+import { Turn } from "./turn.js";
+import { findWriter } from "./writer-search.js";
+
+/** How long runs may go on after `stop` before their signals are aborted. */
+const DEFAULT_GRACE_MS = 30_000;
+
+type Item = WorkItem<readonly Cause[]>;
+
+/** A controller at work: its informers, its queue and its workers. */
+export class ControllerRun implements AsyncDisposable {
+  readonly controller: Controller;
+  readonly #environment: MaskedEnvironment;
+  readonly #reporter: RunReporter;
+  readonly #queue: WorkQueue<readonly Cause[]>;
+  readonly #sources: ControllerSources;
+  readonly #dependencies = new DependencyIndex();
+  readonly #executor: RunExecutor;
+  readonly #hotLoops = new HotLoopDetector();
+  readonly #memory = new KeyMemory();
+  readonly #orphans: OrphanRetries;
+  /** Of controllers that declare refs. */
+  #refs: RefSchedule | undefined;
+  readonly #turn: Turn;
+  readonly #running = new Set<string>();
+  readonly #stuck = new Set<string>();
+  /** Aborted when no more keys are taken; then, when the runs that go on must end. */
+  readonly #taking = new AbortController();
+  readonly #aborting = new AbortController();
+  readonly #workers = new Set<Promise<void>>();
+  #phase: ControllerPhase = "starting";
+  #started: Promise<void> | undefined;
+
+  // A controller of one kind is handled as one of any: inside, objects are known by their declarations alone.
+  // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
+  constructor(controller: Controller<any>, environment: ControllerEnvironment) {
+    this.controller = controller as Controller;
+    // Triggers listen to the one, and requests of each worker to the other: more of them are no leak.
+    process.getBuiltinModule("node:events").setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
+    this.#environment = masked(environment);
+    this.#reporter = new RunReporter(this.controller, this.#environment);
+    const { clock, random, observer, traces, fence } = environment;
+    fence?.lost?.addEventListener("abort", this.#onLeaseLost, { once: true });
+    const queueObserver = observer?.queueObserver?.(controller.name);
+    this.#queue = new WorkQueue({
+      ...{ clock, random, merge: mergeCauses, early: withoutTimers },
+      backoff: controller.backoff,
+      ...(queueObserver ? { observer: queueObserver } : {}),
+    });
+    this.#turn = new Turn(clock);
+    this.#orphans = new OrphanRetries({
+      clock,
+      random,
+      backoff: controller.backoff,
+      log: this.#reporter.log,
+      collect: (ownerKey) => {
+        const { owned, primary } = this.#sources;
+        return collectOrphans(primary, owned, fence ?? openFence, this.#aborting.signal, ownerKey);
+      },
+      signal: this.#aborting.signal,
+    });
+    // One listener for all workers: each would need one whenever it waits.
+    this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
+    const ownWrites = new OwnWrites((key, error) =>
+      this.#reporter.log.error(`what was seen of ${key} could not be handled: ${messageOf(error)}`, { error }),
+    );
+    const applied = new AppliedMemory();
+    const router = new EventRouter({
+      controller: this.controller,
+      dependencies: this.#dependencies,
+      ownWrites,
+      enqueue: (key, cause, priority) => this.#enqueue(key, cause, priority),
+      onChange: (key, old, object) => this.#onChange(key, old, object),
+      onGone: (source, key) => applied.forget(source, key),
+      ...(traces ? { onOrigin: (key, origin) => this.#memory.noteOrigin(key, origin) } : {}),
+    });
+    this.#sources = new ControllerSources(this.controller, this.#environment, router);
+    this.#executor = new RunExecutor({
+      controller: this.controller,
+      environment: this.#environment,
+      primary: this.#sources.primary,
+      dependencies: this.#dependencies,
+      ownWrites,
+      applied,
+      sourcesOf: (cluster) => this.#sources.in(cluster),
+      rivalOf: (source, key, paths, run) =>
+        this.#hotLoops.isSuspect(run.key, source.id, key)
+          ? findWriter(source, key, paths, controller.fieldManager, run.signal)
+          : undefined,
+      onBlocked: (blocked) => this.#reporter.blocked(blocked),
+      signal: this.#aborting.signal,
+    });
+  }
+
+  /** Starts the informers alone, so that a later `start` finds them filled: for a standby. */
+  warmUp(): void {
+    this.#sources.start();
+  }
+
+  /** Starts informers, and workers once these are synced. Resolves when the workers are at work. */
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
+    const { signal } = this.#taking;
+    this.#sources.start();
+    await this.#sources.synced(signal);
+    if (this.controller.refs) await this.#openRefs();
+    if (signal.aborted) return;
+    this.#phase = "running";
+    await this.#orphans.collect(undefined);
+    for (const trigger of this.controller.triggers) {
+      const enqueue = (key: string): void => this.trigger(key, trigger.name);
+      trigger.start({ enqueue, keys: () => this.keys(), signal, clock: this.#environment.clock });
+    }
+    for (let worker = 0; worker < this.controller.concurrency; worker++) this.#addWorker(this.#work());
+    this.#addWorker(this.#orphans.work(signal));
+  }
+
+  async #openRefs(): Promise<void> {
+    const { openRefSchedule } = await import("./ref-schedule.js");
+    const parts = { controller: this.controller, clock: this.#environment.clock };
+    const objectOf = (key: string) => this.#sources.object(key);
+    const enqueue = (key: string, causes: readonly Cause[]) => this.#queue.add(key, causes);
+    this.#refs = openRefSchedule({ ...parts, objectOf, enqueue }, this.#queue.pending);
+  }
+
+  /** The keys of all objects that this controller looks after. */
+  keys(): Iterable<string> {
+    return this.#sources.keys();
+  }
+
+  /** Asks for a run of an object, from outside of the cluster. */
+  trigger(key: string, name: string): void {
+    this.#enqueue(key, { type: "trigger", name }, "normal");
+  }
+
+  status(): ControllerStatus {
+    return {
+      name: this.controller.name,
+      phase: this.#phase,
+      queued: this.#queue.depth,
+      delayed: this.#queue.delayed + this.#orphans.waiting,
+      parked: this.#memory.parked,
+      running: [...this.#running],
+      informers: this.#sources.statuses(),
+    };
+  }
+
+  /** The keys whose code goes on although it was given up. */
+  get stuck(): Iterable<string> {
+    return this.#stuck;
+  }
+
+  /** What the keys in line and those at a worker are about. Takes longer the more keys there are: for metrics. */
+  *ongoing(): Iterable<Action> {
+    const { finalize, finalizer } = this.controller;
+    for (const items of [this.#queue.pending, this.#queue.running]) {
+      for (const { key, cause } of items) {
+        const object = this.#sources.object(key);
+        yield object ? actionOf(cause, object, finalize && finalizer) : "deleted";
+      }
+    }
+  }
+
+  /** Since when the workers are at their keys, on the monotonic clock. */
+  *workingSince(): Iterable<number> {
+    for (const { startedMs } of this.#queue.running) yield startedMs;
+  }
+
+  /**
+   * Takes no more keys, lets the runs that go on end, aborts them after `graceMs`, and gives up those that do not end
+   * even then. Resolves when nothing is left of the controller but what it gave up.
+   */
+  async stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {
+    if (this.#phase === "stopped") return;
+    this.#phase = "stopping";
+    const reason = new SetpointError("CONTROLLER_STOPPED", `controller ${this.controller.name} is stopping`);
+    this.#taking.abort(reason);
+    this.#queue.shutDown();
+    using _grace = this.#environment.clock.timer(graceMs, () => this.#aborting.abort(reason));
+    await this.#started?.catch(() => {});
+    while (this.#workers.size > 0) await Promise.all(this.#workers);
+    this.#executor[Symbol.dispose]();
+    this.#sources[Symbol.dispose]();
+    this.#environment.fence?.lost?.removeEventListener("abort", this.#onLeaseLost);
+    this.#phase = "stopped";
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** Another process may work on the same objects from now on: nothing is begun, and what is under way is aborted. */
+  readonly #onLeaseLost = (): void => {
+    const reason: unknown = this.#environment.fence?.lost?.reason;
+    this.#taking.abort(reason);
+    this.#aborting.abort(reason);
+  };
+
+  #enqueue(key: string, cause: Cause, priority: Priority): void {
+    const problem = keyProblem(key, this.controller.kind);
+    if (problem) {
+      // Whoever gave it may not be able to bear an error: that of a listener ends the process.
+      this.#reporter.log.error(`${describeCause(cause)} asks for ${problem}`);
+      return;
+    }
+    const dampedMs = isUrgent(cause) ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
+    if (dampedMs > 0) this.#queue.add(key, [cause], { priority: "low", afterMs: dampedMs });
+    else this.#queue.add(key, [cause, ...(this.#refs?.note(key) ?? [])], { priority });
+  }
+
+  #onChange(key: string, old: KubeObject, object: KubeObject): void {
+    this.#memory.noteBefore(key, old);
+    if (old.metadata.generation === object.metadata.generation) return;
+    // Somebody wants something new: earlier failures and loops say nothing about it.
+    this.#queue.forget(key);
+    this.#hotLoops.forget(key);
+    this.#memory.undamp(key);
+    this.#memory.unpark(key);
+  }
+
+  #addWorker(work: Promise<void>): void {
+    const worker = work.finally(() => this.#workers.delete(worker));
+    this.#workers.add(worker);
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#taking;
+    for (;;) {
+      if (this.#turn.isOver) await this.#turn.next();
+      const item = signal.aborted ? undefined : (this.#queue.take() ?? (await this.#queue.get()));
+      if (!item) return;
+      try {
+        await this.#process(item);
+      } catch (error) {
+        this.#onUnfiled(item, error);
+        this.#giveBack(item);
+      }
+    }
+  }
+
+  /** Nothing of ours throws while a run is filed: an observer or a log did. The key must not be lost by it. */
+  #onUnfiled({ key, cause }: Item, error: unknown): void {
+    this.#reporter.log.error(`the run of ${key} could not be filed: ${messageOf(error)}`, { object: key, error });
+    if (!this.#taking.signal.aborted) this.#queue.retry(key, cause);
+  }
+
+  #giveBack(item: Item, outcome?: Outcome): void {
+    this.#running.delete(item.key);
+    this.#refs?.returned(item.key, item.cause, outcome);
+    this.#queue.done(item);
+  }
+
+  async #process(item: Item): Promise<void> {
+    const { key } = item;
+    const { clock } = this.#environment;
+    let object = this.#sources.object(key);
+    if (!object || isSuccessor(object, item.cause)) {
+      if (!(await this.#tellGone(item))) {
+        this.#queue.done(item);
+        return;
+      }
+      await this.#forget(key);
+      // Whatever has taken the name since is an event of its own, with a cause of its own, unless a filter hides it.
+      object = item.cause.every(({ type }) => type === "deleted") ? undefined : this.#sources.object(key);
+    }
+    if (!object) {
+      this.#queue.done(item);
+      return;
+    }
+    const admission = this.#refs?.admit(key, object, item.cause);
+    if (admission?.type === "hold") {
+      this.#pass(item, object, "held", admission.reason);
+      return;
+    }
+    const dampedMs = item.cause.some(isUrgent) ? 0 : this.#memory.dampedMs(key, clock);
+    if (dampedMs > 0) {
+      this.#queue.add(key, item.cause, { priority: "low", afterMs: dampedMs });
+      this.#giveBack(item, done());
+      return;
+    }
+    if (this.controller.ignores?.(object) || (isPaused(object) && !this.#memory.takeStep(key, object))) {
+      this.#pass(item, object, "paused");
+      return;
+    }
+    await this.#run(item, object, admission);
+  }
+
+  /** Lets a key go without a run. */
+  #pass(item: Item, object: KubeObject, outcome: "held" | "paused", reason?: string): void {
+    const record = reason === undefined ? { outcome } : { outcome, reason };
+    this.#reporter.ended(item, object, this.#sources.primary.id, this.#environment.clock.monotonic(), record);
+    this.#giveBack(item, done());
+  }
+
+  async #run(
+    item: Item,
+    object: KubeObject,
+    admission: Extract<Admission, { type: "run" }> | undefined,
+  ): Promise<void> {
+    const { key } = item;
+    const { clock } = this.#environment;
+    this.#running.add(key);
+    const startedMs = clock.monotonic();
+    this.#reporter.started(item, object);
+    const attempt = this.#queue.retries(key);
+    const before = this.#memory.takeBefore(key);
+    const result = await this.#executor.execute({
+      id: this.#reporter.nextId(),
+      key,
+      object,
+      causes: item.cause,
+      attempt,
+      isLastAttempt: attempt >= this.controller.maxAttempts,
+      state: this.#memory.state(key),
+      origins: this.#memory.takeOrigins(key),
+      changedPaths: () => (before ? changedPaths(before, object) : []),
+      ...(admission && { ...admission, requireRefs: () => this.#refs?.requireRefs(key) }),
+    });
+    this.#settle(item, object, result, attempt, startedMs);
+  }
+
+  /** Files what a run came to, and gives its key back: at once, or when code that hangs lets go of it. */
+  #settle(item: Item, object: KubeObject, result: RunResult, attempt: number, startedMs: number): void {
+    const { key } = item;
+    const { hung } = result;
+    try {
+      this.#file(item, object, result, attempt, startedMs);
+    } catch (error) {
+      this.#onUnfiled(item, error);
+    }
+    if (!hung) {
+      this.#giveBack(item, result.outcome);
+      return;
+    }
+    this.#stuck.add(key);
+    void hung.finally(() => {
+      this.#stuck.delete(key);
+      this.#giveBack(item, result.outcome);
+    });
+  }
+
+  #file(item: Item, object: KubeObject, result: RunResult, attempt: number, startedMs: number): void {
+    const { key } = item;
+    const { run, outcome, hung } = result;
+    const isAborted = result.isAborted && outcome.type === "retry";
+    const parked = !isAborted && outcome.type === "retry" && attempt >= this.controller.maxAttempts;
+    const reason = reasonOf(outcome);
+    this.#reporter.ended(item, object, this.#sources.primary.id, startedMs, {
+      id: run.id,
+      attempt,
+      reads: [...run.reads].slice(0, MAX_READS),
+      writes: run.writes,
+      effects: run.effects,
+      outcome: isAborted ? "aborted" : outcome.type,
+      ...(reason === undefined ? {} : { reason }),
+      ...(parked ? { parked } : {}),
+    });
+    if (isAborted) {
+      if (hung) this.#reporter.log.error(reason ?? `the run of ${key} hangs`, { object: key, run: run.id });
+      return;
+    }
+    if (outcome.type === "retry" || outcome.type === "terminal") {
+      const failed = { controller: this.controller.name, key, attempt, parked };
+      this.#reporter.failed(outcome.error, object, run.id, failed, outcome.type === "terminal");
+    }
+    this.#schedule(item, outcome, attempt, parked);
+    this.#damp(item, object, result);
+  }
+
+  #schedule(item: Item, outcome: Outcome, attempt: number, isParked: boolean): void {
+    const { key } = item;
+    if (outcome.type !== "retry") {
+      this.#queue.forget(key);
+      this.#memory.unpark(key);
+    }
+    switch (outcome.type) {
+      case "done":
+      case "terminal":
+        this.#memory.endState(key);
+        break;
+      case "requeueAfter":
+        this.#queue.add(key, [{ type: "requeue" }], { afterMs: outcome.afterMs, priority: "low" });
+        break;
+      case "waitFor":
+        this.#queue.add(key, [{ type: "recheck", reason: outcome.reason }], {
+          afterMs: outcome.recheckMs,
+          priority: "low",
+        });
+        break;
+      case "retry": {
+        // What the failed run was to answer is still unanswered.
+        const cause: Cause = { type: "retry", attempt: attempt + 1, error: messageOf(outcome.error) };
+        const unanswered = item.cause.filter(({ type }) => type !== "deleted");
+        const causes = mergeCauses(unanswered, [cause]);
+        const askedMs = outcome.afterMs ?? retryAfterOf(outcome.error);
+        if (isParked) {
+          this.#memory.park(key);
+          const afterMs = Math.max(this.controller.backoff.max, askedMs);
+          this.#queue.add(key, causes, { afterMs, priority: "low" });
+        } else if (outcome.afterMs === undefined) {
+          this.#queue.retry(key, causes, "low", askedMs);
+        } else {
+          this.#queue.retryAfter(key, causes, outcome.afterMs);
+        }
+        break;
+      }
+    }
+  }
+
+  #damp({ key, cause: causes }: Item, object: KubeObject, { run }: RunResult): void {
+    const nowMs = this.#environment.clock.monotonic();
+    const { writes, contents } = run;
+    const { generation } = object.metadata;
+    const kind = this.#sources.primary.id;
+    const loop = this.#hotLoops.observe({ kind, key, generation, causes, writes, contents }, nowMs);
+    if (!loop) return;
+    this.#memory.damp(key, nowMs + loop.delayMs);
+    if (loop.isNew) this.#reporter.loops(key, object, loop);
+  }
+
+  /** Calls `gone`. False where it failed: it is called again, before anything else is done about the key. */
+  async #tellGone({ key, cause }: Item): Promise<boolean> {
+    const { gone, timeoutMs, name } = this.controller;
+    if (!gone || !cause.some(({ type }) => type === "deleted")) return true;
+    const attempt = this.#queue.retries(key);
+    const { metrics = noMetrics } = this.#environment;
+    const log = this.#reporter.log.with({ object: key });
+    using deadline = timeoutSignal(this.#environment.clock, timeoutMs, this.#aborting.signal);
+    const { signal } = deadline;
+    try {
+      await untilAborted(Promise.resolve(gone(key, { signal, log, attempt, metrics })), signal);
+      return true;
+    } catch (thrown) {
+      if (this.#aborting.signal.aborted) return false;
+      const error = this.#environment.mask.error(thrown);
+      log.error(`gone of ${key} failed: ${messageOf(error)}`, { attempt, error });
+      this.#reporter.handle(error, { controller: name, key, attempt, parked: false });
+      this.#queue.retry(key, cause);
+      return false;
+    }
+  }
+
+  /** The object is gone: nothing of it is kept, and what it owned elsewhere goes too. */
+  async #forget(key: string): Promise<void> {
+    this.#refs?.forget(key);
+    this.#dependencies.forget(key);
+    this.#queue.forget(key);
+    this.#queue.cancel(key);
+    this.#hotLoops.forget(key);
+    this.#memory.forget(key);
+    this.#executor.forget(key);
+    await this.#orphans.collect(key);
+  }
+}

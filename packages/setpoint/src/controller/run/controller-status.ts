@@ -1,0 +1,14 @@
+import type { SourceStatus } from "../causes/controller-sources.js";
+
+export type ControllerPhase = "starting" | "running" | "stopping" | "stopped";
+
+export interface ControllerStatus {
+  readonly name: string;
+  readonly phase: ControllerPhase;
+  /** Keys in line, keys that wait for their time, and keys that are at their longest interval. */
+  readonly queued: number;
+  readonly delayed: number;
+  readonly parked: readonly string[];
+  readonly running: readonly string[];
+  readonly informers: readonly SourceStatus[];
+}

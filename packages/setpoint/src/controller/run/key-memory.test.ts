@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import type { KubeObject } from "../../kinds/object.js";
+import { KeyMemory } from "./key-memory.js";
+
+it("what an object was at its last run is known of those that changed last, whatever no run followed", () => {
+  const memory = new KeyMemory();
+  const object = (uid: string): KubeObject => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", uid, resourceVersion: "1", creationTimestamp: "" },
+  });
+  for (let at = 0; at < 5_000; at++) memory.noteBefore(`team/hidden-${at}`, object(`${at}`));
+  memory.noteBefore("team/a", object("first"));
+  memory.noteBefore("team/a", object("second"));
+  expect(memory.takeBefore("team/a")?.metadata.uid).toBe("first");
+  expect(memory.takeBefore("team/hidden-0")).toBeUndefined();
+});

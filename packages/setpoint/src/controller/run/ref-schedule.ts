@@ -1,0 +1,263 @@
+import type { Clock } from "../../clock/clock.js";
+import { SetpointError } from "../../errors/error.js";
+import { emptyState } from "../../graph/draft.js";
+import { explain } from "../../graph/explain.js";
+import { reduce } from "../../graph/reduce.js";
+import { type Key, keyOf, type ResourceName, sortedRefs } from "../../graph/resource.js";
+import type { Edit, Effect, Event, Run, State } from "../../graph/state.js";
+import type { KubeObject } from "../../kinds/object.js";
+import { messageOf, type Outcome, terminal, waitFor } from "../../loop/outcome.js";
+import { type Cause, mergeCauses } from "../causes/cause.js";
+import { type Controller, keyProblem } from "../controller.js";
+
+export interface RefScheduleOptions {
+  readonly controller: Controller;
+  readonly clock: Clock;
+  readonly objectOf: (key: string) => KubeObject | undefined;
+  /** Puts a key in the queue: its turn has come. */
+  readonly enqueue: (key: string, causes: readonly Cause[]) => void;
+}
+
+/** Whether a key that was taken from the queue may run now. */
+export type Admission =
+  /**
+   * `cancelled` is aborted when something above has work to do. With `ends`, the run ends so and its code is not called.
+   * `returned` must follow.
+   */
+  | { readonly type: "run"; readonly cancelled?: AbortSignal; readonly ends?: Outcome }
+  /** It is put in the queue again when its turn comes. */
+  | { readonly type: "hold"; readonly reason: string };
+
+/** A schedule that begins with the keys that are in line. */
+export function openRefSchedule(options: RefScheduleOptions, inLine: Iterable<{ readonly key: string }>): RefSchedule {
+  const schedule = new RefSchedule(options);
+  schedule.noteAll([...inLine].map(({ key }) => key));
+  return schedule;
+}
+
+/**
+ * Keeps the objects of one controller in the order of their refs: the scheduler of the graph, between the controller's queue and
+ * its workers. The queue says that there is work; the graph says whose turn it is. Nothing is stored: the queue of a new process
+ * begins with all objects.
+ */
+export class RefSchedule {
+  readonly #options: RefScheduleOptions;
+  readonly #kind: string;
+  #state: State = emptyState({});
+  /** Of keys that were taken from the queue and could not run, or whose run was cancelled. */
+  readonly #held = new Map<string, readonly Cause[]>();
+  /** Runs that have reached a worker, by key. */
+  readonly #begun = new Map<string, { readonly run: number; readonly abort: AbortController }>();
+  /** Keys with new work since their run has begun. */
+  readonly #again = new Set<string>();
+
+  constructor(options: RefScheduleOptions) {
+    this.#options = options;
+    this.#kind = options.controller.kind.kind;
+  }
+
+  /**
+   * There is work for a key, which comes to the queue: those that refer to it wait from now on. A run of its own goes on, and is
+   * repeated. Gives further causes that the key is to run for.
+   */
+  note(key: string): readonly Cause[] {
+    const object = this.#options.objectOf(key);
+    const isRunning = this.#begun.has(key);
+    if (isRunning) this.#again.add(key);
+    return object && !isRunning ? this.#request(key, object).causes : [];
+  }
+
+  /** Notes keys that are in the queue; none has its turn before all are noted, since parents may come after their children. */
+  noteAll(keys: readonly string[]): void {
+    this.#step({ type: "lock", nowMs: this.#nowMs });
+    for (const key of keys) this.note(key);
+    this.#step({ type: "unlock", nowMs: this.#nowMs });
+  }
+
+  /** Asks for the turn of a key that was taken from the queue for these causes. */
+  admit(key: string, object: KubeObject, causes: readonly Cause[]): Admission {
+    // A turn that was given earlier is given anew: what was created since may stand between this key and one that runs.
+    const { error } = this.#request(key, object, true);
+    const id = keyOf(this.#nameOf(key));
+    const node = this.#state.nodes.get(id)!;
+    if (node.status === "cyclic") {
+      const message = `${this.#kind} ${key} refers to itself, if by way of others: remove one of the refs of the cycle`;
+      return { type: "run", ends: terminal(new SetpointError("GRAPH_CYCLE", message)) };
+    }
+    const run = this.#granted(id);
+    if (!run) {
+      this.#hold(key, causes);
+      return { type: "hold", reason: explain(this.#state, id)!.reason };
+    }
+    this.#held.delete(key);
+    const abort = new AbortController();
+    this.#begun.set(key, { run: run.id, abort });
+    return { type: "run", cancelled: abort.signal, ...(error ? { ends: terminal(error) } : {}) };
+  }
+
+  /** A run that was admitted has ended, for these causes. Without an outcome nothing is known of how. */
+  returned(key: string, causes: readonly Cause[], outcome: Outcome | undefined): void {
+    const begun = this.#begun.get(key);
+    if (!begun) return;
+    this.#begun.delete(key);
+    if (this.#state.runs.get(String(begun.run))?.cancelled) this.#hold(key, causes);
+    const nowMs = this.#nowMs;
+    const due = this.#again.delete(key) ? { due: { at: nowMs, cause: { type: "requeue" } as const } } : {};
+    this.#step({ type: "finished", run: begun.run, result: { ...resultOf(outcome), ...due }, nowMs });
+  }
+
+  /** The object of a key is gone. */
+  forget(key: string): void {
+    this.#held.delete(key);
+    this.#again.delete(key);
+    if (!this.#state.nodes.has(keyOf(this.#nameOf(key)))) return;
+    const name = this.#nameOf(key);
+    // Without refs, its removal waits for none of the runs above it.
+    const edits: readonly Edit[] = [
+      { type: "update", name, change: { refs: [] } },
+      { type: "delete", name },
+    ];
+    this.#step({ type: "edit", edits, nowMs: this.#nowMs });
+  }
+
+  /** Throws a wait where an object that this one refers to is not there, or has failed. */
+  readonly requireRefs = (key: string): void => {
+    const refs = this.#state.nodes.get(keyOf(this.#nameOf(key)))?.meta.refs ?? [];
+    for (const ref of refs) {
+      const node = this.#state.nodes.get(keyOf(ref));
+      const error = node?.status === "cyclic" ? { message: "it is part of a cycle" } : node?.trace?.error;
+      if (node && !error) continue;
+      const message = `${this.#kind} ${keyText(ref)} ${error ? `has failed: ${error.message}` : "is not there"}`;
+      throw waitFor("RefsReady", { message });
+    }
+  };
+
+  get #nowMs(): number {
+    return this.#options.clock.now();
+  }
+
+  /** Tells the graph of an object and its refs, and that it is to run. Gives what it is to run for besides. */
+  #request(
+    key: string,
+    object: KubeObject,
+    isAnew = false,
+  ): { causes: readonly Cause[]; error: SetpointError | undefined } {
+    const name = this.#nameOf(key);
+    const { refs, error } = this.#refsOf(key, object);
+    const edits: Edit[] = [];
+    if (this.#state.nodes.has(keyOf(name))) edits.push({ type: "update", name, change: { refs } });
+    else {
+      const meta = { paths: [], tags: [], hidden: false };
+      edits.push({ type: "create", name, refs, ...meta, spec: undefined, specHash: "object", weights: {} });
+    }
+    if (isAnew || !this.#granted(keyOf(name))) edits.push({ type: "reconcile", name });
+    const causes = this.#step({ type: "edit", edits, nowMs: this.#nowMs }, key);
+    return { causes, error };
+  }
+
+  /** What is being deleted waits for nobody: what it refers to may never come to rest. */
+  #refsOf(key: string, object: KubeObject): { readonly refs: readonly ResourceName[]; readonly error?: SetpointError } {
+    const { controller } = this.#options;
+    if (object.metadata.deletionTimestamp) return { refs: [] };
+    const { namespace } = object.metadata;
+    try {
+      const refs = controller.refs!(object).map((ref) => {
+        const refKey = namespace === undefined || ref.includes("/") ? ref : `${namespace}/${ref}`;
+        const problem = keyProblem(refKey, controller.kind);
+        if (problem) throw new Error(`it gives ${problem}`);
+        return this.#nameOf(refKey);
+      });
+      return { refs: sortedRefs(refs) };
+    } catch (thrown) {
+      const message = `controller ${controller.name}: refs of ${key}: ${messageOf(thrown)}`;
+      return { refs: [], error: new SetpointError("CONTROLLER_INVALID", message, { cause: thrown }) };
+    }
+  }
+
+  #hold(key: string, causes: readonly Cause[]): void {
+    this.#held.set(key, mergeCauses(this.#held.get(key) ?? [], causes));
+  }
+
+  #granted(id: Key): Run | undefined {
+    const run = this.#state.runs.get(String(this.#state.nodes.get(id)?.run));
+    return run?.cancelled === false ? run : undefined;
+  }
+
+  /** `known`: a key that the queue has or gets anyway. Gives what it would have been put there for. */
+  #step(event: Event, known?: string): readonly Cause[] {
+    const events = [event];
+    let knownCauses: readonly Cause[] = [];
+    const enqueue = (key: string, causes: readonly Cause[]): void => {
+      if (key === known) knownCauses = mergeCauses(knownCauses, causes);
+      else this.#options.enqueue(key, causes);
+    };
+    for (const next of events) {
+      const { state, effects, refusal } = reduce(this.#state, next);
+      if (refusal) throw new SetpointError(refusal.code, refusal.message);
+      this.#state = state;
+      for (const effect of effects) {
+        const ended = this.#carryOut(effect, enqueue);
+        const nowMs = this.#nowMs;
+        if (ended !== undefined) events.push({ type: "finished", run: ended, result: { outcome: "done" }, nowMs });
+      }
+    }
+    return knownCauses;
+  }
+
+  /** Gives a run that is over at once: a removal, for which nothing is to be done, or one that had not reached a worker. */
+  #carryOut(effect: Effect, enqueue: RefScheduleOptions["enqueue"]): number | undefined {
+    if (effect.type === "rest") {
+      const node = this.#state.nodes.get(effect.id);
+      if (node?.status === "cyclic") enqueue(keyText(node.meta.name), [{ type: "requeue" }]);
+    } else if (effect.type === "start") {
+      const run = this.#state.runs.get(String(effect.run))!;
+      if (run.phase === "delete") return effect.run;
+      const key = keyText(this.#state.nodes.get(effect.id)!.meta.name);
+      const causes = mergeCauses(this.#held.get(key) ?? [], this.#causesOf(run.causes));
+      // Without a cause of the graph's own, the key is still in the queue: it was noted there.
+      if (causes.length > 0) enqueue(key, causes);
+      this.#held.delete(key);
+    } else if (effect.type === "abort") {
+      const begun = [...this.#begun.values()].find(({ run }) => run === effect.run);
+      if (!begun) return effect.run;
+      begun.abort.abort(new SetpointError("GRAPH_RUN_CANCELLED", effect.reason));
+    }
+    return undefined;
+  }
+
+  /** What the graph's causes are to a controller. */
+  #causesOf(causes: Run["causes"]): readonly Cause[] {
+    return causes.flatMap((cause): readonly Cause[] => {
+      if (cause.type === "uncycled") return [{ type: "requeue" }];
+      if (cause.type !== "ref") return [];
+      const change = cause.change === "deleted" ? "deleted" : "updated";
+      return [{ type: "dependency", kind: this.#kind, key: keyText(cause.name), change }];
+    });
+  }
+
+  /** In the graph, names that differ in case alone are one name; in Kubernetes they are two. No name there holds a `%`. */
+  #nameOf(key: string): ResourceName {
+    return { kind: this.#kind, name: key.replace(/[A-Z]/g, (letter) => `%${letter.toLowerCase()}`) };
+  }
+}
+
+function keyText({ name }: ResourceName): string {
+  return name.replace(/%(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function resultOf(outcome: Outcome | undefined): {
+  readonly outcome: "done" | "waitFor" | "retry" | "terminal";
+  readonly error?: { readonly message: string };
+} {
+  switch (outcome?.type) {
+    case "waitFor":
+      return { outcome: "waitFor" };
+    case "retry":
+    case "terminal":
+      return { outcome: outcome.type, error: { message: messageOf(outcome.error) } };
+    case undefined:
+      return { outcome: "retry", error: { message: "how its run ended is not known" } };
+    default:
+      return { outcome: "done" };
+  }
+}

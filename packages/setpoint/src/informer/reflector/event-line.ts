@@ -1,0 +1,53 @@
+import type { Buffer } from "node:buffer";
+import type { RequestSummary } from "../../client/request-summary.js";
+import { parseWatchEvent } from "../../client/watch-stream.js";
+import type { WatchEventType } from "../deltas.js";
+import { startsWith } from "../store/scan.js";
+import { type Incoming, isRefusal, type ObjectReader, type Refusal } from "./incoming.js";
+
+/** One line of a watch, understood; valid until the next one is read. */
+export type EventLine =
+  | { readonly type: WatchEventType; readonly incoming: Incoming }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
+  /** Not an object of the kind asked for: to be reported and passed over. */
+  | { readonly type: "REFUSED"; readonly reason: string };
+
+const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
+const PREFIXES = TYPES.map((type) => Uint8Array.from(`{"type":"${type}","object":`, (text) => text.charCodeAt(0)));
+const CLOSE_BRACE = 0x7d;
+
+/** Reads the lines of one watch. An event costs no object of its own: the answers are used again. */
+export class EventReader {
+  readonly #request: RequestSummary;
+  readonly #objects: ObjectReader;
+  readonly #answers: { readonly type: WatchEventType; readonly incoming: Incoming }[];
+
+  constructor(request: RequestSummary, objects: ObjectReader) {
+    this.#request = request;
+    this.#objects = objects;
+    this.#answers = TYPES.map((type) => ({ type, incoming: objects.incoming }));
+  }
+
+  /**
+   * Reads `bytes[start, end)` as a line. Throws an `ApiError` for an ERROR event, and `RESPONSE_INVALID` for what is no
+   * event.
+   */
+  read(bytes: Buffer, start: number, end: number): EventLine {
+    for (let type = 0; type < PREFIXES.length; type++) {
+      const prefix = PREFIXES[type]!;
+      if (!startsWith(bytes, start, prefix) || bytes[end - 1] !== CLOSE_BRACE) continue;
+      try {
+        return this.#answer(type, this.#objects.read(bytes, start + prefix.length, end - 1));
+      } catch {
+        break; // parsed as a whole below, which says what is wrong with it
+      }
+    }
+    const event = parseWatchEvent(this.#request, bytes.subarray(start, end));
+    if (event.type === "BOOKMARK") return event;
+    return this.#answer(TYPES.indexOf(event.type), this.#objects.readObject(event.object));
+  }
+
+  #answer(type: number, read: Incoming | Refusal): EventLine {
+    return isRefusal(read) ? { type: "REFUSED", reason: read.refused } : this.#answers[type]!;
+  }
+}

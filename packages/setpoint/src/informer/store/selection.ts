@@ -1,0 +1,69 @@
+import type { KubeObject } from "../../kinds/object.js";
+import {
+  type FieldRequirement,
+  type FieldSelectorLike,
+  holdsField,
+  parseFieldSelector,
+} from "../../kinds/selector/field-selector.js";
+import {
+  holdsLabel,
+  type LabelRequirement,
+  type LabelSelectorLike,
+  parseLabelSelector,
+} from "../../kinds/selector/label-selector.js";
+import { FieldPath } from "./field-path.js";
+
+/** Which of the cached objects a list gives: all where nothing is said. */
+export interface ListSelection {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: LabelSelectorLike | undefined;
+  /**
+   * On any field of the object that holds a string, number or boolean (`spec.nodeName=node-1`), not only on those that
+   * the server offers. A field that is absent counts as empty.
+   */
+  readonly fieldSelector?: FieldSelectorLike | undefined;
+}
+
+/** One term of a selector over the text of one field. */
+export interface Term {
+  /** Terms of one id ask for the same field. */
+  readonly id: string;
+  readonly path: FieldPath;
+  /** The texts that satisfy it; `"present"` where any does. Undefined where an absent field may satisfy it too. */
+  readonly texts: readonly string[] | "present" | undefined;
+  holds(text: string | undefined): boolean;
+}
+
+/** The terms of a selection. Throws `LABEL_SELECTOR_INVALID` or `FIELD_SELECTOR_INVALID`. */
+export function termsOf({ labelSelector, fieldSelector }: ListSelection): readonly Term[] {
+  const terms: Term[] = [];
+  if (labelSelector) for (const term of parseLabelSelector(labelSelector)) terms.push(labelTerm(term));
+  if (fieldSelector) for (const term of parseFieldSelector(fieldSelector)) terms.push(fieldTerm(term));
+  return terms;
+}
+
+/** Whether all terms hold for an object. */
+export function isSelectedBy(terms: readonly Term[], object: KubeObject): boolean {
+  return terms.every((term) => term.holds(term.path.textOf(object)));
+}
+
+function labelTerm(term: LabelRequirement): Term {
+  const { key, operator, values } = term;
+  const isPresent = operator === "Exists" || operator === "Gt" || operator === "Lt";
+  return {
+    id: `label ${key}`,
+    path: FieldPath.ofLabel(key),
+    texts: operator === "In" ? values : isPresent ? "present" : undefined,
+    holds: (text) => holdsLabel(term, text),
+  };
+}
+
+function fieldTerm(term: FieldRequirement): Term {
+  const { field, operator, value } = term;
+  return {
+    id: `field ${field}`,
+    path: FieldPath.ofField(field),
+    texts: operator === "=" && value !== "" ? [value] : undefined,
+    holds: (text) => holdsField(term, text ?? ""),
+  };
+}

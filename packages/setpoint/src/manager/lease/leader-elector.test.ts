@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../../clock/clock.js";
+import { seededRandom } from "../../clock/random.js";
+import { failure, World } from "../../controller/world.testing.js";
+import { Lease } from "../../kinds/builtin/coordination.k8s.io/v1.js";
+import { type Logger, silentLogger } from "../../loop/logger.js";
+import { LeaderElector, type LeaderElectorOptions } from "./leader-elector.js";
+
+function elector(world: World, identity: string, times: Partial<LeaderElectorOptions> = {}): LeaderElector {
+  const { client } = world.cluster();
+  return new LeaderElector({
+    client,
+    clock: world.clock,
+    random: seededRandom(1),
+    namespace: "default",
+    name: "app",
+    identity,
+    ...times,
+  });
+}
+
+const spec = async (world: World): Promise<Lease["spec"]> =>
+  (await world.client.get(Lease, "app", { namespace: "default" })).spec;
+
+describe("leader elector", () => {
+  it("case 58: creates the lease where there is none, and leads", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    expect(one.isLeading).toBe(true);
+    expect(() => one.fence.check()).not.toThrow();
+    expect(await spec(world)).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 15, leaseTransitions: 0 });
+  });
+
+  it("case 58: waits while another holds it and renews it, and takes over when that one is silent for the lease", async () => {
+    await using world = await World.create();
+    const first = elector(world, "one");
+    await first.acquire(new AbortController().signal);
+    await using second = elector(world, "two");
+    const took = second.acquire(new AbortController().signal);
+    await world.clock.advance(60_000);
+    expect([first.isLeading, second.isLeading]).toEqual([true, false]);
+    // The first stops renewing without a word, as a killed process would.
+    world.fault = (request) => (JSON.stringify(request.body ?? "").includes('"one"') ? new Error("gone") : undefined);
+    await world.clock.advance(40_000);
+    await took;
+    expect([first.isLeading, second.isLeading]).toEqual([false, true]);
+    expect(first.lost.aborted).toBe(true);
+    expect(() => first.fence.check()).toThrow("no longer holds the lease");
+    expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+  });
+
+  it("case 58: a released lease is taken at once", async () => {
+    await using world = await World.create();
+    const first = elector(world, "one");
+    await first.acquire(new AbortController().signal);
+    await first.release();
+    expect((await spec(world))?.holderIdentity).toBe("");
+    await using second = elector(world, "two");
+    await second.acquire(new AbortController().signal);
+    expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+  });
+
+  it("case 58: waits for as long as the lease of a silent holder says, not for its own", async () => {
+    await using world = await World.create();
+    const first = elector(world, "one", { lease: 60_000, renew: 40_000 });
+    await first.acquire(new AbortController().signal);
+    world.fault = (request) => (JSON.stringify(request.body ?? "").includes('"one"') ? new Error("gone") : undefined);
+    await using second = elector(world, "two");
+    const took = second.acquire(new AbortController().signal);
+    await world.clock.advance(59_000);
+    expect(second.isLeading).toBe(false);
+    await world.clock.advance(6_000);
+    await took;
+    expect(second.isLeading).toBe(true);
+  });
+
+  it("case 58: a release that meets a conflict is tried again on the newest state", async () => {
+    await using world = await World.create();
+    const one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    let conflicts = 1;
+    world.fault = ({ method }) => (method === "PUT" && conflicts-- > 0 ? failure(409, "Conflict") : undefined);
+    const sent = world.requests.length;
+    await one.release();
+    expect(world.requests.slice(sent).map(({ method }) => method)).toEqual(["GET", "PUT", "GET", "PUT"]);
+    expect(await spec(world)).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
+  });
+
+  it("case 58: a renewal is one update, and keeps the time of acquisition", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    const before = await spec(world);
+    const sent = world.requests.length;
+    await world.clock.advance(2_100);
+    const renewals = world.requests.slice(sent);
+    expect(renewals.map((request) => request.method)).toEqual(["PUT"]);
+    const after = await spec(world);
+    expect(after?.acquireTime).toBe(before?.acquireTime);
+    expect(after?.renewTime).not.toBe(before?.renewTime);
+  });
+
+  it("leads no longer than its time for renewal where it cannot renew; others wait for the whole lease", async () => {
+    await using world = await World.create();
+    const one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    world.fault = () => new Error("unreachable");
+    await world.clock.advance(9_900);
+    expect([one.isLeading, one.lost.aborted]).toEqual([true, false]);
+    await world.clock.advance(200);
+    expect(() => one.fence.check()).toThrow("no longer holds the lease");
+    expect([one.isLeading, one.lost.aborted]).toEqual([false, true]);
+    expect((await spec(world))?.leaseDurationSeconds).toBe(15);
+  });
+
+  it("lets no write pass after the lease's end by its own clock, though nothing told it that it is lost", async () => {
+    await using world = await World.create();
+    let stoodStillMs = 0;
+    // As after SIGSTOP: time has passed, and no timer has fired yet.
+    const clock: Clock = {
+      now: () => world.clock.now() + stoodStillMs,
+      monotonic: () => world.clock.monotonic() + stoodStillMs,
+      timer: (delayMs, callback) => world.clock.timer(delayMs, callback),
+      sleep: (delayMs, signal) => world.clock.sleep(delayMs, signal),
+    };
+    const one = elector(world, "one", { clock });
+    await one.acquire(new AbortController().signal);
+    stoodStillMs = 10_100;
+    expect(one.lost.aborted).toBe(false);
+    expect(() => one.fence.check()).toThrow("no longer holds the lease");
+    expect(one.lost.aborted).toBe(true);
+  });
+
+  it("leads on after a renewal that was never answered: there is time for another", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    let unanswered = 1;
+    world.hangs = ({ method }) => method === "PUT" && unanswered-- > 0;
+    await world.clock.advance(30_000);
+    expect([unanswered < 0, one.isLeading]).toEqual([true, true]);
+  });
+
+  it("says so where others keep it from releasing the lease", async () => {
+    await using world = await World.create();
+    const warnings: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message), with: () => log };
+    const one = elector(world, "one", { log });
+    await one.acquire(new AbortController().signal);
+    world.fault = ({ method }) => (method === "PUT" ? failure(409, "Conflict") : undefined);
+    await one.release();
+    expect(warnings).toEqual([expect.stringContaining("could not release the lease")]);
+  });
+
+  it("makes a lease anew that was deleted under it, and leads on", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    await world.client.delete(Lease, "app", { namespace: "default" });
+    await world.clock.advance(60_000);
+    expect(one.isLeading).toBe(true);
+    expect(await spec(world)).toMatchObject({ holderIdentity: "one" });
+  });
+
+  it("gives up a lease that was deleted under it, and made anew by another", async () => {
+    await using world = await World.create();
+    await using one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    await world.client.delete(Lease, "app", { namespace: "default" });
+    await using two = elector(world, "two");
+    await two.acquire(new AbortController().signal);
+    await world.clock.advance(5_000);
+    expect([one.isLeading, two.isLeading]).toEqual([false, true]);
+    expect(one.lost.aborted).toBe(true);
+  });
+
+  it("waits no longer for a release than its lease would last", async () => {
+    await using world = await World.create();
+    const one = elector(world, "one");
+    await one.acquire(new AbortController().signal);
+    world.hangs = () => true;
+    let isReleased = false;
+    void one.release().then(() => {
+      isReleased = true;
+    });
+    await world.clock.advance(15_000);
+    expect(isReleased).toBe(true);
+  });
+
+  it("goes on trying where the server is out of reach at first", async () => {
+    await using world = await World.create();
+    world.fault = () => new Error("unreachable");
+    await using one = elector(world, "one");
+    const took = one.acquire(new AbortController().signal);
+    await world.clock.advance(10_000);
+    world.fault = undefined;
+    await world.clock.advance(10_000);
+    await took;
+    expect(one.isLeading).toBe(true);
+  });
+
+  it("refuses times that do not fit together", async () => {
+    await using world = await World.create();
+    const options = {
+      client: world.client,
+      clock: world.clock,
+      random: seededRandom(1),
+      namespace: "default",
+      name: "app",
+      identity: "x",
+    };
+    expect(() => new LeaderElector({ ...options, lease: 10_000, renew: 10_000 })).toThrow("clearly below");
+  });
+});
