@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -33,6 +33,20 @@ describe("the lock of a folder", () => {
     expect(readFileSync(join(folder.path, ".gitignore"), "utf8")).toBe("*\n");
     lock[Symbol.dispose]();
     expect(readServerFile(folder)).toBeUndefined();
+  });
+
+  it("never writes its token through a link that stands in the way", () => {
+    const folder = stateFolder(path);
+    const lock = FolderLock.take(folder);
+    const bait = join(path, "bait");
+    writeFileSync(bait, "");
+    rmSync(folder.server);
+    symlinkSync(bait, folder.server);
+    symlinkSync(bait, `${folder.server}.new`);
+    lock.publish({ pid: 1, url: "http://127.0.0.1:1", token: "t" });
+    expect(readFileSync(bait, "utf8")).toBe("");
+    expect(lstatSync(folder.server).isFile()).toBe(true);
+    lock[Symbol.dispose]();
   });
 
   it("names a folder that is not there", () => {

@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Database, openDatabase } from "@setpoint/sqlite";
 import { isSetpointError } from "setpoint";
+import { systemRandom } from "setpoint/clock";
 import { PipelinesError } from "../errors.js";
 import { makeStateFolder, type StateFolder } from "./state-folder.js";
+
+const NAME_BYTES = 12;
 
 /** How others reach the process that keeps a folder. */
 export interface ServerFile {
@@ -43,9 +46,9 @@ export class FolderLock implements Disposable {
 
   /** Tells others how to reach this process. */
   publish(server: ServerFile): void {
-    const fresh = `${this.#folder.server}.new`;
-    rmSync(fresh, { force: true });
-    writeFileSync(fresh, `${JSON.stringify(server)}\n`, { mode: 0o600 });
+    // Made where there was nothing, under a name that nobody can guess: the token never goes through a link.
+    const fresh = `${this.#folder.server}.${Buffer.from(systemRandom.bytes(NAME_BYTES)).toString("hex")}.new`;
+    writeFileSync(fresh, `${JSON.stringify(server)}\n`, { flag: "wx", mode: 0o600 });
     renameSync(fresh, this.#folder.server);
   }
 
