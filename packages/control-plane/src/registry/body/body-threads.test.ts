@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TestPlane } from "../plane.testing.js";
 import { BodyThreads } from "./body-threads.js";
+import { isLargeBody } from "./large-body.js";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -35,6 +36,17 @@ describe("large YAML", () => {
     await Promise.all(all);
     expect(done.filter((name) => name !== "honest")).toEqual([1, 2, 3, 4, 5, 6].map((at) => `hostile ${at}`));
     expect(done.indexOf("honest")).toBeLessThan(4);
+  });
+
+  it.each([
+    ["aliases of 15 kB", `x: &a [${"{},".repeat(5_000)}]\ny: [${"*a,".repeat(99)}]\n`, true],
+    ["many small parts", `x: [${"{},".repeat(300)}]`, true],
+    ["lists in lists without a comma or a line", `${"- ".repeat(200)}a\n`.repeat(21), true],
+    ["a manifest", `metadata:\n  name: a\ndata:\n${'  key: "value of some length"\n'.repeat(100)}`, false],
+    ["JSON of many parts", `{"x":[${"{},".repeat(5_000)}{}]}`, false],
+  ])("is told by its parts and its length: %s", (_name, text, expected) => {
+    const request = { headers: { "content-type": "application/yaml" }, body: Buffer.from(text) };
+    expect(isLargeBody(request as unknown as Parameters<typeof isLargeBody>[0])).toBe(expected);
   });
 
   it("makes the same object as small YAML does", async () => {
