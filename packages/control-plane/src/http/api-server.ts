@@ -18,6 +18,7 @@ import { answerError } from "../registry/negotiation/answer.js";
 import { type NodeResponse, writeResponse } from "../websocket/response-writer.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
+import { FlowTurns } from "./flow-turns.js";
 import { HeavyLane, isHeavy } from "./heavy-lane.js";
 import { CLIENT_GONE, hasBody, isHttp2, type NodeRequest, readBody } from "./incoming-body.js";
 import { PlainConnection } from "./plain-connection.js";
@@ -69,6 +70,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #sockets = new Set<TLSSocket>();
   readonly #sessions = new Map<ServerHttp2Session, SessionState>();
   readonly #heavy: HeavyLane;
+  readonly #flowTurns: FlowTurns;
   readonly #turn = new Turn();
   /** Those whose requests are all plain so far. */
   readonly #plain = new Set<PlainConnection>();
@@ -88,6 +90,7 @@ export class ApiServer implements AsyncDisposable {
     this.#options = options;
     this.#socketClock = options.socketClock ?? systemClock;
     this.#heavy = new HeavyLane(this.#socketClock);
+    this.#flowTurns = new FlowTurns(this.#socketClock);
     this.#server = createSecureServer({
       allowHTTP1: true,
       cert: options.certificate,
@@ -180,6 +183,7 @@ export class ApiServer implements AsyncDisposable {
     this.#isStopping = true;
     this.#idleTimer?.[Symbol.dispose]();
     this.#heavy[Symbol.dispose]();
+    this.#flowTurns[Symbol.dispose]();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const grace = new AbortController();
     const patience = this.#options.clock.sleep(STOP_GRACE_MS, grace.signal).catch(() => {});
@@ -281,16 +285,21 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async #handle(head: RequestHead, target: string, body: Uint8Array, permit: Permit | undefined): Promise<ApiResponse> {
-    const known = permit && { user: permit.user, ...(permit.flow !== undefined && { flow: permit.flow }) };
-    const flow = permit?.flow ?? "";
-    let pause: (() => Promise<void>) | undefined;
+    const flow = permit?.flow;
+    const known = permit && { user: permit.user, ...(flow !== undefined && { flow }) };
+    const { handler } = this.#options;
+    let response: ApiResponse;
     if (isHeavy(target.length, body)) {
-      pause = () => this.#heavy.turn(flow);
+      const pause = (): Promise<void> => this.#heavy.turn(flow ?? "");
       await pause();
+      response = await handler({ ...head, body, ...known, pause });
     } else {
-      this.#heavy.noteLight(flow);
+      this.#heavy.noteLight(flow ?? "");
+      const begin = (): Promise<ApiResponse> => handler({ ...head, body, ...known });
+      const turn = flow === undefined ? undefined : this.#flowTurns.turn(flow);
+      if (turn !== undefined) await turn;
+      response = await (flow === undefined ? begin() : this.#flowTurns.counted(flow, begin));
     }
-    const response = await this.#options.handler({ ...head, body, ...known, ...(pause && { pause }) });
     if (permit !== undefined) {
       if (isLongRunning(head, response)) permit.release();
       else if (response.body instanceof Uint8Array) permit.charge(response.body.byteLength);
