@@ -36,7 +36,7 @@ if (options.help) {
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const suite = join(root, "conformance/dist/run.js");
+const suite = join(root, "conformance/dist/conformance.js");
 
 /** A copy of the packages whose control plane can be broken and built without touching the checkout. */
 function workshop(): string {

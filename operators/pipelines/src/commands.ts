@@ -77,7 +77,7 @@ export const pipelines: CommandGroup = {
         "Exit codes: 0 interrupted, 1 it could not start, 2 wrong usage.",
       ],
     }),
-    command("run", async () => (await import("./commands/run.js")).runRun, {
+    command("run", async () => (await import("./commands/run-once.js")).runRun, {
       summary: "Brings the tables up to date once.",
       usage: "[options] [DIR]",
       options: {

@@ -64,5 +64,5 @@ export const controlPlaneCommand: Command = {
     "",
     "Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 the address cannot be had, 4 the data directory cannot be used.",
   ],
-  load: async () => (await import("./run.js")).runControlPlane,
+  load: async () => (await import("./control-plane.js")).runControlPlane,
 };

@@ -78,7 +78,7 @@ function runCommand(operator: ReadyMadeOperator): Command {
     examples: examples.length > 0 ? examples : [{ text: "what it would do", command: `setpoint run ${name} --plan` }],
     notes: ["Exit codes: 0 stopped, 1 failed, 2 wrong usage."],
     load: async () => {
-      const { runOperator } = await import("./run.js");
+      const { runOperator } = await import("./run-operator.js");
       return (context) => runOperator(operator, context);
     },
   };

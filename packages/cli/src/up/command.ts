@@ -36,5 +36,5 @@ export const upCommand: Command = {
     "",
     "Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 the port cannot be had, 4 the data directory cannot be used.",
   ],
-  load: async () => (await import("./run.js")).runUp,
+  load: async () => (await import("./up.js")).runUp,
 };

@@ -46,5 +46,5 @@ export const whyCommand: Command = {
     "",
     "Exit codes: 0 shown, 1 failed, no process was found or it knows no run of the object, 2 wrong usage.",
   ],
-  load: async () => (await import("./run.js")).runWhy,
+  load: async () => (await import("./why.js")).runWhy,
 };

@@ -247,7 +247,7 @@ export interface ControllerOptions<
   readonly permissions?: readonly RbacRule[];
 }
 
-/** A controller as declared: plain data, checked. `ControllerRun` brings it to life. */
+/** A controller as declared: plain data, checked. `LiveController` brings it to life. */
 export interface Controller<T extends KubeObject = KubeObject> {
   readonly type: "controller";
   readonly name: string;

@@ -36,12 +36,12 @@ export type {
   OwnMetric,
 } from "./metric-source.js";
 export type { RbacRule } from "./rbac-rule.js";
-export { ControllerRun } from "./run/controller-run.js";
 export type { ControllerPhase, ControllerStatus } from "./run/controller-status.js";
 export { PAUSED_ANNOTATION, RECONCILE_NOW_ANNOTATION, STEP_ANNOTATION } from "./run/directives.js";
 export { sweepFinalizers } from "./run/finalizer.js";
+export { LiveController } from "./run/live-controller.js";
+export { LiveWatcher } from "./run/live-watcher.js";
 export { describePlan, type PlannedRun } from "./run/planned-run.js";
-export { WatcherRun } from "./run/watcher-run.js";
 export { SecretMask, type SecretMaskOptions } from "./secrets/secret-mask.js";
 export type { SecretOptions } from "./secrets/secret-policy.js";
 export { type RunRecord, Timeline, type TimelineFilter, type WriteRecord } from "./timeline/timeline.js";

@@ -87,7 +87,7 @@ export interface FailedStep {
   readonly givenUp: boolean;
 }
 
-/** A watcher as declared: plain data, checked. `WatcherRun` brings it to life. */
+/** A watcher as declared: plain data, checked. `LiveWatcher` brings it to life. */
 export interface Watcher<T extends KubeObject = KubeObject> {
   readonly type: "watcher";
   readonly name: string;

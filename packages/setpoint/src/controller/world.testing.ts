@@ -16,8 +16,8 @@ import type { Cluster } from "./cluster.js";
 import type { Controller } from "./controller.js";
 import type { ControllerEnvironment } from "./environment.js";
 import type { ObjectEvent } from "./event-recorder.js";
-import { ControllerRun } from "./run/controller-run.js";
-import { WatcherRun } from "./run/watcher-run.js";
+import { LiveController } from "./run/live-controller.js";
+import { LiveWatcher } from "./run/live-watcher.js";
 import type { RunRecord } from "./timeline/timeline.js";
 import { Timeline } from "./timeline/timeline.js";
 import type { Watcher } from "./watcher.js";
@@ -69,7 +69,7 @@ export class World implements AsyncDisposable {
   /** Of requests that the server gets, and whose answers are lost on the way. */
   loses: ((request: SentRequest) => boolean) | undefined;
   readonly #plane: EmbeddedControlPlane;
-  readonly #runs: (ControllerRun | WatcherRun)[] = [];
+  readonly #runs: (LiveController | LiveWatcher)[] = [];
   readonly #informers: Informers[] = [];
 
   private constructor(plane: EmbeddedControlPlane, clock: VirtualClock) {
@@ -108,11 +108,11 @@ export class World implements AsyncDisposable {
 
   /** Runs a controller in a process of its own. */
   // biome-ignore lint/suspicious/noExplicitAny: of any kind
-  async run(controller: Controller<any>, more: Partial<ControllerEnvironment> = {}): Promise<ControllerRun> {
+  async run(controller: Controller<any>, more: Partial<ControllerEnvironment> = {}): Promise<LiveController> {
     const { clock, timeline } = this;
     const recorder = { record: (event: ObjectEvent) => void this.events.push(event) };
     const environment = { cluster: this.cluster(), clock, random: seededRandom(4), timeline, recorder, ...more };
-    const run = new ControllerRun(controller, environment);
+    const run = new LiveController(controller, environment);
     this.#runs.push(run);
     void run.start().catch(() => {});
     await clock.settle();
@@ -120,9 +120,9 @@ export class World implements AsyncDisposable {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: of any kind
-  async watch(watcher: Watcher<any>, more: Partial<ControllerEnvironment> = {}): Promise<WatcherRun> {
+  async watch(watcher: Watcher<any>, more: Partial<ControllerEnvironment> = {}): Promise<LiveWatcher> {
     const { clock } = this;
-    const run = new WatcherRun(watcher, { cluster: this.cluster(), clock, random: seededRandom(5), ...more });
+    const run = new LiveWatcher(watcher, { cluster: this.cluster(), clock, random: seededRandom(5), ...more });
     this.#runs.push(run);
     void run.start();
     await clock.settle();

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { keyOf } from "../kinds/kind.js";
 import { Deltas, type Partition, type WatchEventType } from "./deltas.js";
 import type { Step } from "./listener.js";
-import { type Incoming, isRefusal, ObjectReader } from "./reflector/incoming.js";
+import { type Incoming, isRefusal, ObjectDecoder } from "./reflector/incoming.js";
 import { Widget, widget } from "./reflector/scripted-api.testing.js";
 import { Retention } from "./retention.js";
 import { Store } from "./store/store.js";
 
-const reader = new ObjectReader(Widget, new Retention());
+const reader = new ObjectDecoder(Widget, new Retention());
 
 function incoming(object: Widget): Incoming {
   const read = reader.readObject(object);

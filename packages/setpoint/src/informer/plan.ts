@@ -22,7 +22,7 @@ export interface PlanState {
   readonly internalErrors: { readonly firstAtMs: number; readonly lastAtMs: number } | undefined;
 }
 
-export interface PlanOptions {
+export interface ListPlanOptions {
   /** Whether lists are asked for as streams. */
   readonly streamsLists: boolean;
   /** Zero leaves it to the rules below. */
@@ -58,19 +58,19 @@ const DEFAULT_PAGE_SIZE = 500;
 const INTERNAL_ERROR_RESET_MS = 60_000;
 const VERY_SHORT_MS = 1000;
 
-export function start(state: PlanState, options: PlanOptions, afterBackoff = false): Action {
+export function start(state: PlanState, options: ListPlanOptions, afterBackoff = false): Action {
   if (!options.streamsLists) return list(state, options, afterBackoff);
   const resourceVersion = state.isUnavailable ? "" : state.resourceVersion;
   return { type: "stream-list", resourceVersion, afterBackoff };
 }
 
-function list(state: PlanState, options: PlanOptions, afterBackoff = false): Action {
+function list(state: PlanState, options: ListPlanOptions, afterBackoff = false): Action {
   const resourceVersion = state.isUnavailable ? "" : state.resourceVersion || "0";
   return { type: "list", resourceVersion, limit: pageSize(state, options, resourceVersion), afterBackoff };
 }
 
 /** A server answers a list of a known resourceVersion from its cache only where no limit is given. */
-function pageSize(state: PlanState, options: PlanOptions, resourceVersion: string): number {
+function pageSize(state: PlanState, options: ListPlanOptions, resourceVersion: string): number {
   if (options.pageSize > 0) return options.pageSize;
   if (state.isPaged) return DEFAULT_PAGE_SIZE;
   return resourceVersion !== "" && resourceVersion !== "0" ? 0 : DEFAULT_PAGE_SIZE;
@@ -102,7 +102,7 @@ export function listed(
 /** The server ended a stream in order. */
 export function closed(
   state: PlanState,
-  options: PlanOptions,
+  options: ListPlanOptions,
   stream: { readonly attempt: "stream-list" | "watch"; readonly events: number; readonly durationMs: number },
 ): readonly [PlanState, Action] {
   const isVeryShort = stream.events === 0 && stream.durationMs < VERY_SHORT_MS;
@@ -112,7 +112,7 @@ export function closed(
 
 export function failed(
   state: PlanState,
-  options: PlanOptions,
+  options: ListPlanOptions,
   attempt: Attempt,
   error: unknown,
   nowMs: number,
@@ -139,7 +139,7 @@ export function failed(
 
 function watchFailed(
   state: PlanState,
-  options: PlanOptions,
+  options: ListPlanOptions,
   error: unknown,
   nowMs: number,
 ): readonly [PlanState, Action] {
@@ -158,13 +158,13 @@ function watchFailed(
 }
 
 /** The kind was not served, and now is. Whatever was known before belongs to its former life. */
-export function kindAppeared(state: PlanState, options: PlanOptions): readonly [PlanState, Action] {
+export function kindAppeared(state: PlanState, options: ListPlanOptions): readonly [PlanState, Action] {
   const next: PlanState = { ...INITIAL_STATE, isPaged: state.isPaged, isUnavailable: state.resourceVersion !== "" };
   return [next, start(next, options)];
 }
 
 /** Everything is to be asked for again from the newest state: what is kept of the objects has changed. */
-export function refreshed(state: PlanState, options: PlanOptions): readonly [PlanState, Action] {
+export function refreshed(state: PlanState, options: ListPlanOptions): readonly [PlanState, Action] {
   const next = { ...state, isUnavailable: true };
   return [next, start(next, options)];
 }

@@ -18,7 +18,7 @@ import type {
   InformerStatus,
 } from "./informer.js";
 import { Listener, type Step } from "./listener.js";
-import { isRefusal, ObjectReader } from "./reflector/incoming.js";
+import { isRefusal, ObjectDecoder } from "./reflector/incoming.js";
 import { Reflector, type ReflectorOptions, type ServerMemory } from "./reflector/reflector.js";
 import { isOlder } from "./reflector/revision.js";
 import type { WatchTally } from "./reflector/watch-tally.js";
@@ -65,7 +65,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   readonly scope: InformerScope;
   readonly #context: SharedInformerContext;
   readonly #retention: Retention;
-  readonly #reader: ObjectReader;
+  readonly #reader: ObjectDecoder;
   readonly #store: Store<T>;
   readonly #deltas: Deltas<T>;
   readonly #indexes = new Map<string, StoreIndex<T>>();
@@ -91,7 +91,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     this.scope = scope;
     this.#context = context;
     this.#retention = new Retention(projection as Projection | undefined);
-    this.#reader = new ObjectReader(kind, this.#retention);
+    this.#reader = new ObjectDecoder(kind, this.#retention);
     this.#store = new Store(kind, context.options, Math.floor(context.random.next() * 2 ** 32));
     this.#deltas = new Deltas(this.#store, {
       isNeeded: () => this.#listeners.size > 0,

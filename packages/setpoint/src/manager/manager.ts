@@ -10,8 +10,8 @@ import type { Cluster } from "../controller/cluster.js";
 import type { ControllerEnvironment, ControllerObserver } from "../controller/environment.js";
 import type { Loop } from "../controller/loop.js";
 import type { MetricSource } from "../controller/metric-source.js";
-import { ControllerRun } from "../controller/run/controller-run.js";
-import { WatcherRun } from "../controller/run/watcher-run.js";
+import { LiveController } from "../controller/run/live-controller.js";
+import { LiveWatcher } from "../controller/run/live-watcher.js";
 import { SecretMask } from "../controller/secrets/secret-mask.js";
 import type { SecretOptions } from "../controller/secrets/secret-policy.js";
 import { Timeline } from "../controller/timeline/timeline.js";
@@ -109,7 +109,7 @@ export class Manager implements AsyncDisposable {
   readonly #lost = new AbortController();
   readonly #fence = this.#fenceFor(true);
   readonly #apps: AppHost;
-  readonly #loops = new Map<string, { readonly loop: Loop; readonly run: ControllerRun | WatcherRun }>();
+  readonly #loops = new Map<string, { readonly loop: Loop; readonly run: LiveController | LiveWatcher }>();
   /** What runs nothing, although it should, and why. */
   readonly #unstarted = new Map<string, string>();
   readonly #sources = new Map<object, readonly Disposable[]>();
@@ -165,7 +165,7 @@ export class Manager implements AsyncDisposable {
     const clusters = Object.entries({ "": this.#cluster, ...this.#clusters });
     const informers = new Map(clusters.map(([key, cluster]) => [key, cluster.informers]));
     collectState(this.metrics, () => this.#controllerRuns(), informers, this.#clock);
-    const runs = (): readonly (ControllerRun | WatcherRun)[] => [...this.#loops.values()].map(({ run }) => run);
+    const runs = (): readonly (LiveController | LiveWatcher)[] => [...this.#loops.values()].map(({ run }) => run);
     collectStages(this.metrics, runs, [...informers.values()]);
     this.metrics.collect(EVENTS_DROPPED, () => [{ labels: {}, value: this.#events.dropped }]);
     const lease = { name: this.#elector?.lease.name ?? name };
@@ -230,8 +230,8 @@ export class Manager implements AsyncDisposable {
     if (this.#loops.has(id)) throw new TypeError(`the manager has a ${id} already`);
     const run =
       loop.type === "controller"
-        ? new ControllerRun(loop, this.#environment())
-        : new WatcherRun(loop, this.#environment());
+        ? new LiveController(loop, this.#environment())
+        : new LiveWatcher(loop, this.#environment());
     this.#loops.set(id, { loop, run });
     this.#collect(loop, loop.metrics);
     if (loop.type === "controller") initControllerMetrics(this.metrics, loop.name);
@@ -475,7 +475,7 @@ export class Manager implements AsyncDisposable {
     };
   }
 
-  #startRun(id: string, run: ControllerRun | WatcherRun): void {
+  #startRun(id: string, run: LiveController | LiveWatcher): void {
     void run.start().catch((error: unknown) => {
       if (this.#stopping.signal.aborted) return;
       const message = `${id} could not start: ${messageOf(error)}`;
@@ -484,11 +484,11 @@ export class Manager implements AsyncDisposable {
     });
   }
 
-  #statuses(): readonly ReturnType<(ControllerRun | WatcherRun)["status"]>[] {
+  #statuses(): readonly ReturnType<(LiveController | LiveWatcher)["status"]>[] {
     return [...this.#loops.values()].map(({ run }) => run.status());
   }
 
-  *#controllerRuns(): Iterable<ControllerRun> {
-    for (const { run } of this.#loops.values()) if (run instanceof ControllerRun) yield run;
+  *#controllerRuns(): Iterable<LiveController> {
+    for (const { run } of this.#loops.values()) if (run instanceof LiveController) yield run;
   }
 }

@@ -6,7 +6,7 @@ import type { ApplyConfiguration, JsonObject, KubeObject, NewObject } from "../.
 import type { KindSource } from "../causes/kind-source.js";
 import { keyFor, type Sources } from "../causes/object-reader.js";
 import type { ApplyOptions } from "../context.js";
-import type { Run } from "../run/run.js";
+import type { ReconcileRun } from "../run/reconcile-run.js";
 import type { WriteRecord } from "../timeline/timeline.js";
 import { appliedEntry, differingPaths, isApplied, isSameBeside } from "./applied-fields.js";
 import type { AppliedMemory } from "./applied-memory.js";
@@ -27,7 +27,7 @@ export type RivalSearch = (
   source: KindSource,
   key: string,
   paths: readonly string[],
-  run: Pick<Run, "key" | "signal">,
+  run: Pick<ReconcileRun, "key" | "signal">,
 ) => Promise<string | undefined> | undefined;
 
 /** A child made ready to be applied. */
@@ -42,11 +42,11 @@ interface Child {
 
 /** The writes of one run to objects other than its own. */
 export class ChildWriter {
-  readonly #run: Run;
+  readonly #run: ReconcileRun;
   readonly #sources: Sources;
   readonly #options: ChildWriterOptions;
 
-  constructor(run: Run, sources: Sources, options: ChildWriterOptions) {
+  constructor(run: ReconcileRun, sources: Sources, options: ChildWriterOptions) {
     this.#run = run;
     this.#sources = sources;
     this.#options = options;

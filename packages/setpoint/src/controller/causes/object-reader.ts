@@ -5,7 +5,7 @@ import type { KubeObject } from "../../kinds/object.js";
 import { parseFieldSelector } from "../../kinds/selector/field-selector.js";
 import { parseLabelSelector } from "../../kinds/selector/label-selector.js";
 import type { ListReadOptions, ReadOptions } from "../context.js";
-import type { Run } from "../run/run.js";
+import type { ReconcileRun } from "../run/reconcile-run.js";
 import type { Read, SharedText } from "./dependency-index.js";
 import type { KindSource } from "./kind-source.js";
 
@@ -22,10 +22,10 @@ export interface Sources {
 
 /** The reads of one run. */
 export class ObjectReader {
-  readonly #run: Run;
+  readonly #run: ReconcileRun;
   readonly #sources: Sources;
 
-  constructor(run: Run, sources: Sources) {
+  constructor(run: ReconcileRun, sources: Sources) {
     this.#run = run;
     this.#sources = sources;
   }

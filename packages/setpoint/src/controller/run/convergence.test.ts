@@ -4,7 +4,7 @@ import { isNotFound } from "../../client/api-error.js";
 import { ConfigMap } from "../../kinds/builtin/v1.js";
 import { controller, scoped } from "../controller.js";
 import { failure, Website, World } from "../world.testing.js";
-import type { ControllerRun } from "./controller-run.js";
+import type { LiveController } from "./live-controller.js";
 
 type Step =
   | { readonly type: "write"; readonly site: number; readonly image: string; readonly replicas: number }
@@ -127,7 +127,7 @@ describe("a controller under faults", () => {
         const world = await World.create();
         const outside = new Set<string>();
         const names = new Set<string>();
-        let run: ControllerRun = await world.run(websites(outside));
+        let run: LiveController = await world.run(websites(outside));
         for (const current of steps) {
           await take(world, current, names);
           if (current.type !== "restart") continue;

@@ -11,10 +11,10 @@ import type { ObjectAccess, ReconcileContext } from "../context.js";
 import type { EventRecorder } from "../event-recorder.js";
 import type { Metrics } from "../metric-source.js";
 import type { StatusDraft } from "../status/status-draft.js";
-import type { Run } from "./run.js";
+import type { ReconcileRun } from "./reconcile-run.js";
 
 export interface RunContextOptions extends ChildWriterOptions {
-  readonly run: Run;
+  readonly run: ReconcileRun;
   readonly causes: readonly Cause[];
   readonly attempt: number;
   /** Of controllers that have something to undo. */

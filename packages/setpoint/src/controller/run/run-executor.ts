@@ -40,7 +40,7 @@ import { Deadlines } from "./deadlines.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 import { editFinalizers, type FinalizerEdit, hasFinalizer, isLeaving } from "./finalizer.js";
 import { isHung } from "./hung.js";
-import { Run } from "./run.js";
+import { ReconcileRun } from "./reconcile-run.js";
 import { conditionsMissing, runContext, withGeneration } from "./run-context.js";
 
 /** How a run ends whose object is gone, or is being deleted and nothing to this controller: it has no status to write. */
@@ -93,7 +93,7 @@ export interface RunRequest {
 
 /** How a run ended. */
 export interface RunResult {
-  readonly run: Run;
+  readonly run: ReconcileRun;
   readonly outcome: Outcome;
   /** The run was ended from outside: what it says does not count. */
   readonly isAborted: boolean;
@@ -166,7 +166,19 @@ export class RunExecutor {
     const { id, key, object } = request;
     const { kind, name } = controller;
     const span = environment.traces?.reconcile(name, key, { "setpoint.run": id }, request.origins);
-    const run = new Run({ id, controller: name, kind, key, object, signal, fence, dependencies, clock, mask, span });
+    const run = new ReconcileRun({
+      id,
+      controller: name,
+      kind,
+      key,
+      object,
+      signal,
+      fence,
+      dependencies,
+      clock,
+      mask,
+      span,
+    });
     run.learn(kind, object);
     const draft = new StatusDraft();
     this.#loop.begin(run);
@@ -193,7 +205,7 @@ export class RunExecutor {
   }
 
   /** The run itself. Never rejects. */
-  async #work(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
+  async #work(run: ReconcileRun, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller } = this.#parts;
     try {
       const { object, ends } = request;
@@ -208,7 +220,7 @@ export class RunExecutor {
   }
 
   /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone, or about to go. */
-  async #hold(run: Run, object: KubeObject): Promise<KubeObject | undefined> {
+  async #hold(run: ReconcileRun, object: KubeObject): Promise<KubeObject | undefined> {
     const { controller } = this.#parts;
     return this.#editFinalizers(
       run,
@@ -218,7 +230,7 @@ export class RunExecutor {
   }
 
   /** Deletion: what `finalize` undoes, then `deleting` for as long as others hold the object. */
-  async #finalize(run: Run, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
+  async #finalize(run: ReconcileRun, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller, primary } = this.#parts;
     const { object } = request;
     const { uid } = object.metadata;
@@ -239,7 +251,7 @@ export class RunExecutor {
     return LEFT;
   }
 
-  async #editFinalizers(run: Run, object: KubeObject, edit: FinalizerEdit): Promise<KubeObject | undefined> {
+  async #editFinalizers(run: ReconcileRun, object: KubeObject, edit: FinalizerEdit): Promise<KubeObject | undefined> {
     const { controller, environment, primary, ownWrites } = this.#parts;
     const { fence = openFence } = environment;
     if (edit.add === undefined && edit.remove === undefined) return object;
@@ -253,7 +265,7 @@ export class RunExecutor {
     });
   }
 
-  #noteFinalizers(run: Run, object: KubeObject, edit: FinalizerEdit, answer: KubeObject): void {
+  #noteFinalizers(run: ReconcileRun, object: KubeObject, edit: FinalizerEdit, answer: KubeObject): void {
     const { primary, ownWrites } = this.#parts;
     run.writes.push({
       verb: "finalizer",
@@ -272,7 +284,7 @@ export class RunExecutor {
   }
 
   /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */
-  async #writeStatus(run: Run, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
+  async #writeStatus(run: ReconcileRun, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
     const { environment, primary } = this.#parts;
     const { fence = openFence } = environment;
     const { object } = request;
@@ -306,7 +318,7 @@ export class RunExecutor {
   }
 
   /** Undefined where there was nothing to write. */
-  async #writeDraft(run: Run, latest: KubeObject, draft: StatusDraft): Promise<StatusWrite | undefined> {
+  async #writeDraft(run: ReconcileRun, latest: KubeObject, draft: StatusDraft): Promise<StatusWrite | undefined> {
     const { environment, primary, ownWrites } = this.#parts;
     const { clock, fence = openFence } = environment;
     fence.check();
@@ -335,11 +347,11 @@ export class RunExecutor {
     });
   }
 
-  #logOf({ controller, key, id }: Run): Logger {
+  #logOf({ controller, key, id }: ReconcileRun): Logger {
     return (this.#parts.environment.log ?? silentLogger).with({ controller, object: key, run: id });
   }
 
-  #context(run: Run, request: RunRequest, draft: StatusDraft): ReconcileContext {
+  #context(run: ReconcileRun, request: RunRequest, draft: StatusDraft): ReconcileContext {
     const { controller, environment, applied, ownWrites, sourcesOf, rivalOf } = this.#parts;
     return runContext({
       run,

@@ -5,7 +5,7 @@ import { Listener } from "../../informer/listener.js";
 import type { KubeObject } from "../../kinds/object.js";
 import { watcher } from "../watcher.js";
 import { Website } from "../world.testing.js";
-import { WatcherRun } from "./watcher-run.js";
+import { LiveWatcher } from "./live-watcher.js";
 
 /** More steps than a watcher lets wait, and more of one object than are kept for one. */
 const MANY = 3_000;
@@ -38,7 +38,7 @@ async function watched(add: () => Promise<void>, update: (old: Website, object: 
     add,
     update: (object, old, { merged }) => update(old, object, merged),
   });
-  const run = new WatcherRun(declared, { cluster, clock, random });
+  const run = new LiveWatcher(declared, { cluster, clock, random });
   await run.start();
   return { clock, run, listener: listener! };
 }

@@ -4,7 +4,7 @@ import { ConfigMap } from "../../kinds/builtin/v1.js";
 import type { KubeObject } from "../../kinds/object.js";
 import { done, waitFor } from "../../loop/outcome.js";
 import { controller } from "../controller.js";
-import type { ControllerRun } from "../run/controller-run.js";
+import type { LiveController } from "../run/live-controller.js";
 import { Website, World } from "../world.testing.js";
 import { ReconciledCondition } from "./reconciled-condition.js";
 
@@ -17,7 +17,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 const here = { namespace: "team" };
 
 /** Waits for the config map of its own name, in a process of its own. */
-const run = (name: string): Promise<ControllerRun> =>
+const run = (name: string): Promise<LiveController> =>
   world.run(
     controller(Website, {
       name,
@@ -26,7 +26,7 @@ const run = (name: string): Promise<ControllerRun> =>
     }),
   );
 
-const stop = async (running: ControllerRun): Promise<void> => {
+const stop = async (running: LiveController): Promise<void> => {
   await Promise.all([running.stop(0), world.clock.advance(1_000)]);
 };
 
@@ -154,7 +154,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     );
     const steps = fc.array(step, { minLength: 1, maxLength: 12 });
     const check = async (taken: readonly { type: "toggle" | "restart" | "touch"; name: string }[]): Promise<void> => {
-      const runs = new Map<string, ControllerRun>();
+      const runs = new Map<string, LiveController>();
       const allowed = new Set<string>();
       for (const name of names) runs.set(name, await run(name));
       await world.createWebsite("a");

@@ -18,8 +18,8 @@ import type {
   InformerScope,
 } from "../informer.js";
 import { Listener, type Step } from "../listener.js";
-import { Backoff } from "../reflector/backoff.js";
-import { type Incoming, ObjectReader } from "../reflector/incoming.js";
+import { WatchBackoff } from "../reflector/backoff.js";
+import { type Incoming, ObjectDecoder } from "../reflector/incoming.js";
 import { Reflector, type ReflectorOptions, type ReflectorTarget } from "../reflector/reflector.js";
 import { isOlder } from "../reflector/revision.js";
 import { watchTally } from "../reflector/watch-tally.js";
@@ -97,7 +97,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
       scope,
       partition: this.#partition,
       accept: "application/json",
-      reader: new ObjectReader(kind, new Retention()),
+      reader: new ObjectDecoder(kind, new Retention()),
       deltas: this.#target(),
       memory: { streamsLists: true },
       tally: watchTally(),
@@ -281,7 +281,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
 
   /** Tries until it succeeds, with growing pauses; rejects only when stopped. */
   async #insist<R>(attempt: () => Promise<R>): Promise<R> {
-    const backoff = new Backoff(this.#random);
+    const backoff = new WatchBackoff(this.#random);
     for (;;) {
       try {
         return await attempt();

@@ -7,7 +7,7 @@ const JITTER = 1;
 const RESET_AFTER_MS = 120_000;
 
 /** The waits between a reflector's failures: from 0.8 s doubling to 30 s, each made up to twice as long at random. */
-export class Backoff {
+export class WatchBackoff {
   readonly #random: Random;
   #nextMs = FIRST_MS;
   #lastAtMs = Number.NEGATIVE_INFINITY;

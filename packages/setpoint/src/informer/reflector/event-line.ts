@@ -3,10 +3,10 @@ import type { RequestSummary } from "../../client/request-summary.js";
 import { parseWatchEvent } from "../../client/watch-stream.js";
 import type { WatchEventType } from "../deltas.js";
 import { startsWith } from "../store/scan.js";
-import { type Incoming, isRefusal, type ObjectReader, type Refusal } from "./incoming.js";
+import { type Incoming, isRefusal, type ObjectDecoder, type Refusal } from "./incoming.js";
 
 /** One line of a watch, understood; valid until the next one is read. */
-export type EventLine =
+export type WatchLine =
   | { readonly type: WatchEventType; readonly incoming: Incoming }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   /** Not an object of the kind asked for: to be reported and passed over. */
@@ -19,10 +19,10 @@ const CLOSE_BRACE = 0x7d;
 /** Reads the lines of one watch. An event costs no object of its own: the answers are used again. */
 export class EventReader {
   readonly #request: RequestSummary;
-  readonly #objects: ObjectReader;
+  readonly #objects: ObjectDecoder;
   readonly #answers: { readonly type: WatchEventType; readonly incoming: Incoming }[];
 
-  constructor(request: RequestSummary, objects: ObjectReader) {
+  constructor(request: RequestSummary, objects: ObjectDecoder) {
     this.#request = request;
     this.#objects = objects;
     this.#answers = TYPES.map((type) => ({ type, incoming: objects.incoming }));
@@ -32,7 +32,7 @@ export class EventReader {
    * Reads `bytes[start, end)` as a line. Throws an `ApiError` for an ERROR event, and `RESPONSE_INVALID` for what is no
    * event.
    */
-  read(bytes: Buffer, start: number, end: number): EventLine {
+  read(bytes: Buffer, start: number, end: number): WatchLine {
     for (let type = 0; type < PREFIXES.length; type++) {
       const prefix = PREFIXES[type]!;
       if (!startsWith(bytes, start, prefix) || bytes[end - 1] !== CLOSE_BRACE) continue;
@@ -47,7 +47,7 @@ export class EventReader {
     return this.#answer(TYPES.indexOf(event.type), this.#objects.readObject(event.object));
   }
 
-  #answer(type: number, read: Incoming | Refusal): EventLine {
+  #answer(type: number, read: Incoming | Refusal): WatchLine {
     return isRefusal(read) ? { type: "REFUSED", reason: read.refused } : this.#answers[type]!;
   }
 }

@@ -132,7 +132,7 @@ function withoutManagedFields(object: KubeObject): KubeObject {
 }
 
 /** Turns the bytes of one object into an {@link Incoming}: by scanning where that is enough, else by parsing. */
-export class ObjectReader {
+export class ObjectDecoder {
   readonly #retention: Retention;
   readonly #expectedKind: string;
   readonly #scanner = new ObjectScanner();

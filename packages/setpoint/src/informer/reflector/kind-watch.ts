@@ -4,7 +4,7 @@ import { withSilenceLimit } from "../../client/transport/silence.js";
 import type { Clock } from "../../clock/clock.js";
 import type { Random } from "../../clock/random.js";
 import type { Kind } from "../../kinds/kind.js";
-import { Backoff } from "./backoff.js";
+import { WatchBackoff } from "./backoff.js";
 
 interface KindWatchContext {
   readonly client: Pick<Client, "raw">;
@@ -51,7 +51,7 @@ export class KindWatch {
   /** Resolves when the kind is served; asks less and less often. */
   async untilServed(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#context;
-    const backoff = new Backoff(random);
+    const backoff = new WatchBackoff(random);
     do await clock.sleep(backoff.next(clock.monotonic()), signal);
     while (!(await this.isServed(signal)));
   }

@@ -17,16 +17,16 @@ import {
   failed,
   INITIAL_STATE,
   kindAppeared,
+  type ListPlanOptions,
   listed,
-  type PlanOptions,
   type PlanState,
   refreshed,
   seen,
   start,
 } from "../plan.js";
-import { Backoff } from "./backoff.js";
-import { type EventLine, EventReader } from "./event-line.js";
-import { type Incoming, isRefusal, type ObjectReader } from "./incoming.js";
+import { WatchBackoff } from "./backoff.js";
+import { EventReader, type WatchLine } from "./event-line.js";
+import { type Incoming, isRefusal, type ObjectDecoder } from "./incoming.js";
 import { KindWatch } from "./kind-watch.js";
 import { type ListPage, readListPage } from "./list-page.js";
 import { ListWatch, type Query } from "./list-watch.js";
@@ -73,7 +73,7 @@ export interface ReflectorContext<Stage> {
   readonly scope: InformerScope;
   readonly partition: Partition;
   readonly accept: string;
-  readonly reader: ObjectReader;
+  readonly reader: ObjectDecoder;
   readonly deltas: ReflectorTarget<Stage>;
   readonly memory: ServerMemory;
   readonly tally: WatchTally;
@@ -94,8 +94,8 @@ const LONGEST_STALLS = 20;
 /** Lists and watches one kind in one namespace or all, for as long as its signal lasts, and tells {@link Deltas}. */
 export class Reflector<Stage> {
   readonly #context: ReflectorContext<Stage>;
-  readonly #plan: () => PlanOptions;
-  readonly #backoff: Backoff;
+  readonly #plan: () => ListPlanOptions;
+  readonly #backoff: WatchBackoff;
   readonly #kindWatch: KindWatch;
   readonly #listWatch: ListWatch;
   #state: PlanState = INITIAL_STATE;
@@ -110,7 +110,7 @@ export class Reflector<Stage> {
       pageSize: options.pageSize ?? 0,
       internalErrorRetryMs: parseDuration(options.internalErrorRetry ?? 0, "internalErrorRetry"),
     });
-    this.#backoff = new Backoff(random);
+    this.#backoff = new WatchBackoff(random);
     this.#kindWatch = new KindWatch(context);
     this.#listWatch = new ListWatch({
       ...context,
@@ -310,7 +310,7 @@ export class Reflector<Stage> {
     return { requested, stage: deltas.beginList(), stall: new StallWatch(clock, limits, () => attempt.abort()) };
   }
 
-  #collect(list: StreamedList<Stage>, line: Exclude<EventLine, { type: "REFUSED" }>): void {
+  #collect(list: StreamedList<Stage>, line: Exclude<WatchLine, { type: "REFUSED" }>): void {
     const { deltas, partition } = this.#context;
     const stage = list.stage!;
     if (line.type === "DELETED") deltas.unstage(stage, line.incoming);
@@ -328,7 +328,7 @@ export class Reflector<Stage> {
     }
   }
 
-  #apply(line: Exclude<EventLine, { type: "REFUSED" }>): void {
+  #apply(line: Exclude<WatchLine, { type: "REFUSED" }>): void {
     const { deltas, partition } = this.#context;
     if (line.type === "BOOKMARK") deltas.advance(partition, line.resourceVersion);
     else deltas.apply(line.type, line.incoming, partition);

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRefusal, ObjectReader } from "../reflector/incoming.js";
+import { isRefusal, ObjectDecoder } from "../reflector/incoming.js";
 import { Widget, widget } from "../reflector/scripted-api.testing.js";
 import { Retention } from "../retention.js";
 import type { Snapshot } from "./snapshot.js";
 import { Store } from "./store.js";
 
-const reader = new ObjectReader(Widget, new Retention());
+const reader = new ObjectDecoder(Widget, new Retention());
 
 function read(object: Widget) {
   const incoming = reader.readObject(object);

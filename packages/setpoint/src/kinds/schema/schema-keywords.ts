@@ -5,7 +5,7 @@ import { toRe2 } from "./re2.js";
 import type { Place } from "./schema-place.js";
 
 /** A structural schema in the making. */
-export type Draft = { -readonly [Key in keyof JSONSchemaProps]: JSONSchemaProps[Key] };
+export type SchemaDraft = { -readonly [Key in keyof JSONSchemaProps]: JSONSchemaProps[Key] };
 
 /** Keywords that constrain values in ways that no structural schema can. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -43,8 +43,8 @@ const FORMATS: ReadonlySet<string> = new Set([
 ]);
 
 /** The constraints on scalars that both sides have. */
-export function validationsOf(schema: JsonSchema, place: Place): Draft {
-  const draft: Draft = {};
+export function validationsOf(schema: JsonSchema, place: Place): SchemaDraft {
+  const draft: SchemaDraft = {};
   if (Array.isArray(schema.enum)) draft.enum = schema.enum as readonly JsonValue[];
   if (typeof schema.minLength === "number") draft.minLength = schema.minLength;
   if (typeof schema.maxLength === "number") draft.maxLength = schema.maxLength;
@@ -67,7 +67,7 @@ function boundOf(
   schema: JsonSchema,
   inclusive: "minimum" | "maximum",
   exclusive: "exclusiveMinimum" | "exclusiveMaximum",
-  draft: Draft,
+  draft: SchemaDraft,
 ): void {
   const bound = schema[inclusive];
   if (typeof schema[exclusive] === "number") {
@@ -88,17 +88,17 @@ const EXTENSIONS = [
   "x-kubernetes-embedded-resource",
 ] as const;
 
-export function extensionsOf(schema: JsonSchema): Draft {
+export function extensionsOf(schema: JsonSchema): SchemaDraft {
   const found = EXTENSIONS.filter((keyword) => schema[keyword] !== undefined);
-  return Object.fromEntries(found.map((keyword) => [keyword, schema[keyword]])) as Draft;
+  return Object.fromEntries(found.map((keyword) => [keyword, schema[keyword]])) as SchemaDraft;
 }
 
 export function rulesOf(schema: JsonSchema): readonly ValidationRule[] {
   return (schema["x-kubernetes-validations"] as readonly ValidationRule[] | undefined) ?? [];
 }
 
-export function annotationsOf(schema: JsonSchema): Draft {
-  const draft: Draft = {};
+export function annotationsOf(schema: JsonSchema): SchemaDraft {
+  const draft: SchemaDraft = {};
   if (typeof schema.title === "string") draft.title = schema.title;
   if (typeof schema.description === "string") draft.description = schema.description;
   if (schema.default !== undefined) draft.default = schema.default as JsonValue;

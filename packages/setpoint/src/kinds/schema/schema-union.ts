@@ -4,14 +4,14 @@ import { ownField } from "../own-field.js";
 import { isSameJson } from "../same-json.js";
 import { celField, celFieldPath, celOneOf } from "./cel.js";
 import { inexpressible } from "./json-schema.js";
-import type { Draft } from "./schema-keywords.js";
+import type { SchemaDraft } from "./schema-keywords.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
 /**
  * One structural schema for several: a value has one type, and all fields are declared in one place. Objects flow
  * into one whose rules tell which fields belong together; `isExclusive` for unions whose branches rule each other out.
  */
-export function unionOf(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): Draft {
+export function unionOf(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): SchemaDraft {
   const distinct = branches.filter((branch, at) => branches.findIndex((other) => isSameJson(other, branch)) === at);
   const only = distinct.length === 1 ? distinct[0] : undefined;
   if (only) return { ...only };
@@ -35,7 +35,7 @@ function typeName(schema: StructuralSchema): string {
   return schema["x-kubernetes-int-or-string"] ? "int-or-string" : (schema.type ?? "anything");
 }
 
-function scalarUnion(branches: readonly StructuralSchema[]): Draft {
+function scalarUnion(branches: readonly StructuralSchema[]): SchemaDraft {
   const type = branches[0]!.type!;
   if (branches.every((branch) => branch.enum)) {
     return { type, enum: [...new Set(branches.flatMap((branch) => branch.enum ?? []))] };
@@ -47,8 +47,8 @@ function scalarUnion(branches: readonly StructuralSchema[]): Draft {
 }
 
 /** Constraints on texts are not asked of numbers, nor the other way round: those of both branches can stand together. */
-function intOrString(branches: readonly StructuralSchema[], path: string): Draft {
-  const draft: Draft = { "x-kubernetes-int-or-string": true };
+function intOrString(branches: readonly StructuralSchema[], path: string): SchemaDraft {
+  const draft: SchemaDraft = { "x-kubernetes-int-or-string": true };
   for (const { type: _type, ...branch } of branches) {
     if (branch.enum) throw inexpressible(path, "choices cannot be expressed in a union of integer and string");
     Object.assign(draft, branch);
@@ -56,7 +56,7 @@ function intOrString(branches: readonly StructuralSchema[], path: string): Draft
   return draft;
 }
 
-function objectUnion(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): Draft {
+function objectUnion(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): SchemaDraft {
   for (const branch of branches) {
     if (branch.additionalProperties)
       throw inexpressible(path, "a union of a map with other objects cannot be expressed");

@@ -5,10 +5,10 @@ import { inexpressible, type JsonSchema } from "./json-schema.js";
 import {
   annotationsOf,
   checkExpressible,
-  type Draft,
   extensionsOf,
   patternOf,
   rulesOf,
+  type SchemaDraft,
   validationsOf,
   withoutAnnotations,
 } from "./schema-keywords.js";
@@ -43,7 +43,7 @@ function convert(schema: JsonSchema, place: Place): StructuralSchema {
   const core = coreOf(bare, place);
   const annotations = annotationsOf(schema);
   // First for the eye of the reader, and last because a union's own text goes before that of its branch.
-  const draft: Draft = { ...annotations, ...core, ...annotations };
+  const draft: SchemaDraft = { ...annotations, ...core, ...annotations };
   if (isNullable) makeNullable(draft, place);
   const rules = distinctRules([...(core["x-kubernetes-validations"] ?? []), ...rulesOf(schema)]);
   Object.assign(draft, extensionsOf(schema));
@@ -57,7 +57,7 @@ const distinctRules = (rules: readonly ValidationRule[]): readonly ValidationRul
 ];
 
 /** An enum with null in it is refused by servers for null itself; a pattern says the same and is not asked of null. */
-function makeNullable(draft: Draft, place: Place): void {
+function makeNullable(draft: SchemaDraft, place: Place): void {
   draft.nullable = true;
   if (!draft.enum) return;
   if (draft.type !== "string") throw inexpressible(place.path, "only an enum of texts can be nullable");
@@ -92,7 +92,7 @@ function withoutNull(schema: JsonSchema, place: Place): { bare: JsonSchema; isNu
 }
 
 /** The schema without annotations, null and extensions: what its values are. */
-function coreOf(schema: JsonSchema, place: Place): Draft {
+function coreOf(schema: JsonSchema, place: Place): SchemaDraft {
   const branches = (schema.oneOf ?? schema.anyOf) as readonly unknown[] | undefined;
   const inBranch = { ...place, isBranch: true };
   if (schema["x-kubernetes-int-or-string"] === true) return validationsOf(schema, place);
@@ -146,7 +146,7 @@ function impliedType(schema: JsonSchema): string | undefined {
 }
 
 /** Objects flow into one; constraints without a type of their own stay beside it. */
-function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Place): Draft {
+function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Place): SchemaDraft {
   const inBranch = { ...place, isBranch: true };
   const resolved = parts.map((part) => resolve(part, inBranch).schema);
   const base: JsonSchema = { ...schema, allOf: undefined };
@@ -187,17 +187,17 @@ function mergeFields(into: unknown, from: unknown, place: Place): Record<string,
   return Object.fromEntries(fields);
 }
 
-function listOf(schema: JsonSchema, place: Place): Draft {
+function listOf(schema: JsonSchema, place: Place): SchemaDraft {
   const inside = { ...place, path: `${place.path}[]`, depth: place.depth + 1, isBranch: false };
-  const draft: Draft = { type: "array", items: toStructural(schema.items, inside) };
+  const draft: SchemaDraft = { type: "array", items: toStructural(schema.items, inside) };
   if (typeof schema.minItems === "number") draft.minItems = schema.minItems;
   if (typeof schema.maxItems === "number") draft.maxItems = schema.maxItems;
   if (schema.uniqueItems === true) draft["x-kubernetes-list-type"] = "set";
   return draft;
 }
 
-function objectOf(schema: JsonSchema, place: Place): Draft {
-  const draft: Draft = { type: "object" };
+function objectOf(schema: JsonSchema, place: Place): SchemaDraft {
+  const draft: SchemaDraft = { type: "object" };
   if (typeof schema.minProperties === "number") draft.minProperties = schema.minProperties;
   if (typeof schema.maxProperties === "number") draft.maxProperties = schema.maxProperties;
   const names = schema.propertyNames as JsonSchema | undefined;
@@ -220,7 +220,7 @@ function objectOf(schema: JsonSchema, place: Place): Draft {
   return rules.length > 0 ? { ...draft, "x-kubernetes-validations": rules } : draft;
 }
 
-function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): Draft {
+function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): SchemaDraft {
   const properties = Object.entries(fields).map(([name, field]) => {
     const inside = { ...place, path: `${place.path}${fieldStep(name)}`, isBranch: false };
     return [name, toStructural(field, inside)] as const;
@@ -235,7 +235,7 @@ function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): Draft {
 }
 
 /** What the keys of a map must be like, as a rule: there is no keyword for it. */
-function keyRules(names: JsonSchema | undefined, draft: Draft, place: Place): ValidationRule[] {
+function keyRules(names: JsonSchema | undefined, draft: SchemaDraft, place: Place): ValidationRule[] {
   const conditions: string[] = [];
   if (typeof names?.pattern === "string")
     conditions.push(`key.matches(${JSON.stringify(patternOf(names.pattern, place))})`);
@@ -253,7 +253,7 @@ function keyRules(names: JsonSchema | undefined, draft: Draft, place: Place): Va
 }
 
 /** Server-side apply needs to tell the items of a set or a map-like list apart. */
-function checkListType(draft: Draft, place: Place): void {
+function checkListType(draft: SchemaDraft, place: Place): void {
   const type = draft["x-kubernetes-list-type"];
   if (type === undefined) return;
   if (draft.type !== "array") throw inexpressible(place.path, `only a list can be marked as ${type}`);

@@ -3,7 +3,7 @@ import type { ObservedRequest } from "../../client/client.js";
 import type { Clock } from "../../clock/clock.js";
 import type { ControllerObserver } from "../../controller/environment.js";
 import type { Labels } from "../../controller/metric-source.js";
-import type { ControllerRun } from "../../controller/run/controller-run.js";
+import type { LiveController } from "../../controller/run/live-controller.js";
 import { isSetpointError } from "../../errors/error.js";
 import type { Informers } from "../../informer/informers.js";
 import { type MetricDefinition, queueMetrics } from "../../queue/queue-metrics.js";
@@ -127,23 +127,23 @@ export function initControllerMetrics(registry: MetricRegistry, controller: stri
  */
 export function collectState(
   registry: MetricRegistry,
-  runs: () => Iterable<ControllerRun>,
+  runs: () => Iterable<LiveController>,
   informers: ReadonlyMap<string, Informers>,
   clock: Pick<Clock, "monotonic">,
 ): void {
   const perRun = (
     definition: MetricDefinition,
     labels: readonly string[],
-    value: (run: ControllerRun) => number,
+    value: (run: LiveController) => number,
   ): void => {
-    const of = ({ controller: { name } }: ControllerRun): Labels =>
+    const of = ({ controller: { name } }: LiveController): Labels =>
       Object.fromEntries(labels.map((label) => [label, name]));
     registry.collect(definition, () => [...runs()].map((run) => ({ labels: of(run), value: value(run) })));
   };
   const ofQueue = ["name", "controller"];
   const ofController = ["controller"];
   perRun(queueMetrics.depth, ofQueue, (run) => run.status().queued);
-  const workedMs = (run: ControllerRun): readonly number[] =>
+  const workedMs = (run: LiveController): readonly number[] =>
     [...run.workingSince()].map((startedMs) => clock.monotonic() - startedMs);
   perRun(queueMetrics.unfinishedWork, ofQueue, (run) => workedMs(run).reduce((sum, ms) => sum + ms, 0) / 1_000);
   perRun(queueMetrics.longestRunning, ofQueue, (run) => Math.max(0, ...workedMs(run)) / 1_000);

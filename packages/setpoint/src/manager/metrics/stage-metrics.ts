@@ -1,8 +1,8 @@
 import type { Action } from "../../controller/causes/cause.js";
 import type { ControllerObserver } from "../../controller/environment.js";
 import type { MetricValue } from "../../controller/metric-source.js";
-import type { ControllerRun } from "../../controller/run/controller-run.js";
-import type { WatcherRun } from "../../controller/run/watcher-run.js";
+import type { LiveController } from "../../controller/run/live-controller.js";
+import type { LiveWatcher } from "../../controller/run/live-watcher.js";
 import type { RunRecord } from "../../controller/timeline/timeline.js";
 import type { WatchStep } from "../../controller/watcher.js";
 import type { InformerEvent } from "../../informer/informer.js";
@@ -113,7 +113,7 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
 /** What is read when it is asked for. */
 export function collectStages(
   registry: MetricRegistry,
-  runs: () => Iterable<ControllerRun | WatcherRun>,
+  runs: () => Iterable<LiveController | LiveWatcher>,
   informers: readonly Informers[],
 ): void {
   const tallied =
@@ -135,7 +135,7 @@ export function collectStages(
     STAGES.watchErrors,
     tallied(({ errors }) => errors, "error_type"),
   );
-  const collect = (definition: MetricDefinition, value: (run: ControllerRun | WatcherRun) => MetricValue[]): void => {
+  const collect = (definition: MetricDefinition, value: (run: LiveController | LiveWatcher) => MetricValue[]): void => {
     registry.collect(definition, () => [...runs()].flatMap(value));
   };
   collect(STAGES.pendingEvents, (run) => {

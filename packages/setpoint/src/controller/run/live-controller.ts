@@ -46,7 +46,7 @@ const DEFAULT_GRACE_MS = 30_000;
 type Item = WorkItem<readonly Cause[]>;
 
 /** A controller at work: its informers, its queue and its workers. */
-export class ControllerRun implements AsyncDisposable {
+export class LiveController implements AsyncDisposable {
   readonly controller: Controller;
   readonly #environment: MaskedEnvironment;
   readonly #reporter: RunReporter;

@@ -39,7 +39,7 @@ interface Lane {
 }
 
 /** A watcher at work: every step in order, failed ones again, and never two at once for one object. */
-export class WatcherRun implements AsyncDisposable {
+export class LiveWatcher implements AsyncDisposable {
   readonly watcher: Watcher;
   readonly #stuck = new Set<string>();
   readonly #environment: MaskedEnvironment;

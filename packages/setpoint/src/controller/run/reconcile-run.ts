@@ -10,7 +10,7 @@ import type { WriteRecord } from "../timeline/timeline.js";
 import type { RunSpan } from "../timeline/traces.js";
 import { BLOCKED_AFTER_MS, type Pause } from "./event-loop-watch.js";
 
-export interface RunOptions {
+export interface ReconcileRunOptions {
   readonly id: number;
   readonly controller: string;
   readonly kind: Kind;
@@ -25,7 +25,7 @@ export interface RunOptions {
 }
 
 /** One run while it lasts: what it has read and written, and whether it still may. */
-export class Run {
+export class ReconcileRun {
   readonly id: number;
   readonly controller: string;
   readonly kind: Kind;
@@ -55,7 +55,7 @@ export class Run {
   #pause: Pause | undefined;
   #isOver = false;
 
-  constructor(options: RunOptions) {
+  constructor(options: ReconcileRunOptions) {
     this.id = options.id;
     this.controller = options.controller;
     this.kind = options.kind;
