@@ -25,14 +25,14 @@ const metadata = { namespace, name: "a" };
 const here = { namespace };
 
 describe("the examples", () => {
-  it("01: a status follows its spec", async () => {
+  it("a status follows its spec [01]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Greeting], loops: [greetings] });
     await env.client.create(Greeting, { metadata, spec: { name: "Ann" } });
     await env.idle();
     expect((await env.client.get(Greeting, "a", here)).status).toEqual({ text: "Hello, Ann!" });
   });
 
-  it("02: children are made, put right and pruned", async () => {
+  it("children are made, put right and pruned [02]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
     await env.client.create(Website, { metadata, spec: { image: "nginx", port: 80 } });
     await env.idle();
@@ -46,7 +46,7 @@ describe("the examples", () => {
     expect((await env.client.get(Deployment, "a", here)).spec?.replicas).toBe(1);
   });
 
-  it("03: the record is removed before its object goes, also after a restart", async () => {
+  it("the record is removed before its object goes, also after a restart [03]", async () => {
     const records = new Map<string, string>();
     const workload = dnsRecords({
       put: async (host, address) => void records.set(host, address),
@@ -66,7 +66,7 @@ describe("the examples", () => {
     expect(await env.client.find(DnsRecord, "a", here)).toBeUndefined();
   });
 
-  it("04: a config map that appears or changes runs its readers", async () => {
+  it("a config map that appears or changes runs its readers [04]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Banner], loops: [banners] });
     const text = async () => (await env.client.get(Banner, "a", here)).status?.text;
     await env.client.create(Banner, { metadata, spec: { settings: "texts" } });
@@ -80,7 +80,7 @@ describe("the examples", () => {
     expect(await text()).toBe("two");
   });
 
-  it("05: the wait shows as a condition and ends with the work outside", async () => {
+  it("the wait shows as a condition and ends with the work outside [05]", async () => {
     const urls = new Map<string, string>();
     let creations = 0;
     const provider = { create: async () => `db-${++creations}`, urlOf: async (id: string) => urls.get(id) };
@@ -105,7 +105,7 @@ describe("the examples", () => {
     expect(items.filter(({ reason }) => reason === "Ready").map(({ count }) => count ?? 1)).toEqual([1]);
   });
 
-  it("06: each step of an order is written down, its end included", async () => {
+  it("each step of an order is written down, its end included [06]", async () => {
     const lines: string[] = [];
     await using env = await TestEnvironment.create({
       kinds: [Order],
@@ -121,7 +121,7 @@ describe("the examples", () => {
     expect(await env.client.find(Order, "a", here)).toBeUndefined();
   });
 
-  it("07: objects are completed, checked and warned of", async () => {
+  it("objects are completed, checked and warned of [07]", async () => {
     await using env = await TestEnvironment.create({ loops: [coupons] });
     const { client } = env;
     const made = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
@@ -143,7 +143,7 @@ describe("the examples", () => {
     expect([status, headers.warning]).toEqual([201, ['299 - "40 % is a lot"']]);
   });
 
-  it("08: objects are read and written in both versions", async () => {
+  it("objects are read and written in both versions [08]", async () => {
     await using env = await TestEnvironment.create({ loops: [volumes] });
     const { client } = env;
     await client.create(VolumeV1beta1, { metadata, spec: { sizeMi: 2048 } });
@@ -152,7 +152,7 @@ describe("the examples", () => {
     expect((await client.get(VolumeV1beta1, "a", here)).spec).toEqual({ sizeMi: 2 });
   });
 
-  it("09: routes answer below objects and versions, and pass errors on", async () => {
+  it("routes answer below objects and versions, and pass errors on [09]", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     const { manager } = await env.start([invoices(client)]);
@@ -170,7 +170,7 @@ describe("the examples", () => {
     });
   });
 
-  it("10: two apps share a process, a cache and a webhook server", async () => {
+  it("two apps share a process, a cache and a webhook server [10]", async () => {
     await using env = await TestEnvironment.create({ loops: [people, rooms] });
     const { client } = env;
     await client.create(Desk, { metadata, spec: { team: "a" } });
@@ -181,7 +181,7 @@ describe("the examples", () => {
     expect((await client.get(ConfigMap, "a", here)).data).toEqual({ members: "ann,bob" });
   });
 
-  it("11: one process works; the other takes over when it ends", async () => {
+  it("one process works; the other takes over when it ends [11]", async () => {
     await using env = await TestEnvironment.create({
       kinds: [LedGreeting],
       loops: [ledGreetings],
@@ -203,7 +203,7 @@ describe("the examples", () => {
     expect(second.writes).toHaveLength(1);
   });
 
-  it("13: a migration runs before a deployment, and that before a smoke test", async () => {
+  it("a migration runs before a deployment, and that before a smoke test [13]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Step], loops: [steps], simulate: true });
     const create = (name: string, spec: { image: string; after?: string[]; replicas?: number }) =>
       env.client.create(Step, { metadata: { namespace, name }, spec });
@@ -223,7 +223,7 @@ describe("the examples", () => {
     expect(finished).toEqual(["app:1", "migrate:1", "test"]);
   });
 
-  it("13: nothing is deployed after a migration that failed, and all goes on once it succeeds", async () => {
+  it("nothing is deployed after a migration that failed, and all goes on once it succeeds [13]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Step], loops: [steps] });
     await env.client.create(Step, {
       metadata: { namespace, name: "deploy" },

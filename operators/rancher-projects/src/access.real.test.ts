@@ -6,7 +6,7 @@ import { coreCases, expectNeeded, ruleName } from "./access.suite.js";
 import { printedRules, RestrictedOperator } from "./restricted-operator.testing.js";
 import { expectRetried, retryCases } from "./retries.suite.js";
 
-it("R1 to R8, R11, R13 to R20 come true on a real server with the rules that setpoint rbac prints", {
+it("the assignment cases hold on a real server with the rules that setpoint rbac prints [R1 to R8, R11, R13 to R20]", {
   timeout: 120_000,
 }, async () => {
   await using cluster = await startKubernetes({});
@@ -16,7 +16,7 @@ it("R1 to R8, R11, R13 to R20 come true on a real server with the rules that set
   expect(operator.refused).toEqual([]);
 });
 
-it("R9, R10 and R21 come true with these rules too: each failure is retried on its own", {
+it("each failure is retried on its own, with these rules too [R9, R10, R21]", {
   timeout: 300_000,
 }, async () => {
   await using cluster = await startKubernetes({});

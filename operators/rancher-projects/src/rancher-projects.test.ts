@@ -78,7 +78,7 @@ const NOWHERE = [undefined, undefined, undefined];
 const DEVOPS = ["p-devops", "local", "local:p-devops"];
 
 describe("rancher projects", () => {
-  it("R1: a namespace is put into the project of its owner, in one patch", async () => {
+  it("a namespace is put into the project of its owner, in one patch [R1]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -89,7 +89,7 @@ describe("rancher projects", () => {
     ]);
   });
 
-  it("R3: a namespace without an owner, or with an empty one, is left alone", async () => {
+  it("a namespace without an owner, or with an empty one, is left alone [R3]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a");
@@ -97,7 +97,7 @@ describe("rancher projects", () => {
     expect(rancher.writes).toEqual([]);
   });
 
-  it("R4: a namespace that is gone before it is looked at is no error", async () => {
+  it("a namespace that is gone before it is looked at is no error [R4]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.env.client.create(Namespace, { metadata: { name: "a", labels: { appOwner: "DevOps" } } });
@@ -108,7 +108,7 @@ describe("rancher projects", () => {
     expect(await rancher.env.client.find(Namespace, "a")).toBeUndefined();
   });
 
-  it("R5: a second look writes nothing", async () => {
+  it("a second look writes nothing [R5]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -129,7 +129,7 @@ describe("rancher projects", () => {
       expect((await rancher.events("a"))[0]).toContain("AssignedByOthers: the namespace is in local:p-else");
   });
 
-  it("R7: a changed owner moves what this operator assigned", async () => {
+  it("a changed owner moves what this operator assigned [R7]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.project("p-data", "Data");
@@ -138,7 +138,7 @@ describe("rancher projects", () => {
     expect(await rancher.assigned("a")).toEqual(DEVOPS);
   });
 
-  it("R8: a project that is not there yet is told of, and the namespace assigned when it appears", async () => {
+  it("a project that is not there yet is told of, and the namespace assigned when it appears [R8]", async () => {
     await using rancher = await Rancher.create();
     await rancher.namespace("a", { appOwner: "DevOps" });
     expect(await rancher.assigned("a")).toEqual(NOWHERE);
@@ -147,7 +147,7 @@ describe("rancher projects", () => {
     expect(await rancher.assigned("a")).toEqual(DEVOPS);
   });
 
-  it("R9: a failing list of projects is retried with back-off, and the namespace untouched meanwhile", async () => {
+  it("a failing list of projects is retried with back-off, and the namespace untouched meanwhile [R9]", async () => {
     await using rancher = await Rancher.create({}, { loops: [] });
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -163,7 +163,7 @@ describe("rancher projects", () => {
     expect(await rancher.assigned("a")).toEqual(DEVOPS);
   });
 
-  it("R10: a denied patch is retried, and an event says what the webhook wants", async () => {
+  it("a denied patch is retried, and an event says what the webhook wants [R10]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     const denial = 'admission webhook "rancher.cattle.io.namespaces" denied the request: Unauthorized';
@@ -181,14 +181,14 @@ describe("rancher projects", () => {
     ).toBe(true);
   });
 
-  it("R11: a project of another cluster gives its own cluster's id", async () => {
+  it("a project of another cluster gives its own cluster's id [R11]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-xyz789", "DevOps", "c-abc123");
     await rancher.namespace("a", { appOwner: "DevOps" });
     expect(await rancher.assigned("a")).toEqual(["p-xyz789", "c-abc123", "c-abc123:p-xyz789"]);
   });
 
-  it("R16: two projects of one name are ambiguous: nothing is written, and the event names both", async () => {
+  it("two projects of one name are ambiguous: nothing is written, and the event names both [R16]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-2", "DevOps");
     await rancher.project("p-1", "devops");
@@ -213,7 +213,7 @@ describe("rancher projects", () => {
     expect(rancher.writes).toHaveLength(2);
   });
 
-  it("R18: excluded and terminating namespaces are skipped", async () => {
+  it("excluded and terminating namespaces are skipped [R18]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("cattle-system", { appOwner: "DevOps" });
@@ -223,7 +223,7 @@ describe("rancher projects", () => {
     expect(rancher.writes).toEqual([]);
   });
 
-  it("R19: without its label a namespace stays, or leaves its project, by policy", async () => {
+  it("without its label a namespace stays, or leaves its project, by policy [R19]", async () => {
     for (const [unlabelled, expected] of [
       ["keep", DEVOPS],
       ["unassign", NOWHERE],
@@ -236,7 +236,7 @@ describe("rancher projects", () => {
     }
   });
 
-  it("R19: unassign leaves alone what somebody else has changed since", async () => {
+  it("unassign leaves alone what somebody else has changed since [R19]", async () => {
     await using rancher = await Rancher.create({ unlabelled: "unassign" });
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });

@@ -98,7 +98,7 @@ describe("the manifest of an app", () => {
     );
   });
 
-  it("case 38: reports plural, scope and conversion mismatches across versions in one error", () => {
+  it("reports plural, scope and conversion mismatches across versions in one error [case 38]", () => {
     const [v1, v1beta1] = manifestOf(shop).spec.versions;
     const old = { ...v1beta1!.kinds[0]!, plural: "orderz", scope: "Cluster" as const, conversion: false };
     expect(() => validateManifest(changed({ versions: [v1!, { ...v1beta1!, kinds: [old] }] }))).toThrow(
@@ -108,7 +108,7 @@ describe("the manifest of an app", () => {
     );
   });
 
-  it("case 38: rejects a route equal to a plural of its scope alone", () => {
+  it("rejects a route equal to a plural of its scope alone [case 38]", () => {
     const [v1] = manifestOf(shop).spec.versions;
     const route = (path: string) => [{ method: "GET" as const, path }];
     const withRoutes = (routes: NonNullable<AppManifest["spec"]["versions"][number]["routes"]>) => () =>
@@ -118,7 +118,7 @@ describe("the manifest of an app", () => {
     expect(withRoutes({ cluster: route("orders"), namespaced: route("shops") })).not.toThrow();
   });
 
-  it("case 38: rejects bindings to roles that are not there", () => {
+  it("rejects bindings to roles that are not there [case 38]", () => {
     expect(() => validateManifest(changed({ roleBindings: { everybody: ["buyer", "seller"] } }))).toThrow(
       "everybody is bound to the role seller, which is not there",
     );

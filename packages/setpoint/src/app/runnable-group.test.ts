@@ -25,7 +25,7 @@ function member(name: string) {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("RunnableGroup", () => {
-  it("case 36: an error that is not forgiven stops the others and is what run rejects with", async () => {
+  it("an error that is not forgiven stops the others and is what run rejects with [case 36]", async () => {
     const [a, b] = [member("a"), member("b")];
     const running = new RunnableGroup({ name: "g", members: [a, b] }).run(new AbortController().signal);
     a.fail(new Error("oh"));
@@ -33,7 +33,7 @@ describe("RunnableGroup", () => {
     expect(b.log).toEqual(["started", "stopped"]);
   });
 
-  it("case 36: a forgiven error leaves the others running; the end of the signal is no error", async () => {
+  it("a forgiven error leaves the others running; the end of the signal is no error [case 36]", async () => {
     const [a, b] = [member("a"), member("b")];
     const stop = new AbortController();
     const seen: string[] = [];
@@ -50,7 +50,7 @@ describe("RunnableGroup", () => {
     expect(b.log).toEqual(["started", "stopped"]);
   });
 
-  it("case 36: one that does not end in time is named, with the error as the cause", async () => {
+  it("one that does not end in time is named, with the error as the cause [case 36]", async () => {
     const clock = new VirtualClock();
     const a = member("a");
     const stuck = { name: "stuck", run: () => new Promise<void>(() => {}) };
@@ -92,7 +92,7 @@ describe("RunnableGroup", () => {
     await expect(running).rejects.toThrow("the policy's own");
   });
 
-  it("case 37: one that is added while running starts, one that is removed is stopped alone", async () => {
+  it("one that is added while running starts, one that is removed is stopped alone [case 37]", async () => {
     const [a, b] = [member("a"), member("b")];
     const stop = new AbortController();
     const group = new RunnableGroup({ name: "g", members: [a] });

@@ -16,7 +16,7 @@ async function world(conflicts = 0) {
 }
 
 describe("TypedStore", () => {
-  it("case 41: 409 each time is three tries, then the error", async () => {
+  it("409 each time is three tries, then the error [case 41]", async () => {
     const { env, store } = await world(Number.POSITIVE_INFINITY);
     await using _env = env;
     await store.add(order);
@@ -29,7 +29,7 @@ describe("TypedStore", () => {
     expect(retries).toEqual([false, true, true]);
   });
 
-  it("case 41: a success after a conflict is told that it is a retry", async () => {
+  it("a success after a conflict is told that it is a retry [case 41]", async () => {
     const { env, store } = await world(1);
     await using _env = env;
     await store.add(order);

@@ -27,7 +27,7 @@ describe("a watcher", () => {
     expect(() => watcher(Website, { retry: { attempts: -1 } })).toThrow("retry.attempts is -1, not 0 or more");
   });
 
-  it("case 1: is called once for an add, beside a reconciler of the same kind", async () => {
+  it("is called once for an add, beside a reconciler of the same kind [case 1]", async () => {
     const cluster = world.cluster();
     await world.watch(watcher(Website, { add: (site) => void seen.push(`watcher ${site.metadata.name}`) }), {
       cluster,
@@ -40,7 +40,7 @@ describe("a watcher", () => {
     expect(seen.sort()).toEqual(["reconciler a", "watcher a"]);
   });
 
-  it("case 2: tries a failed step again as its policy allows, then gives it up and says so", async () => {
+  it("tries a failed step again as its policy allows, then gives it up and says so [case 2]", async () => {
     const errors: string[] = [];
     const cluster = world.cluster();
     await world.watch(
@@ -61,7 +61,7 @@ describe("a watcher", () => {
     expect(errors).toEqual(["0 false", "1 true"]);
   });
 
-  it("case 4: retries on its own, as the reconciler does", async () => {
+  it("retries on its own, as the reconciler does [case 4]", async () => {
     const cluster = world.cluster();
     const fail = (who: string) => () => {
       seen.push(who);
@@ -74,7 +74,7 @@ describe("a watcher", () => {
     expect(seen.sort()).toEqual(["reconciler", "reconciler", "watcher", "watcher"]);
   });
 
-  it("case 6: waits longer from retry to retry", async () => {
+  it("waits longer from retry to retry [case 6]", async () => {
     const times: number[] = [];
     await world.watch(
       watcher(Website, {
@@ -90,7 +90,7 @@ describe("a watcher", () => {
     expect(times.slice(1).map((timeMs, at) => timeMs - times[at]!)).toEqual([1_000, 2_000, 4_000, 8_000]);
   });
 
-  it("case 7: an update ends the retries of a failed add where every step supersedes", async () => {
+  it("an update ends the retries of a failed add where every step supersedes [case 7]", async () => {
     await world.watch(
       watcher(Website, {
         retry: fast,
@@ -109,7 +109,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["add", "update"]);
   });
 
-  it("case 8: retries a step no more after one succeeds", async () => {
+  it("retries a step no more after one succeeds [case 8]", async () => {
     let failures = 2;
     await world.watch(
       watcher(Website, {
@@ -125,7 +125,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["add", "add", "add"]);
   });
 
-  it("case 9: with three retries makes four tries in all", async () => {
+  it("with three retries makes four tries in all [case 9]", async () => {
     await world.watch(
       watcher(Website, {
         retry: { ...fast, attempts: 3 },
@@ -140,7 +140,7 @@ describe("a watcher", () => {
     expect(seen).toHaveLength(4);
   });
 
-  it("case 10: by its own policy keeps the retry of an add beside an update, and both where both fail", async () => {
+  it("by its own policy keeps the retry of an add beside an update, and both where both fail [case 10]", async () => {
     const failUntil = new Map([
       ["add", 2],
       ["update", 2],
@@ -160,7 +160,7 @@ describe("a watcher", () => {
     expect(seen.filter((name) => name === "update")).toHaveLength(3);
   });
 
-  it("case 12: keeps its place among those of its kind when another is removed; removing it twice is harmless", async () => {
+  it("keeps its place among those of its kind when another is removed; removing it twice is harmless [case 12]", async () => {
     const cluster = world.cluster();
     const runs = [];
     for (const name of ["first", "middle", "last"]) {
@@ -196,7 +196,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["first", "second", "second"]);
   });
 
-  it("case 13: reports an error on every attempt", async () => {
+  it("reports an error on every attempt [case 13]", async () => {
     const errors: string[] = [];
     const observer = { failed: (error: unknown) => void errors.push((error as Error).message) };
     let calls = 0;
@@ -214,7 +214,7 @@ describe("a watcher", () => {
     expect(errors).toEqual(["failure 1", "failure 2", "failure 3"]);
   });
 
-  it("case 19: handles the steps of one object in their order, however slow, while others go on", async () => {
+  it("handles the steps of one object in their order, however slow, while others go on [case 19]", async () => {
     await world.watch(
       watcher(Website, {
         concurrency: 4,
@@ -283,7 +283,7 @@ describe("a watcher with a finalizer", () => {
       },
     });
 
-  it("cases 24 and 30: marks an object, adds it, then holds it; its own patches are no updates", async () => {
+  it("marks an object, adds it, then holds it; its own patches are no updates [cases 24 and 30]", async () => {
     await world.watch(opinionated());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -294,7 +294,7 @@ describe("a watcher with a finalizer", () => {
     expect(patches.every((patch) => patch.includes('"op":"test"'))).toBe(true);
   });
 
-  it("case 25: gets over conflicts of its first patch", async () => {
+  it("gets over conflicts of its first patch [case 25]", async () => {
     let conflicts = 0;
     world.fault = ({ method }) => (method === "PATCH" && conflicts++ < 2 ? failure(409, "Conflict") : undefined);
     await world.watch(opinionated());
@@ -305,7 +305,7 @@ describe("a watcher with a finalizer", () => {
     expect(ofObject.map(({ method }) => method)).toEqual(["PATCH", "GET", "PATCH", "GET", "PATCH", "PATCH"]);
   });
 
-  it("case 26: is not asked to add what it could not mark", async () => {
+  it("is not asked to add what it could not mark [case 26]", async () => {
     world.fault = ({ method }) => (method === "PATCH" ? failure(403, "Forbidden") : undefined);
     await world.watch(opinionated());
     await world.createWebsite("a");
@@ -316,7 +316,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual([`add with ${FINAL}-wip`]);
   });
 
-  it("case 26: leaves the mark where add fails, and tries again", async () => {
+  it("leaves the mark where add fails, and tries again [case 26]", async () => {
     let failures = 1;
     const patches: unknown[] = [];
     world.fault = (request) => void (request.method === "PATCH" && patches.push(request));
@@ -334,7 +334,7 @@ describe("a watcher with a finalizer", () => {
     expect([await finalizers(), patches.length, seen.length]).toEqual([[FINAL], 2, 2]);
   });
 
-  it("case 27: deletes what is leaving and held, marked or not, and ignores what others hold", async () => {
+  it("deletes what is leaving and held, marked or not, and ignores what others hold [case 27]", async () => {
     for (const finalizer of [FINAL, `${FINAL}-wip`, "example.com/theirs"]) {
       const name = finalizer.split("/")[1]!;
       const metadata = { name, namespace: "team", finalizers: [finalizer] };
@@ -348,7 +348,7 @@ describe("a watcher with a finalizer", () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(["theirs"]);
   });
 
-  it("case 27: holds on to what delete fails for, and tries again", async () => {
+  it("holds on to what delete fails for, and tries again [case 27]", async () => {
     let failures = 2;
     await world.watch(
       opinionated({
@@ -367,7 +367,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen.slice(1)).toEqual(["delete", "delete", "delete"]);
   });
 
-  it("case 28: syncs what it already holds", async () => {
+  it("syncs what it already holds [case 28]", async () => {
     const metadata = { name: "a", namespace: "team", finalizers: [FINAL, `${FINAL}-wip`] };
     await world.client.create(Website, { metadata, spec: { image: "x" } });
     await world.watch(opinionated());
@@ -376,7 +376,7 @@ describe("a watcher with a finalizer", () => {
     expect(await finalizers()).toEqual([FINAL]);
   });
 
-  it("case 29: sees updates of the spec, not of anything else", async () => {
+  it("sees updates of the spec, not of anything else [case 29]", async () => {
     await world.watch(opinionated());
     await world.createWebsite("a", { image: "1" });
     await world.clock.settle();
@@ -471,7 +471,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual(["delete", "delete"]);
   });
 
-  it("cases 24 and 29: of a kind without generations is told of an add and of changes, not of its own patches", async () => {
+  it("of a kind without generations is told of an add and of changes, not of its own patches [cases 24 and 29]", async () => {
     const touch = (body: object) =>
       world.client.patch(ConfigMap, "a", { type: "merge", body: body as never }, { namespace: "team" });
     await world.watch(
@@ -492,7 +492,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual(["add 1", "update 2"]);
   });
 
-  it("case 35: refuses names that a server would refuse, its own mark included", () => {
+  it("refuses names that a server would refuse, its own mark included [case 35]", () => {
     for (const finalizer of ["", `example.com/${"a".repeat(60)}`]) {
       expect(() => opinionated({ finalizer })).toThrow(expect.objectContaining({ code: "FINALIZER_INVALID" }));
     }

@@ -37,7 +37,7 @@ function describeEvent(event: InformerEvent<Widget>): string {
 }
 
 describe("informer: steps", () => {
-  it("case 22: an object that is gone on relist is deleted with its last known state", async () => {
+  it("an object that is gone on relist is deleted with its last known state [case 22]", async () => {
     const first = new ScriptedStream()
       .send("ADDED", widget("a", 1), widget("b", 2, { spec: { size: 3 } }))
       .bookmark(5, "true");
@@ -53,7 +53,7 @@ describe("informer: steps", () => {
     expect(last).toEqual([{ size: 3 }]);
   });
 
-  it("case 23: add, modify and delete reach all of a hundred handlers, and the store mirrors them", async () => {
+  it("add, modify and delete reach all of a hundred handlers, and the store mirrors them [case 23]", async () => {
     const stream = new ScriptedStream().bookmark(1, "true");
     const { clock, widgets, listen } = start([stream]);
     const handlers = Array.from({ length: 100 }, () => listen());
@@ -68,7 +68,7 @@ describe("informer: steps", () => {
     expect(states).toEqual(["2", "3", undefined]);
   });
 
-  it("case 51: an add before an empty list is an add and a delete of that object; a real delete stays the only one", async () => {
+  it("an add before an empty list is an add and a delete of that object; a real delete stays the only one [case 51]", async () => {
     const first = new ScriptedStream()
       .bookmark(1, "true")
       .send("ADDED", widget("a", 2), widget("b", 3))
@@ -80,7 +80,7 @@ describe("informer: steps", () => {
     expect(seen).toEqual(["add a@2", "add b@3", "delete b@4", "delete a@2 unknown"]);
   });
 
-  it("case 52: a handler is synced when it has returned from both objects of the list, and at once for an empty one", async () => {
+  it("a handler is synced when it has returned from both objects of the list, and at once for an empty one [case 52]", async () => {
     const { clock, widgets } = start([
       new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true"),
     ]);
@@ -102,7 +102,7 @@ describe("informer: steps", () => {
     await registration.synced;
   });
 
-  it("case 52: a resync passes over keys whose steps still wait", async () => {
+  it("a resync passes over keys whose steps still wait [case 52]", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const { clock, widgets } = start([stream]);
     const seen: string[] = [];
@@ -123,7 +123,7 @@ describe("informer: steps", () => {
     expect(seen).toEqual(["add a@1 initial", "add b@2 initial", "update a@1>1 resync"]);
   });
 
-  it("case 53: a list takes the place of another at once: deletes, then its objects; the store shows it to handlers", async () => {
+  it("a list takes the place of another at once: deletes, then its objects; the store shows it to handlers [case 53]", async () => {
     const first = new ScriptedStream()
       .send("ADDED", widget("1", 1), widget("2", 2), widget("3", 3))
       .bookmark(4, "true");
@@ -149,7 +149,7 @@ describe("informer: steps", () => {
     expect(new Set(stores)).toEqual(new Set(["1,2,3", "11,12,14"]));
   });
 
-  it("case 54: after a lost watch a handler without resync sees what changed, one with resync everything", async () => {
+  it("after a lost watch a handler without resync sees what changed, one with resync everything [case 54]", async () => {
     const first = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const second = new ScriptedStream()
       .send("ADDED", widget("a", 1), widget("b", 5), widget("c", 6))
@@ -164,7 +164,7 @@ describe("informer: steps", () => {
     expect(resyncing.seen.slice(2)).toEqual(["update a@1>1 resync", "update b@2>5", "add c@6"]);
   });
 
-  it("case 55: a handler added while running is synced by the replay and then sees what comes", async () => {
+  it("a handler added while running is synced by the replay and then sees what comes [case 55]", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(2, "true");
     const { clock, widgets, listen, informers } = start([stream]);
     await widgets.synced();

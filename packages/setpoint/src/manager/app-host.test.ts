@@ -217,7 +217,7 @@ describe("an app in a manager", () => {
     expect(seen).toEqual(["admitted a", "admitted c"]);
   });
 
-  it("case 12: is as good as removed where it was never added, as is any other part", async () => {
+  it("is as good as removed where it was never added, as is any other part [case 12]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Order, Shop] });
     const seen: string[] = [];
     await using manager = managerOf(env);
@@ -256,13 +256,13 @@ describe("an app in a manager", () => {
 describe("runnables of a manager", () => {
   const fails = { name: "feed", run: () => Promise.reject(new Error("no feed")) };
 
-  it("case 36: the failure of one ends the manager and is what run rejects with", async () => {
+  it("the failure of one ends the manager and is what run rejects with [case 36]", async () => {
     await using env = await TestEnvironment.create();
     const shop = app({ name: "shop", kinds: [], runnables: [fails] });
     await expect(run(shop, { client: env.client, clock: env.clock, env: {}, log: silent })).rejects.toThrow("no feed");
   });
 
-  it("case 36: a forgiven failure leaves the others running", async () => {
+  it("a forgiven failure leaves the others running [case 36]", async () => {
     await using env = await TestEnvironment.create();
     const failed: string[] = [];
     await using manager = managerOf(env, { onError: (error, name) => failed.push(`${name}: ${error}`) === 0 });
@@ -273,7 +273,7 @@ describe("runnables of a manager", () => {
     expect(manager.ended.aborted).toBe(false);
   });
 
-  it("case 37: one that is added while running starts, one that is removed is ended alone", async () => {
+  it("one that is added while running starts, one that is removed is ended alone [case 37]", async () => {
     await using env = await TestEnvironment.create();
     await using manager = managerOf(env);
     await manager.start();

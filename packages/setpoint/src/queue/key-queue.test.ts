@@ -26,7 +26,7 @@ describe("KeyQueue", () => {
     expect(queue.take(5)).toBeUndefined();
   });
 
-  it("case 56: hands a key that was added while it was processed out again after done, once", () => {
+  it("hands a key that was added while it was processed out again after done, once [case 56]", () => {
     const queue = newQueue();
     queue.add("a/x", ["first"], "normal", 0);
     const item = queue.take(0)!;
@@ -97,7 +97,7 @@ describe("KeyQueue", () => {
     expect(takeAll(queue)).toEqual(["a/x"]);
   });
 
-  it("case 60: does not hand out a key in use, keeps the highest priority, counts only keys in line", () => {
+  it("does not hand out a key in use, keeps the highest priority, counts only keys in line [case 60]", () => {
     const queue = newQueue();
     queue.add("a/x", [], "low", 0);
     queue.add("b/y", [], "normal", 0);
@@ -170,7 +170,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("KeyQueue, whatever happens", () => {
-  it("case 14: loses no cause, runs no key twice at once, and is never later than the earliest delay asked for", () => {
+  it("loses no cause, runs no key twice at once, and is never later than the earliest delay asked for [case 14]", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const queue = newQueue();

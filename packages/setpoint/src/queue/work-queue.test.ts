@@ -46,7 +46,7 @@ describe("WorkQueue", () => {
     expect((await later)!.key).toBe("a/y");
   });
 
-  it("case 15: an item due in 200 ms has not run after 50 and has run once after 300", async () => {
+  it("an item due in 200 ms has not run after 50 and has run once after 300 [case 15]", async () => {
     const { clock, queue } = newQueue();
     const served = work(queue, clock);
     queue.add("a/x", [], { afterMs: 200 });
@@ -66,7 +66,7 @@ describe("WorkQueue", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("case 16: a delayed add does not raise the number of retries; a retry does, until the key is forgotten", () => {
+  it("a delayed add does not raise the number of retries; a retry does, until the key is forgotten [case 16]", () => {
     const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
     queue.add("a/x", ["requeue"], { afterMs: 10 });
     expect(queue.retries("a/x")).toBe(0);
@@ -86,7 +86,7 @@ describe("WorkQueue", () => {
     expect(["a", "b", "c", "d"].map((key) => queue.retry(key, []))).toEqual([1, 1, 100, 200]);
   });
 
-  it("case 17: takes back pending retries of one key only, also while that key runs", async () => {
+  it("takes back pending retries of one key only, also while that key runs [case 17]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", ["first"]);
     const running = queue.take()!;
@@ -99,7 +99,7 @@ describe("WorkQueue", () => {
     expect(served).toEqual(["a/y at 10"]);
   });
 
-  it("case 18: after shutDown hands out what is in line, drops what is delayed, refuses adds and ends its workers", async () => {
+  it("after shutDown hands out what is in line, drops what is delayed, refuses adds and ends its workers [case 18]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", []);
     queue.add("a/later", [], { afterMs: 50 });
@@ -111,7 +111,7 @@ describe("WorkQueue", () => {
     expect([clock.pendingTimers, queue.isShutDown]).toEqual([0, true]);
   });
 
-  it("case 56: drains only when a key that became dirty has run again", async () => {
+  it("drains only when a key that became dirty has run again [case 56]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", ["first"]);
     const item = queue.take()!;

@@ -51,7 +51,7 @@ describe("custom routes", () => {
     expect(JSON.parse(answered.body as string)).toMatchObject({ kind: "Status", reason: "NotFound", code: 404 });
   });
 
-  it("case 40: a generic error is a 500, one with a status keeps code and reason", async () => {
+  it("a generic error is a 500, one with a status keeps code and reason [case 40]", async () => {
     const failing = (error: Error) =>
       routeAnswer(
         [

@@ -88,12 +88,12 @@ describe("admission reviews", () => {
     expect(seen).toEqual(["strict", "|", "lax", "|", "strict", "lax", "|"]);
   });
 
-  it("case 39: of a kind without a handler are an error of the server", async () => {
+  it("of a kind without a handler are an error of the server [case 39]", async () => {
     const answer = await validateReview([], review({}));
     expect(answer).toMatchObject({ status: 500, body: "no handler is registered for shop.example.com/v1/Order\n" });
   });
 
-  it("case 39: an error with 409 and a reason denies with both", async () => {
+  it("an error with 409 and a reason denies with both [case 39]", async () => {
     const create = () => {
       throw new RefusedError(409, "Conflict", "the shop is closed");
     };
@@ -105,7 +105,7 @@ describe("admission reviews", () => {
     });
   });
 
-  it("case 39: go by the kind that the object was converted to", async () => {
+  it("go by the kind that the object was converted to [case 39]", async () => {
     const seen: string[] = [];
     const validators = [
       validating(Order, { create: () => void seen.push("v1") }),

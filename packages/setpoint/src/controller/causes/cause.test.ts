@@ -73,7 +73,7 @@ describe("actionOf", () => {
     ["a resync and an update", [{ type: "resync" }, updated], "updated"],
   ])("case 5: says of %s", (_, causes, action) => expect(actionOf(causes, { metadata })).toBe(action));
 
-  it("case 32: says resynced of what it already held when it came up, but not of its own retries", () => {
+  it("says resynced of what it already held when it came up, but not of its own retries [case 32]", () => {
     const held = { metadata: { ...metadata, finalizers: ["example.com/ours"] } };
     const listed: Cause = { type: "created", isInInitialList: true };
     const retry: Cause = { type: "retry", attempt: 1, error: "no" };

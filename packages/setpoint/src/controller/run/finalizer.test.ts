@@ -13,7 +13,7 @@ const withFinalizers = (...finalizers: string[]): KubeObject => ({
 });
 
 describe("finalizerPatch", () => {
-  it("case 24: adds the first finalizer only to the very state that was seen", () => {
+  it("adds the first finalizer only to the very state that was seen [case 24]", () => {
     expect(finalizerPatch(withFinalizers(), { add: "x/y" })).toEqual([
       { op: "test", path: "/metadata/resourceVersion", value: "7" },
       { op: "add", path: "/metadata/finalizers", value: ["x/y"] },
@@ -109,7 +109,7 @@ describe("a controller with finalize", () => {
     });
   const remove = (): Promise<unknown> => world.client.delete(Website, "a", { namespace: "team" });
 
-  it("case 24: puts its finalizer on before the first reconcile, in the same run", async () => {
+  it("puts its finalizer on before the first reconcile, in the same run [case 24]", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -125,7 +125,7 @@ describe("a controller with finalize", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("case 25: tries again on fresh metadata when the object changed meanwhile", async () => {
+  it("tries again on fresh metadata when the object changed meanwhile [case 25]", async () => {
     let conflicts = 0;
     world.fault = ({ method }) => (method === "PATCH" && conflicts++ < 2 ? failure(409, "Conflict") : undefined);
     await world.run(websites());
@@ -147,7 +147,7 @@ describe("a controller with finalize", () => {
     expect(seen).toEqual([`reconcile created with ${OURS}`]);
   });
 
-  it("cases 26 and 33: does not reconcile what it could not put its finalizer on", async () => {
+  it("does not reconcile what it could not put its finalizer on [cases 26 and 33]", async () => {
     world.fault = ({ method }) => (method === "PATCH" ? failure(403, "Forbidden") : undefined);
     await world.run(websites());
     await world.createWebsite("a");
@@ -158,7 +158,7 @@ describe("a controller with finalize", () => {
     expect(seen).toEqual([`reconcile created with ${OURS}`]);
   });
 
-  it("cases 27 and 34: finalizes what is being deleted, lets it go, and does nothing more", async () => {
+  it("finalizes what is being deleted, lets it go, and does nothing more [cases 27 and 34]", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -168,7 +168,7 @@ describe("a controller with finalize", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("case 34: keeps its finalizer while finalize fails or waits", async () => {
+  it("keeps its finalizer while finalize fails or waits [case 34]", async () => {
     let failures = 2;
     await world.run(
       websites(() => {
@@ -185,7 +185,7 @@ describe("a controller with finalize", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("case 31: repeats only the patch where that failed after finalize", async () => {
+  it("repeats only the patch where that failed after finalize [case 31]", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -198,7 +198,7 @@ describe("a controller with finalize", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("case 27: ignores what is being deleted and holds nothing of ours", async () => {
+  it("ignores what is being deleted and holds nothing of ours [case 27]", async () => {
     const finalizers = ["example.com/theirs"];
     await world.client.create(Website, {
       metadata: { name: "a", namespace: "team", finalizers },

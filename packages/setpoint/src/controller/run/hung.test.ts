@@ -55,7 +55,7 @@ describe("a run that goes on", () => {
     expect(runs).toEqual(["hanging", "b", "hanging"]);
   });
 
-  it("case 18: stops without waiting for a run that hangs", async () => {
+  it("stops without waiting for a run that hangs [case 18]", async () => {
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
     let letGo = (): void => {};

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 describe("a controller", () => {
-  it("case 1: reconciles a new object once, with its cause", async () => {
+  it("reconciles a new object once, with its cause [case 1]", async () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {
@@ -140,7 +140,7 @@ describe("a controller", () => {
     expect(changes[1]).toEqual(expect.arrayContaining(["spec.image", "spec.replicas", "metadata.generation"]));
   });
 
-  it("case 3: runs again after requeueAfter, without counting an attempt", async () => {
+  it("runs again after requeueAfter, without counting an attempt [case 3]", async () => {
     const attempts: number[] = [];
     await world.run(
       controller(Website, {
@@ -198,7 +198,7 @@ describe("a controller", () => {
     expect(turnedAfter).toBeLessThan(keys / 2);
   });
 
-  it("case 3: counts failures anew after requeueAfter", async () => {
+  it("counts failures anew after requeueAfter [case 3]", async () => {
     const attempts: number[] = [];
     await world.run(
       controller(Website, {
@@ -215,7 +215,7 @@ describe("a controller", () => {
     expect(attempts).toEqual([0, 1, 0, 1]);
   });
 
-  it("case 9: parks a key whose retries are used up at the longest interval, and says so", async () => {
+  it("parks a key whose retries are used up at the longest interval, and says so [case 9]", async () => {
     const errors: string[] = [];
     let calls = 0;
     const run = await world.run(
@@ -278,7 +278,7 @@ describe("a controller", () => {
     expect(tries).toEqual(["0 at 0", "1 at 1000", "2 at 2000", "3 at 3000"]);
   });
 
-  it("case 8: retries no more after one succeeds, and keeps the state from try to try", async () => {
+  it("retries no more after one succeeds, and keeps the state from try to try [case 8]", async () => {
     const seen: unknown[] = [];
     await world.run(
       controller(Website, {
@@ -295,7 +295,7 @@ describe("a controller", () => {
     expect(seen).toEqual([undefined, 1, 2, 3]);
   });
 
-  it("case 7: an update takes the place of a pending retry, and reads the object anew", async () => {
+  it("an update takes the place of a pending retry, and reads the object anew [case 7]", async () => {
     const images: string[] = [];
     await world.run(
       controller(Website, {
@@ -332,7 +332,7 @@ describe("a controller", () => {
     expect(calls).toBe(2);
   });
 
-  it("case 20: never runs one object twice at once, and others beside it", async () => {
+  it("never runs one object twice at once, and others beside it [case 20]", async () => {
     let active = 0;
     let most = 0;
     const activeKeys = new Set<string>();

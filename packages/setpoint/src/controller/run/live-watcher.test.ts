@@ -114,7 +114,7 @@ describe("a watcher that stops", () => {
     expect(seen).toEqual(["a", "b", "c"]);
   });
 
-  it("case 18: does not wait for a step that hangs, and names it", async () => {
+  it("does not wait for a step that hangs, and names it [case 18]", async () => {
     const errors: unknown[] = [];
     const run = await world.watch(watcher(Website, { add: never, onError: (error) => errors.push(error) }));
     await world.createWebsite("a");
@@ -196,7 +196,7 @@ describe("a step that takes too long", () => {
 });
 
 describe("a watcher", () => {
-  it("case 20: takes three workers 3 s for 90 objects of 100 ms, and a stop no longer than the steps under way", async () => {
+  it("takes three workers 3 s for 90 objects of 100 ms, and a stop no longer than the steps under way [case 20]", async () => {
     let [active, most, ended] = [0, 0, 0];
     const run = await world.watch(
       watcher(Website, {
@@ -223,7 +223,7 @@ describe("a watcher", () => {
     expect(ended).toBe(93);
   });
 
-  it("case 21: counts the steps that wait, down to none", async () => {
+  it("counts the steps that wait, down to none [case 21]", async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;

@@ -32,7 +32,7 @@ describe("the opinionated mode, row by row:", () => {
         finalize: (_site, ctx) => void calls.push(`finalize ${ctx.action}`),
       });
 
-    it("case 24: of a created object does not miss a delete that comes while it reconciles", async () => {
+    it("of a created object does not miss a delete that comes while it reconciles [case 24]", async () => {
       let isFirst = true;
       const during = async (): Promise<void> => {
         if (isFirst) await world.client.delete(Website, "a", here);
@@ -45,7 +45,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
-    it("case 32: of an object that it holds already says resynced on a restart", async () => {
+    it("of an object that it holds already says resynced on a restart [case 32]", async () => {
       const first = await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -55,7 +55,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["created", "resynced"]);
     });
 
-    it("case 5: sees updated for a change, the same generation included, and resynced for none", async () => {
+    it("sees updated for a change, the same generation included, and resynced for none [case 5]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -68,7 +68,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["created", "updated", "updated", "resynced"]);
     });
 
-    it("case 33: of an updated object without its finalizer puts it back before it reconciles", async () => {
+    it("of an updated object without its finalizer puts it back before it reconciles [case 33]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -89,7 +89,7 @@ describe("the opinionated mode, row by row:", () => {
       expect([await finalizersOf("a"), calls]).toEqual([[OURS], ["created", "resynced"]]);
     });
 
-    it("case 30: is not run by the update that only added its own finalizer", async () => {
+    it("is not run by the update that only added its own finalizer [case 30]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(10_000);
@@ -97,7 +97,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["created"]);
     });
 
-    it("case 34: does nothing when the object is gone", async () => {
+    it("does nothing when the object is gone [case 34]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -107,7 +107,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(world.runs("team/a")).toHaveLength(2);
     });
 
-    it("case 13: counts and reports an error on every attempt, retries included", async () => {
+    it("counts and reports an error on every attempt, retries included [case 13]", async () => {
       const errors: number[] = [];
       const failing = controller(Website, {
         retry: { initial: "1s", jitter: 0, attempts: 2 },
@@ -120,7 +120,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(errors).toEqual([0, 1, 2]);
     });
 
-    it("case 12: keeps its place among those of its kind when another is removed; removing it twice is harmless", async () => {
+    it("keeps its place among those of its kind when another is removed; removing it twice is harmless [case 12]", async () => {
       const cluster = world.cluster();
       const run = (name: string) =>
         world.run(
@@ -153,7 +153,7 @@ describe("the opinionated mode, row by row:", () => {
         },
       });
 
-    it("case 29: is shown an object again by a resync, although its generation is the same", async () => {
+    it("is shown an object again by a resync, although its generation is the same [case 29]", async () => {
       await world.watch(audit());
       await world.createWebsite("a");
       await world.clock.advance(1_000);
@@ -161,7 +161,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["add", "sync"]);
     });
 
-    it("case 28: without sync adds what it holds after a restart, and takes a resync for an update", async () => {
+    it("without sync adds what it holds after a restart, and takes a resync for an update [case 28]", async () => {
       const plain = () =>
         watcher(Website, {
           finalizer: HELD,
@@ -180,7 +180,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls.slice(2)).toEqual(["update nginx to nginx"]);
     });
 
-    it("case 27: whose delete failed for good is asked again by a resync: deletion comes before the generation", async () => {
+    it("whose delete failed for good is asked again by a resync: deletion comes before the generation [case 27]", async () => {
       let fails = true;
       await world.watch(audit(() => (fails ? Promise.reject(new Error("not yet")) : undefined)));
       await world.createWebsite("a");
@@ -194,7 +194,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
-    it("case 24: reports no failure where the object is deleted while it is added", async () => {
+    it("reports no failure where the object is deleted while it is added [case 24]", async () => {
       const errors: unknown[] = [];
       await world.watch(
         watcher(Website, {
@@ -213,7 +213,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
-    it("case 34: is not told again of a delete when the object is gone", async () => {
+    it("is not told again of a delete when the object is gone [case 34]", async () => {
       await world.watch(audit());
       await world.createWebsite("a");
       await world.clock.advance(1_000);

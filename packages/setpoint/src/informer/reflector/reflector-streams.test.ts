@@ -6,7 +6,7 @@ describe("reflector: streamed lists", () => {
   const isListing = (call: { readonly query: Readonly<Record<string, string>> }): boolean =>
     call.query.sendInitialEvents === "true";
 
-  it("case 48: shows nothing before the end bookmark, and then what the stream made of it", async () => {
+  it("shows nothing before the end bookmark, and then what the stream made of it [case 48]", async () => {
     const stream = new ScriptedStream();
     const { clock, api, widgets, keys, handler } = start(() => stream);
     stream.send("ADDED", widget("a", 1), widget("b", 2), widget("c", 3));
@@ -28,7 +28,7 @@ describe("reflector: streamed lists", () => {
     });
   });
 
-  it("case 48: an empty collection is synced by its bookmark alone", async () => {
+  it("an empty collection is synced by its bookmark alone [case 48]", async () => {
     const { clock, widgets, handler } = start(() => new ScriptedStream().bookmark(3, "true"));
     await clock.settle();
     await handler.synced;
@@ -52,7 +52,7 @@ describe("reflector: streamed lists", () => {
     expect(api.watches.filter(isListing)).toHaveLength(triesAgain ? 2 : 1);
   });
 
-  it("case 49: on 429 it asks for the streamed list again", async () => {
+  it("on 429 it asks for the streamed list again [case 49]", async () => {
     const { clock, api, widgets } = start((_, count) =>
       count < 3 ? failure(429, "TooManyRequests") : new ScriptedStream().bookmark(3, "true"),
     );
@@ -61,7 +61,7 @@ describe("reflector: streamed lists", () => {
     expect([api.calls.length, widgets.status().synced]).toEqual([3, true]);
   });
 
-  it("case 50: cut before its end it begins anew; after it, a plain watch goes on; a 410 then leads to a new list", async () => {
+  it("cut before its end it begins anew; after it, a plain watch goes on; a 410 then leads to a new list [case 50]", async () => {
     const streams = [
       new ScriptedStream().send("ADDED", widget("old", 1)).close(),
       new ScriptedStream().send("ADDED", widget("a", 2)).bookmark(5, "true").close(),

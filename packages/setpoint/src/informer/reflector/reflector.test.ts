@@ -4,7 +4,7 @@ import { LISTS, PAST_BACKOFF_MS, start, versions } from "../watched-widgets.test
 import { failure, json, listOf, ScriptedStream, statusBody, widget } from "./scripted-api.testing.js";
 
 describe("reflector: lists", () => {
-  it('case 42: lists at "0", relists at the last version, and on 410 at once at ""', async () => {
+  it('lists at "0", relists at the last version, and on 410 at once at "" [case 42]', async () => {
     const streams = [new ScriptedStream(), new ScriptedStream()];
     const { clock, api, keys } = start((call) => {
       if (call.isWatch) return streams.shift() ?? new ScriptedStream();
@@ -22,7 +22,7 @@ describe("reflector: lists", () => {
     expect(versions(api.watches)).toEqual(["10", "20"]);
   });
 
-  it("case 43: a page that expired is followed by one full list at the first page's version", async () => {
+  it("a page that expired is followed by one full list at the first page's version [case 43]", async () => {
     const first = new ScriptedStream();
     const { clock, api, keys } = start(
       ({ isWatch, query }) => {
@@ -164,7 +164,7 @@ describe("reflector: lists", () => {
 });
 
 describe("reflector: watches", () => {
-  it("case 45: 429 four times on opening the watch makes one list and five watches", async () => {
+  it("429 four times on opening the watch makes one list and five watches [case 45]", async () => {
     const { clock, api } = start(
       ({ isWatch }) =>
         !isWatch ? listOf(10, []) : api.watches.length < 5 ? failure(429, "TooManyRequests") : new ScriptedStream(),
@@ -174,7 +174,7 @@ describe("reflector: watches", () => {
     expect([api.lists.length, api.watches.length]).toEqual([1, 5]);
   });
 
-  it("case 45: 429 within the stream backs off and watches again, without a list", async () => {
+  it("429 within the stream backs off and watches again, without a list [case 45]", async () => {
     const { clock, api, widgets } = start(
       ({ isWatch }) =>
         isWatch ? new ScriptedStream().send("ERROR", statusBody(429, "TooManyRequests")) : listOf(10, []),
@@ -219,7 +219,7 @@ describe("reflector: watches", () => {
     expect(watchesOfFirstList()).toBe(watches);
   });
 
-  it("case 47: the version follows every event and bookmark", async () => {
+  it("the version follows every event and bookmark [case 47]", async () => {
     const stream = new ScriptedStream();
     const { clock, widgets } = start(({ isWatch }) => (isWatch ? stream : listOf(5, [])), LISTS);
     const steps = [

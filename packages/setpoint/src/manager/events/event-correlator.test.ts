@@ -11,13 +11,13 @@ const event = (reason: string, message: string): ObjectEvent => ({
 });
 
 describe("event correlator", () => {
-  it("case 59: counts identical events", () => {
+  it("counts identical events [case 59]", () => {
     const correlator = new EventCorrelator();
     const counts = [1, 2, 3].map((at) => correlator.correlate(event("Failed", "same"), at)?.count);
     expect(counts).toEqual([1, 2, 3]);
   });
 
-  it("case 59: tells the tenth similar message, and all after it, as one", () => {
+  it("tells the tenth similar message, and all after it, as one [case 59]", () => {
     const correlator = new EventCorrelator();
     const told = Array.from({ length: 12 }, (_, at) => correlator.correlate(event("Failed", `message ${at}`), at)!);
     expect(told[8]!.message).toBe("message 8");
@@ -26,7 +26,7 @@ describe("event correlator", () => {
     expect(new Set(told.slice(9).map(({ series }) => series)).size).toBe(1);
   });
 
-  it("case 59: thins out a flood of one reason, counts what it drops, and lets one through each five minutes", () => {
+  it("thins out a flood of one reason, counts what it drops, and lets one through each five minutes [case 59]", () => {
     const correlator = new EventCorrelator();
     const told = Array.from({ length: 40 }, () => correlator.correlate(event("Failed", "same"), 0));
     expect(told.filter((each) => each !== undefined)).toHaveLength(25);

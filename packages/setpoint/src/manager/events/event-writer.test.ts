@@ -80,7 +80,7 @@ describe("event writer", () => {
     expect(names.sort()).toEqual([site.metadata.name, "team:Reader"]);
   });
 
-  it("case 59: makes a new event where the old one has expired", async () => {
+  it("makes a new event where the old one has expired [case 59]", async () => {
     await using world = await World.create();
     const object = await world.createWebsite("a");
     await using writer = writerOf(world);
@@ -134,7 +134,7 @@ describe("event writer", () => {
     expect(sent.filter((reason) => reason !== "Other")).toEqual(["First", "First", "Second"]);
   });
 
-  it("case 59: tries twelve times where the server is out of reach, and never throws", async () => {
+  it("tries twelve times where the server is out of reach, and never throws [case 59]", async () => {
     await using world = await World.create();
     const object = await world.createWebsite("a");
     await using writer = writerOf(world);

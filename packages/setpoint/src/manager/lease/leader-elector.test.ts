@@ -23,7 +23,7 @@ const spec = async (world: World): Promise<Lease["spec"]> =>
   (await world.client.get(Lease, "app", { namespace: "default" })).spec;
 
 describe("leader elector", () => {
-  it("case 58: creates the lease where there is none, and leads", async () => {
+  it("creates the lease where there is none, and leads [case 58]", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -32,7 +32,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 15, leaseTransitions: 0 });
   });
 
-  it("case 58: waits while another holds it and renews it, and takes over when that one is silent for the lease", async () => {
+  it("waits while another holds it and renews it, and takes over when that one is silent for the lease [case 58]", async () => {
     await using world = await World.create();
     const first = elector(world, "one");
     await first.acquire(new AbortController().signal);
@@ -50,7 +50,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
-  it("case 58: a released lease is taken at once", async () => {
+  it("a released lease is taken at once [case 58]", async () => {
     await using world = await World.create();
     const first = elector(world, "one");
     await first.acquire(new AbortController().signal);
@@ -61,7 +61,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
-  it("case 58: waits for as long as the lease of a silent holder says, not for its own", async () => {
+  it("waits for as long as the lease of a silent holder says, not for its own [case 58]", async () => {
     await using world = await World.create();
     const first = elector(world, "one", { lease: 60_000, renew: 40_000 });
     await first.acquire(new AbortController().signal);
@@ -75,7 +75,7 @@ describe("leader elector", () => {
     expect(second.isLeading).toBe(true);
   });
 
-  it("case 58: a release that meets a conflict is tried again on the newest state", async () => {
+  it("a release that meets a conflict is tried again on the newest state [case 58]", async () => {
     await using world = await World.create();
     const one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -87,7 +87,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
   });
 
-  it("case 58: a renewal is one update, and keeps the time of acquisition", async () => {
+  it("a renewal is one update, and keeps the time of acquisition [case 58]", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);

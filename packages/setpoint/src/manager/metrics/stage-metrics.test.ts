@@ -20,7 +20,7 @@ const shownBy = (manager: Manager, series: string): number => {
   return line === undefined ? Number.NaN : Number(line.slice(series.length));
 };
 
-it("case 13: errors are counted on every attempt by type of event and kind, a watcher's apart from its namesake's", async () => {
+it("errors are counted on every attempt by type of event and kind, a watcher's apart from its namesake's [case 13]", async () => {
   await using world = await World.create();
   await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
   const fail = () => Promise.reject(new Error("no"));
@@ -59,7 +59,7 @@ it("runs that their timeout ended are counted, whether they heed it or not, and 
   await stopped;
 });
 
-it("case 21: the steps that wait for watchers are counted by kind, down to none", async () => {
+it("the steps that wait for watchers are counted by kind, down to none [case 21]", async () => {
   await using world = await World.create();
   await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
   let release = (): void => {};
