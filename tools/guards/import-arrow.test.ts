@@ -9,8 +9,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   setpoint: [],
   "@setpoint/sqlite": ["setpoint"],
   "@setpoint/control-plane": ["setpoint", "@setpoint/sqlite"],
-  "@setpoint/dashboard": ["setpoint"],
-  "@setpoint/cli": ["setpoint", "@setpoint/sqlite", "@setpoint/control-plane", "@setpoint/dashboard", "operators/*"],
+  "@setpoint/cli": ["setpoint", "@setpoint/sqlite", "@setpoint/control-plane", "operators/*"],
   "operators/*": ["setpoint", "@setpoint/sqlite"],
 };
 
