@@ -47,6 +47,7 @@ describe("PlainRequests", () => {
     ["a question before the body", "POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n\r\n"],
     ["another protocol", "GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"],
     ["the wish to close", "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["the wish to close in its old spelling", "GET / HTTP/1.1\r\nhost: x\r\nproxy-connection: close\r\n\r\n"],
     ["a continued line", "GET / HTTP/1.1\r\nhost: x\r\nx-a: b\r\n c\r\n\r\n"],
     ["a blank before the colon", "GET / HTTP/1.1\r\nhost: x\r\nx-a : b\r\n\r\n"],
     ["a bare line feed", "GET / HTTP/1.1\r\nhost: x\nx-a: b\r\n\r\n"],

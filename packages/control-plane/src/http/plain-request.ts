@@ -18,8 +18,10 @@ const MAX_HEAD_BYTES = 16 * 1024;
 const REQUEST_LINE = /^(GET|POST|PUT|PATCH|DELETE) (\/[!-~]*) HTTP\/1\.1$/;
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([ -~]*)$/;
 
-/** What these ask for is Node's to do. */
-const UNUSUAL: ReadonlySet<string> = new Set(["transfer-encoding", "expect", "upgrade", "te", "trailer"]);
+/** What these ask for is Node's to do. Its parser obeys Proxy-Connection as it does Connection. */
+const UNUSUAL: ReadonlySet<string> = new Set([
+  ...["transfer-encoding", "expect", "upgrade", "te", "trailer", "proxy-connection"],
+]);
 
 /** What stands below a request line: the same in most requests of a connection. */
 interface Head {
