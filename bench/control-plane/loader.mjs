@@ -91,11 +91,13 @@ export function requestBytes({ method, path, body, contentType = "application/js
 
 /**
  * Sends `count` requests over `connections` keep-alive connections, one at a time on each; `requestAt(index)` gives
- * each. Any answer but 200 or 201 ends the run. Resolves to the requests per second.
+ * each. Each connection sends the bytes `first` before the time is taken, where they are given. Any answer but 200 or
+ * 201 ends the run. Resolves to the requests per second.
  */
-export async function load(target, { connections, count, requestAt }) {
+export async function load(target, { connections, count, requestAt, first }) {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(target)));
   try {
+    if (first !== undefined) await Promise.all(open.map((connection) => connection.send(first)));
     let next = 0;
     const work = async (connection) => {
       while (next < count) {

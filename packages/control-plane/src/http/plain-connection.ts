@@ -29,8 +29,8 @@ const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 const INVALID_VALUE = /[^\t -~\x80-\xff]/;
 
 /**
- * HTTP/1.1 on a socket, as long as its requests are plain: a quarter of the work that Node does for each. The first one
- * that is not is left to Node, with all that follow.
+ * HTTP/1.1 on a socket, as long as its requests are plain: half of the processor time that Node takes for a get (figures in
+ * docs/dependencies.md). The first request that is not plain is left to Node, with all that follow.
  */
 export class PlainConnection {
   readonly #options: PlainConnectionOptions;
