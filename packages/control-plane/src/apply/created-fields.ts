@@ -1,5 +1,6 @@
 import { isSameJson } from "setpoint/kinds";
 import { field, isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import { latest, perObject } from "../api/memoized.js";
 import type { Message } from "../facts/message.js";
 import type { FieldSet } from "./field-set.js";
 import { ItemError, itemElement } from "./list-item.js";
@@ -173,10 +174,14 @@ function withOwner(fields: FieldSet, from: PathElement, to: PathElement): FieldS
 interface Circumstances {
   readonly message: Message | undefined;
   readonly resetFields: FieldSet | undefined;
-  readonly created: CreatedFields;
 }
 
-const byType = new WeakMap<MergeType, Circumstances>();
+const byType = perObject((_type: MergeType) =>
+  latest(
+    (_circumstances: Circumstances) => new CreatedFields(),
+    (a, b) => a.message === b.message && a.resetFields === b.resetFields,
+  ),
+);
 
 /** The sets of a type. They hold for one empty struct and for one set of reset fields; others start anew. */
 export function createdFields(
@@ -184,11 +189,7 @@ export function createdFields(
   message: Message | undefined,
   resetFields: FieldSet | undefined,
 ): CreatedFields {
-  const known = byType.get(type);
-  if (known && known.message === message && known.resetFields === resetFields) return known.created;
-  const created = new CreatedFields();
-  byType.set(type, { message, resetFields, created });
-  return created;
+  return byType(type)({ message, resetFields });
 }
 
 function nameOf(list: ListType, item: Json): string | undefined {

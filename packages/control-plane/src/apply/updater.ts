@@ -1,5 +1,6 @@
 import { isSameJson } from "setpoint/kinds";
 import type { JsonObject } from "../api/json.js";
+import { perObject } from "../api/memoized.js";
 import { type Comparison, compare, excludeFields, isSame } from "./comparison.js";
 import { type Conflict, ConflictsError } from "./conflict.js";
 import {
@@ -114,13 +115,7 @@ function disown(
   return { result, comparison: own };
 }
 
-const changes = new WeakMap<Comparison, FieldSet>();
-
-function changedIn(comparison: Comparison): FieldSet {
-  let changed = changes.get(comparison);
-  if (changed === undefined) changes.set(comparison, (changed = union(comparison.modified, comparison.added)));
-  return changed;
-}
+const changedIn = perObject(({ modified, added }: Comparison): FieldSet => union(modified, added));
 
 /**
  * The merged object without what its applier owned last time, does not apply this time, and nobody else owns.

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "setpoint/clock";
 import type { ApiResponse } from "../api/api-request.js";
+import { latest } from "../api/memoized.js";
 import { drained, taken } from "../websocket/response-writer.js";
 import { type PlainRequest, PlainRequests } from "./plain-request.js";
 import type { Turn } from "./turn.js";
@@ -138,41 +139,30 @@ export class PlainConnection {
   }
 }
 
-/** The last chunk that was framed: watches share their events, and so their frames. */
-let latestChunk: { readonly chunk: Uint8Array; readonly bytes: Buffer } | undefined;
-
-function chunkBytes(chunk: Uint8Array): Buffer {
-  if (latestChunk?.chunk !== chunk) latestChunk = { chunk, bytes: framed(chunk) };
-  return latestChunk.bytes;
-}
-
-function framed(chunk: Uint8Array): Buffer {
+/** Watches share their events, and so the frames of their chunks. */
+const chunkBytes = latest((chunk: Uint8Array): Buffer => {
   const size = `${chunk.byteLength.toString(16)}\r\n`;
   const bytes = Buffer.allocUnsafe(size.length + chunk.byteLength + 2);
   bytes.write(size, "latin1");
   bytes.set(chunk, size.length);
   bytes.write("\r\n", size.length + chunk.byteLength, "latin1");
   return bytes;
-}
+});
 
 function headText(status: number, headers: ApiResponse["headers"], nowMs: number): string {
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\ndate: ${httpDate(nowMs)}\r\n${headerLines(headers)}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\ndate: ${dateOfSecond(Math.floor(nowMs / 1000))}\r\n${headerLines(headers)}`;
 }
 
-/** The headers that were written last: most answers have the same ones. */
-let latestHeaders: { readonly headers: ApiResponse["headers"]; readonly lines: string } | undefined;
-
-function headerLines(headers: ApiResponse["headers"]): string {
-  if (latestHeaders?.headers === headers) return latestHeaders.lines;
+/** Most answers have the same headers as the one before. */
+const headerLines = latest((headers: ApiResponse["headers"]): string => {
   let lines = "";
   for (const name in headers) {
     const value = headers[name]!;
     if (typeof value === "string") lines += headerLine(name, value);
     else for (const each of value) lines += headerLine(name, each);
   }
-  latestHeaders = { headers, lines };
   return lines;
-}
+});
 
 /** A value must not break out of its line. */
 function headerLine(name: string, value: string): string {
@@ -180,11 +170,5 @@ function headerLine(name: string, value: string): string {
   return `${name}: ${value}\r\n`;
 }
 
-/** The last second that was asked for, and its text: thousands of answers share it. */
-let latest = { second: Number.NaN, text: "" };
-
-function httpDate(ms: number): string {
-  const second = Math.floor(ms / 1000);
-  if (second !== latest.second) latest = { second, text: new Date(second * 1000).toUTCString() };
-  return latest.text;
-}
+/** Thousands of answers share the text of a second. */
+const dateOfSecond = latest((second: number): string => new Date(second * 1000).toUTCString());

@@ -10,6 +10,7 @@ import {
   setField,
   withField,
 } from "../api/json.js";
+import { perObject } from "../api/memoized.js";
 import { pathSegmentName } from "../api/metadata/name-rules.js";
 import { validateObjectMeta } from "../api/metadata/object-meta-validation.js";
 import type { FieldError } from "../api/status-error.js";
@@ -66,16 +67,13 @@ export function validateStatus(schema: Schema, object: JsonObject, old: JsonObje
   return errors;
 }
 
-const completed = new WeakMap<Schema, Schema>();
+const completeWith = perObject((objectMeta: Schema) =>
+  perObject((schema: Schema): Schema => completeObject(schema, objectMeta)),
+);
 
 /** The schema of a custom resource with what every object has: apiVersion, kind and the ObjectMeta of the built-in ones. */
 export function completeSchema(schema: Schema, objectMeta: Schema): Schema {
-  let complete = completed.get(schema);
-  if (complete === undefined) {
-    complete = completeObject(schema, objectMeta);
-    completed.set(schema, complete);
-  }
-  return complete;
+  return completeWith(objectMeta)(schema);
 }
 
 function completeObject(schema: Schema, objectMeta: Schema): Schema {
@@ -85,16 +83,10 @@ function completeObject(schema: Schema, objectMeta: Schema): Schema {
   return { ...complete, properties: { ...complete.properties, ...identity } };
 }
 
-const closedSchemas = new WeakMap<Schema, Schema>();
-
 /** Metadata has the fields that it has, also within what preserves unknown ones. */
-function closed(objectMeta: Schema): Schema {
-  let schema = closedSchemas.get(objectMeta);
-  if (schema === undefined) {
-    closedSchemas.set(objectMeta, (schema = { ...objectMeta, "x-kubernetes-preserve-unknown-fields": false }));
-  }
-  return schema;
-}
+const closed = perObject(
+  (objectMeta: Schema): Schema => ({ ...objectMeta, "x-kubernetes-preserve-unknown-fields": false }),
+);
 
 /** Embedded resources have an ObjectMeta too. */
 function completeParts(schema: Schema, objectMeta: Schema): Schema {
@@ -161,21 +153,14 @@ function coerceEmbedded(
   return result ?? value;
 }
 
-const embedding = new WeakMap<Schema, boolean>();
-
 /** Whether an embedded resource may stand here or below. */
-function embeds(schema: Schema): boolean {
-  let found = embedding.get(schema);
-  if (found === undefined) {
-    const { properties = {}, items, additionalProperties } = schema;
-    const parts = [...Object.values(properties), items, additionalProperties];
-    found =
-      schema["x-kubernetes-embedded-resource"] === true ||
-      parts.some((part) => typeof part === "object" && embeds(part));
-    embedding.set(schema, found);
-  }
-  return found;
-}
+const embeds = perObject((schema: Schema): boolean => {
+  const { properties = {}, items, additionalProperties } = schema;
+  const parts = [...Object.values(properties), items, additionalProperties];
+  return (
+    schema["x-kubernetes-embedded-resource"] === true || parts.some((part) => typeof part === "object" && embeds(part))
+  );
+});
 
 function validateEmbedded(schema: Schema, value: Json, path: string, errors: FieldError[], isRoot: boolean): void {
   if (!embeds(schema)) return;

@@ -1,4 +1,5 @@
 import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import { perObject } from "../api/memoized.js";
 import type { Schema } from "../facts/schema.js";
 
 /** A custom resource with the defaults of its schema filled in; also where null stands but may not. */
@@ -11,21 +12,15 @@ export function pruneNulls<Value extends Json>(schema: Schema | undefined, value
   return dropNulls(schema, value) as Value;
 }
 
-const knownDefaults = new WeakMap<Schema, boolean>();
-
 /** Most schemas have no default in most places: what cannot be filled need not be walked. */
-function hasDefaults(schema: Schema): boolean {
-  let found = knownDefaults.get(schema);
-  if (found === undefined) {
-    const { properties = {}, additionalProperties, items } = schema;
-    const parts = [...Object.values(properties), items, additionalProperties];
-    found =
-      (schema.default !== undefined && schema.default !== null) ||
-      parts.some((part) => typeof part === "object" && hasDefaults(part));
-    knownDefaults.set(schema, found);
-  }
-  return found;
-}
+const hasDefaults = perObject((schema: Schema): boolean => {
+  const { properties = {}, additionalProperties, items } = schema;
+  const parts = [...Object.values(properties), items, additionalProperties];
+  return (
+    (schema.default !== undefined && schema.default !== null) ||
+    parts.some((part) => typeof part === "object" && hasDefaults(part))
+  );
+});
 
 function fill(schema: Schema, value: Json): Json {
   if (isObject(value)) return fillObject(schema, value);

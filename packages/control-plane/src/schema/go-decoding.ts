@@ -1,6 +1,7 @@
 import { isSameJson } from "setpoint/kinds";
 import { BoundedTexts } from "../api/error-budget.js";
 import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, setField } from "../api/json.js";
+import { perObject } from "../api/memoized.js";
 import type { FieldType, Message, MessageField, Scalar, Special } from "../facts/message.js";
 import { zeroStruct, zeroValue } from "./go-struct.js";
 import { canonicalDuration, canonicalTime, TimeError } from "./go-time.js";
@@ -75,35 +76,28 @@ interface StructPlan {
   readonly byName: ReadonlyMap<string, PlannedField>;
 }
 
-const plans = new WeakMap<Message, StructPlan>();
-
-function planOf(message: Message): StructPlan {
-  let plan = plans.get(message);
-  if (plan === undefined) {
-    const fields = message.fields
-      .flatMap((field): readonly Omit<PlannedField, "index">[] => {
-        const keepsEmpty = REFUSED_EMPTY.get(`${message.name}/${field.json}`);
-        if (field.json !== "" || field.type.kind !== "message") {
-          const whenAbsent = isWrittenAbsent(field) ? zeroValue(field.type) : undefined;
-          const held = field.type.kind === "pointer" ? field.type.to : field.type;
-          return [
-            {
-              field,
-              name: field.json,
-              ...(keepsEmpty && { keepsEmpty }),
-              ...(whenAbsent !== undefined && { whenAbsent }),
-              ...(held.kind === "scalar" && { scalar: held.scalar }),
-            },
-          ];
-        }
-        return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
-      })
-      .map((planned, index) => ({ ...planned, index }));
-    plan = { fields, byName: new Map(fields.map((planned) => [planned.field.json, planned])) };
-    plans.set(message, plan);
-  }
-  return plan;
-}
+const planOf = perObject((message: Message): StructPlan => {
+  const fields = message.fields
+    .flatMap((field): readonly Omit<PlannedField, "index">[] => {
+      const keepsEmpty = REFUSED_EMPTY.get(`${message.name}/${field.json}`);
+      if (field.json !== "" || field.type.kind !== "message") {
+        const whenAbsent = isWrittenAbsent(field) ? zeroValue(field.type) : undefined;
+        const held = field.type.kind === "pointer" ? field.type.to : field.type;
+        return [
+          {
+            field,
+            name: field.json,
+            ...(keepsEmpty && { keepsEmpty }),
+            ...(whenAbsent !== undefined && { whenAbsent }),
+            ...(held.kind === "scalar" && { scalar: held.scalar }),
+          },
+        ];
+      }
+      return planOf(field.type.message).fields.map((inner) => ({ ...inner, name: `${field.goName}.${inner.name}` }));
+    })
+    .map((planned, index) => ({ ...planned, index }));
+  return { fields, byName: new Map(fields.map((planned) => [planned.field.json, planned])) };
+});
 
 /** Reads as Go does: the first mismatch is remembered while reading goes on; what refuses its own text ends it. */
 class StructReader {

@@ -1,18 +1,13 @@
 import type { Json, JsonObject, MutableJsonObject } from "../api/json.js";
+import { perObject } from "../api/memoized.js";
 import type { FieldType, Message, MessageField } from "../facts/message.js";
 
-const zeroStructs = new WeakMap<Message, JsonObject>();
-
 /** What an empty Go struct is as JSON: nested structs are there, and fields that are never left out. */
-export function zeroStruct(message: Message): JsonObject {
-  let zero = zeroStructs.get(message);
-  if (zero === undefined) {
-    const object: MutableJsonObject = {};
-    for (const field of message.fields) addZero(object, field);
-    zeroStructs.set(message, (zero = object));
-  }
-  return zero;
-}
+export const zeroStruct = perObject((message: Message): JsonObject => {
+  const object: MutableJsonObject = {};
+  for (const field of message.fields) addZero(object, field);
+  return object;
+});
 
 function addZero(object: MutableJsonObject, field: MessageField): void {
   if (field.json === "") {

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
+import { perText } from "../api/memoized.js";
 
 const require = createRequire(import.meta.url);
 
@@ -18,20 +19,12 @@ export type Regex =
   | { readonly error: string };
 
 const MAX_CACHED = 1000;
-const cache = new Map<string, Regex>();
 
 /**
  * Compiles a pattern of a schema. RE2 syntax, as Go's: it matches in time linear in the text, so no pattern can hang the
  * server. The most recent patterns are kept.
  */
-export function regex(pattern: string): Regex {
-  let compiled = cache.get(pattern);
-  if (compiled !== undefined) return compiled;
-  compiled = compile(pattern);
-  if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
-  cache.set(pattern, compiled);
-  return compiled;
-}
+export const regex: (pattern: string) => Regex = perText(MAX_CACHED, compile);
 
 function compile(pattern: string): Regex {
   try {

@@ -3,6 +3,7 @@ import { ERROR_BUDGET, fieldErrors } from "../api/error-budget.js";
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../api/field-error.js";
 import { goFloat, goNumber, goQuote } from "../api/go-format.js";
 import { isArray, isObject, type Json, type JsonObject } from "../api/json.js";
+import { perObject } from "../api/memoized.js";
 import type { FieldError } from "../api/status-error.js";
 import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
@@ -337,17 +338,16 @@ function checkObject(
 
 type Properties = NonNullable<Schema["properties"]>;
 
-const propertyOrders = new WeakMap<Properties, ReadonlyMap<string, number>>();
+const propertyOrder = perObject(
+  (properties: Properties): ReadonlyMap<string, number> =>
+    new Map(Object.keys(properties).map((key, index) => [key, index])),
+);
 
 /** Those of the keys that are properties, in the schema's order: it may have thousands, and a list thousands of items. */
 function inSchemaOrder(properties: Properties, keys: readonly string[]): readonly string[] {
   const known = keys.filter((key) => Object.hasOwn(properties, key));
   if (known.length < 2) return known;
-  let order = propertyOrders.get(properties);
-  if (order === undefined) {
-    order = new Map(Object.keys(properties).map((key, index) => [key, index]));
-    propertyOrders.set(properties, order);
-  }
+  const order = propertyOrder(properties);
   return known.sort((a, b) => order.get(a)! - order.get(b)!);
 }
 

@@ -1,3 +1,5 @@
+import { perText } from "../../api/memoized.js";
+
 /**
  * The JSONPath of printer columns: names, indexes, wildcards, and filters that compare a field with a constant
  * (`.status.conditions[?(@.type=="Ready")].status`). What it does not understand finds nothing, as on the real server.
@@ -12,17 +14,12 @@ type Step =
   | { readonly type: "descendants"; readonly name: string }
   | { readonly type: "filter"; readonly path: JsonPath; readonly operator: string; readonly value: unknown };
 
-const parsedPaths = new Map<string, JsonPath | undefined>();
 const MAX_REMEMBERED = 1000;
+const parsed = perText(MAX_REMEMBERED, parse);
 
 /** Every value that the path finds. */
 export function findAll(value: unknown, path: string): readonly unknown[] {
-  let steps = parsedPaths.get(path);
-  if (steps === undefined && !parsedPaths.has(path)) {
-    if (parsedPaths.size >= MAX_REMEMBERED) parsedPaths.clear();
-    steps = parse(path);
-    parsedPaths.set(path, steps);
-  }
+  const steps = parsed(path);
   return steps === undefined ? [] : walk([value], steps);
 }
 

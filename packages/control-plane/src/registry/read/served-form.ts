@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { perObject } from "../../api/memoized.js";
 import { apiVersionOf } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
@@ -12,17 +13,11 @@ export interface ServedObject {
 
 const encoder = new TextEncoder();
 
-const heads = new WeakMap<ResourceDefinition, Uint8Array>();
-
 /** The first bytes of every object of this version: `{"kind":"Pod","apiVersion":"v1",`. */
-export function headOf(definition: ResourceDefinition): Uint8Array {
-  let head = heads.get(definition);
-  if (head === undefined) {
-    head = encoder.encode(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":"${apiVersionOf(definition)}",`);
-    heads.set(definition, head);
-  }
-  return head;
-}
+export const headOf = perObject(
+  (definition: ResourceDefinition): Uint8Array =>
+    encoder.encode(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":"${apiVersionOf(definition)}",`),
+);
 
 /** Converted forms, made once for each state of an object and version of its resource. */
 const converted = new WeakMap<

@@ -1,3 +1,5 @@
+import { latest } from "../../api/memoized.js";
+
 /**
  * The body of a watch: bytes that are queued as they come and taken by whoever writes them out. Nothing is dropped;
  * who reads too slowly is ended by the storage, which asks for {@link backlogBytes}.
@@ -77,12 +79,12 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
 /** More pieces than this are no single event. */
 const MAX_SHARED_PIECES = 8;
 
-/** What was joined last: a thousand watchers may take the same event, one after the other, and share its bytes. */
-let latest: { readonly pieces: readonly Uint8Array[]; readonly bytes: Uint8Array } | undefined;
+/** A thousand watchers may take the same event, one after the other, and share its bytes. */
+const sharedBytes = latest(
+  (pieces: readonly Uint8Array[]): Uint8Array => Buffer.concat(pieces),
+  (a, b) => a.length === b.length && a.every((piece, at) => piece === b[at]),
+);
 
 function joined(pieces: readonly Uint8Array[], byteLength: number): Uint8Array {
-  if (pieces.length > MAX_SHARED_PIECES) return Buffer.concat(pieces, byteLength);
-  const isSame = latest?.pieces.length === pieces.length && latest.pieces.every((piece, at) => piece === pieces[at]);
-  if (!isSame) latest = { pieces, bytes: Buffer.concat(pieces, byteLength) };
-  return latest!.bytes;
+  return pieces.length > MAX_SHARED_PIECES ? Buffer.concat(pieces, byteLength) : sharedBytes(pieces);
 }
