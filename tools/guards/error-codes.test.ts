@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isTestSupport, packages, root, withoutComments } from "./sources.js";
+import { isProduct, packages, root, withoutComments } from "./sources.js";
 
 interface Entry {
   readonly summary: string;
@@ -22,11 +22,6 @@ async function codesOf(folder: string): Promise<readonly string[]> {
   return exported.flatMap((value) =>
     typeof value === "object" && value !== null && Object.values(value).every(isEntry) ? Object.keys(value) : [],
   );
-}
-
-/** `setpoint/testing` is for users, unlike other test support. */
-function isProduct(path: string): boolean {
-  return !isTestSupport(path) || /^packages\/setpoint\/src\/testing\/[\w-]+\.ts$/.test(path);
 }
 
 it("every registered error code is used by the product", async () => {

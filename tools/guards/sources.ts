@@ -55,6 +55,11 @@ export function isTestSupport(path: string): boolean {
   return /\.(test|suite|contract|testing|fixture)\.ts$|\/testing\/|\.soak\./.test(path);
 }
 
+/** What users run: `setpoint/testing` too, unlike other test support. */
+export function isProduct(path: string): boolean {
+  return !isTestSupport(path) || /^packages\/setpoint\/src\/testing\/[\w-]+\.ts$/.test(path);
+}
+
 /** The code without its comments. */
 export function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:"'`\\])\/\/[^\n]*/g, "$1");

@@ -2,6 +2,42 @@ import { defineErrors } from "setpoint/errors";
 
 /** Every error code of the package `@setpoint/control-plane`. */
 export const controlPlaneErrors = defineErrors({
+  CERTIFICATE_AUTHORITY_INVALID: {
+    summary: "The kept certificate of the control plane's authority and its key do not belong together.",
+    cure: "Restore both files from one copy, or remove both: new ones are made, and clients need the new kubeconfig.",
+  },
+  CERTIFICATE_REQUEST_INVALID: {
+    summary: "A certificate signing request cannot be read or signed.",
+    cure: "The message says what is wrong; make the request anew, for example with openssl req.",
+  },
+  CONTROL_PLANE_BUG: {
+    summary: "The control plane contradicts itself.",
+    cure: "Report it with the message: no input should lead here.",
+  },
+  CRON_SCHEDULE_INVALID: {
+    summary: "The schedule of a CronJob cannot be read.",
+    cure: "Write five fields, @hourly and the like, or @every with a duration; the message names the part.",
+  },
+  FILE_IS_LINK: {
+    summary: "A file that holds secrets is a symbolic link.",
+    cure: "Put the file itself there: the control plane changes the rights of no file elsewhere.",
+  },
+  LOOP_REFUSED: {
+    summary: "The API refused a write of one of the control plane's own loops, which tries again.",
+    cure: "The message is the API's answer; a webhook or a policy that refuses the control plane's writes is the usual reason.",
+  },
+  SHELL_NOT_SIMULATED: {
+    summary: "A command for a simulated container uses a part of the shell that is not simulated.",
+    cure: "Use words, quotes, variables, ;, && and two bars alone.",
+  },
+  SPDY_INVALID: {
+    summary: "A client of exec, attach or port-forward sent more than the SPDY connection takes.",
+    cure: "The message names the limit; correct the client.",
+  },
+  STAGE_INVALID: {
+    summary: "The template of a stage calls a function that is not known.",
+    cure: "The message names the function; correct the template.",
+  },
   STORAGE_CLOSED: {
     summary: "The storage was closed before the request.",
     cure: "Nothing to do: the control plane is stopping. Ask again once it runs.",

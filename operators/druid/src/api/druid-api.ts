@@ -44,7 +44,8 @@ export function httpCall(clock: Clock = systemClock): DruidCall {
     let length = 0;
     for await (const chunk of answer.body) {
       chunks.push(chunk);
-      if ((length += chunk.length) > MAX_BODY) throw new Error(`the answer has more than ${MAX_BODY} bytes`);
+      if ((length += chunk.length) > MAX_BODY)
+        throw new SetpointError("DRUID_REFUSED", `the answer has more than ${MAX_BODY} bytes`);
     }
     const { location } = answer.headers;
     return {
@@ -130,7 +131,10 @@ export class DruidApi {
       const answer = await raced(this.#call({ method, url: target, headers, ca, signal, ...sent }), signal);
       if (![301, 302, 307, 308].includes(answer.status) || !answer.location) return answer;
       if (hops === MAX_REDIRECTS)
-        throw new Error(`more than ${MAX_REDIRECTS} redirects, the last to ${answer.location}`);
+        throw new SetpointError(
+          "DRUID_REFUSED",
+          `more than ${MAX_REDIRECTS} redirects, the last to ${answer.location}`,
+        );
       target = new URL(answer.location, target).href;
     }
   }

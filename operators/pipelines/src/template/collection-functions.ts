@@ -1,22 +1,23 @@
+import { PipelinesError } from "../errors.js";
 import { formattedDate } from "./format.js";
 import { compared, isEqual, isTrue, numberOf, type TemplateFunction, textOf, typeName, UNKNOWN } from "./value.js";
 
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (value === undefined || value === null) return [];
-  throw new Error(`needs a list, not ${typeName(value)}`);
+  throw new PipelinesError("PIPELINES_FILE_INVALID", `needs a list, not ${typeName(value)}`);
 }
 
 function mapOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   if (value === undefined || value === null) return {};
-  throw new Error(`needs a map, not ${typeName(value)}`);
+  throw new PipelinesError("PIPELINES_FILE_INVALID", `needs a map, not ${typeName(value)}`);
 }
 
 function sequence(from: number, to: number, step: number): readonly number[] {
-  if (step === 0) throw new Error("the step is zero");
+  if (step === 0) throw new PipelinesError("PIPELINES_FILE_INVALID", "the step is zero");
   const length = Math.max(0, Math.ceil((to - from) / step));
-  if (length > 1_000_000) throw new Error("the list is longer than a million");
+  if (length > 1_000_000) throw new PipelinesError("PIPELINES_FILE_INVALID", "the list is longer than a million");
   return Array.from({ length }, (_, index) => from + index * step);
 }
 
@@ -30,7 +31,7 @@ function indexed(value: unknown, keys: readonly unknown[]): unknown {
   for (const key of keys) {
     if (Array.isArray(result)) {
       if (typeof key !== "number" || key < 0 || key >= result.length)
-        throw new Error(`${textOf(key)} is outside of a list of ${result.length}`);
+        throw new PipelinesError("PIPELINES_FILE_INVALID", `${textOf(key)} is outside of a list of ${result.length}`);
       result = result[key];
     } else {
       const map = mapOf(result);
@@ -98,13 +99,15 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 function dateOf(value: unknown): Date {
   const date = value instanceof Date ? value : new Date(typeof value === "number" ? value * 1000 : textOf(value));
-  if (Number.isNaN(date.getTime())) throw new Error(`${JSON.stringify(value)} is no date`);
+  if (Number.isNaN(date.getTime()))
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(value)} is no date`);
   return date;
 }
 
 /** `-1.5h`, `1h30m`. */
 function moved(duration: string, date: Date): Date {
-  if (!/^[-+]?(\d+(\.\d+)?(ms|s|m|h))+$/.test(duration)) throw new Error(`${JSON.stringify(duration)} is no duration`);
+  if (!/^[-+]?(\d+(\.\d+)?(ms|s|m|h))+$/.test(duration))
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(duration)} is no duration`);
   const parts = duration.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);
   const length = [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
   return new Date(date.getTime() + (duration.startsWith("-") ? -length : length));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { PipelinesError } from "../errors.js";
 import { dateFunctions, listFunctions, mapFunctions } from "./collection-functions.js";
 import { formatted } from "./format.js";
 import { compared, isEqual, isTrue, numberOf, printed, type TemplateFunction, textOf, UNKNOWN } from "./value.js";
@@ -39,7 +40,8 @@ const comparisons: Readonly<Record<string, TemplateFunction>> = {
 /** A function of texts. */
 const onText = (call: (...texts: string[]) => unknown): TemplateFunction => {
   return (values) => {
-    if (values.length < call.length) throw new Error(`needs ${call.length} arguments, but has ${values.length}`);
+    if (values.length < call.length)
+      throw new PipelinesError("PIPELINES_FILE_INVALID", `needs ${call.length} arguments, but has ${values.length}`);
     return call(...values.map(textOf));
   };
 };
@@ -125,7 +127,7 @@ const onNumbers = (call: (...numbers: number[]) => number): TemplateFunction => 
 };
 
 function quotient(left: number, right: number): number {
-  if (right === 0) throw new Error("division by zero");
+  if (right === 0) throw new PipelinesError("PIPELINES_FILE_INVALID", "division by zero");
   return Math.trunc(left / right);
 }
 
@@ -156,10 +158,11 @@ const choiceFunctions: Readonly<Record<string, TemplateFunction>> = {
   ternary: ([yes, no, condition]) => (isTrue(condition) ? yes : no),
   kindOf: ([value]) => (Array.isArray(value) ? "slice" : typeof value === "object" ? "map" : typeof value),
   fail: ([message]) => {
-    throw new Error(textOf(message));
+    throw new PipelinesError("PIPELINES_FILE_INVALID", textOf(message));
   },
   required: ([message, value]) => {
-    if (value === undefined || value === null || value === "") throw new Error(textOf(message));
+    if (value === undefined || value === null || value === "")
+      throw new PipelinesError("PIPELINES_FILE_INVALID", textOf(message));
     return value;
   },
 };

@@ -82,7 +82,7 @@ export function projectFunctions(data: TemplateData): ReadonlyMap<string, Templa
     (values) => {
       const [first, second] = values;
       if (values.length < 1 || values.length > 2 || !values.every((value) => typeof value === "string"))
-        throw new Error("needs a name, or a kind and a name");
+        throw new PipelinesError("PIPELINES_FILE_INVALID", "needs a name, or a kind and a name");
       return second === undefined ? call(first as string) : call(second as string, first as string);
     };
   return new Map([
@@ -102,6 +102,10 @@ export function projectFunctions(data: TemplateData): ReadonlyMap<string, Templa
 function variableOf(variables: Readonly<Record<string, string>>, name: string): string {
   if (Object.hasOwn(variables, name)) return variables[name]!;
   const found = Object.entries(variables).find(([key]) => key.toLowerCase() === name.toLowerCase());
-  if (!found) throw new Error(`the variable ${name} is not set: add it to .env or to the project file`);
+  if (!found)
+    throw new PipelinesError(
+      "PIPELINES_FILE_INVALID",
+      `the variable ${name} is not set: add it to .env or to the project file`,
+    );
   return found[1];
 }

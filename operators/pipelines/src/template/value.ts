@@ -1,3 +1,5 @@
+import { PipelinesError } from "../errors.js";
+
 /** Stands for a value that only a run knows, such as a field of `.state`. */
 export const UNKNOWN: unique symbol = Symbol("unknown");
 
@@ -34,7 +36,7 @@ export function isEqual(left: unknown, right: unknown): boolean {
 export function compared(left: unknown, right: unknown): number {
   if (typeof left !== typeof right || !["number", "string", "bigint"].includes(typeof left)) {
     if (left instanceof Date && right instanceof Date) return Math.sign(left.getTime() - right.getTime());
-    throw new Error(`cannot compare ${typeName(left)} with ${typeName(right)}`);
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `cannot compare ${typeName(left)} with ${typeName(right)}`);
   }
   return (left as number) < (right as number) ? -1 : (left as number) > (right as number) ? 1 : 0;
 }
@@ -50,6 +52,6 @@ export const textOf = (value: unknown): string => (value === undefined || value 
 
 export function numberOf(value: unknown): number {
   const number = typeof value === "boolean" ? Number(value) : Number(value === "" ? Number.NaN : value);
-  if (Number.isNaN(number)) throw new Error(`${typeName(value)} is no number`);
+  if (Number.isNaN(number)) throw new PipelinesError("PIPELINES_FILE_INVALID", `${typeName(value)} is no number`);
   return number;
 }

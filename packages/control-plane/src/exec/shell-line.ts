@@ -1,3 +1,5 @@
+import { SetpointError } from "setpoint";
+
 /** One command of a line, and when it runs: always, or only if the one before it did well, or did not. */
 export interface ShellCommand {
   readonly when: "always" | "success" | "failure";
@@ -8,7 +10,7 @@ const TOKEN = /[^\S\n]+|(&&|\|\||;|\n)|#[^\n]*|((?:'[^']*'|"(?:[^"\\]|\\[\s\S])*
 const PIECE = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^'"\\]+)/g;
 
 /**
- * The commands of a line of shell: words, quotes, variables, `;`, `&&` and `||`. Throws an `Error` that names what else
+ * The commands of a line of shell: words, quotes, variables, `;`, `&&` and `||`. Throws `SHELL_NOT_SIMULATED` that names what else
  * is in it: redirections, pipes and substitutions are not simulated.
  */
 export function parseShellLine(line: string, variable: (name: string) => string): readonly ShellCommand[] {
@@ -23,7 +25,8 @@ export function parseShellLine(line: string, variable: (name: string) => string)
   for (const [text, separator, word] of line.matchAll(TOKEN)) {
     if (separator !== undefined) finish(separator === "&&" ? "success" : separator === "||" ? "failure" : "always");
     else if (word !== undefined) words.push(wordOf(word, variable));
-    else if (text.trim() !== "" && !text.startsWith("#")) throw new Error(`${text} is not simulated`);
+    else if (text.trim() !== "" && !text.startsWith("#"))
+      throw new SetpointError("SHELL_NOT_SIMULATED", `${text} is not simulated`);
   }
   finish("always");
   return commands;
@@ -35,7 +38,7 @@ function wordOf(text: string, variable: (name: string) => string): string {
     if (escaped !== undefined) return escaped;
     const open = double ?? plain ?? piece;
     if (plain !== undefined && /[<>`(){}*?]/.test(plain.replaceAll(/\$(?:\{\w+\}|\?)/g, ""))) {
-      throw new Error(`${plain} is not simulated`);
+      throw new SetpointError("SHELL_NOT_SIMULATED", `${plain} is not simulated`);
     }
     return withVariables(open, variable);
   });

@@ -1,3 +1,4 @@
+import { SetpointError } from "setpoint";
 import type { Schema } from "./schema.js";
 
 /** A published schema as it stands in the OpenAPI document, with references. */
@@ -63,7 +64,8 @@ export class SchemaGraph {
     const known = this.#resolved.get(name);
     if (known) return known;
     const source = this.#components()[name];
-    if (!source) throw new Error(`the published schemas refer to ${name}, which is not among them`);
+    if (!source)
+      throw new SetpointError("CONTROL_PLANE_BUG", `the published schemas refer to ${name}, which is not among them`);
     // Known before it is filled: a component may contain itself.
     const resolved: Writable<Schema> = {};
     this.#resolved.set(name, resolved);

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, constants, lstatSync, openSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { SetpointError } from "setpoint";
 import { type Random, systemRandom } from "setpoint/clock";
 
 /** Read and written by this user alone. */
@@ -47,7 +48,7 @@ export function makePrivate(path: string): void {
 export function tightenMode(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (found.isSymbolicLink()) throw new Error(`${path} is a link`);
+  if (found.isSymbolicLink()) throw new SetpointError("FILE_IS_LINK", `${path} is a link`);
   if (isOpen(found.mode)) chmodSync(path, PRIVATE);
 }
 

@@ -49,7 +49,7 @@ export async function readState(path: string): Promise<{ readonly state: Storage
       if (header === undefined) {
         header = JSON.parse(text) as Header;
         if (header.setpoint !== "snapshot" || header.version !== 1)
-          throw new Error("it is no snapshot of this version");
+          throw new StorageFailure("STORAGE_UNREADABLE", "it is no snapshot of this version");
         continue;
       }
       const { resource, key, revision, object } = JSON.parse(text) as Line;
@@ -59,7 +59,7 @@ export async function readState(path: string): Promise<{ readonly state: Storage
       tree.set(key, stored);
       owners.restore(stored);
     }
-    if (header === undefined) throw new Error("it is empty");
+    if (header === undefined) throw new StorageFailure("STORAGE_UNREADABLE", "it is empty");
   } catch (error) {
     const why = (error as Error).message;
     throw new StorageFailure("STORAGE_UNREADABLE", `the snapshot ${path} cannot be read: ${why}`, { cause: error });

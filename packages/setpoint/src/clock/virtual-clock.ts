@@ -1,3 +1,4 @@
+import { SetpointError } from "../errors/error.js";
 import type { Clock, Timer } from "./clock.js";
 import { Heap, type HeapEntry } from "./heap.js";
 import { sleepWith } from "./sleep.js";
@@ -88,7 +89,8 @@ export class VirtualClock implements Clock {
    */
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; quiet++, turns++) {
-      if (turns > MAX_TURNS) throw new Error(`timers due at ${this.#elapsedMs} ms make new ones without end`);
+      if (turns > MAX_TURNS)
+        throw new SetpointError("CLOCK_RUNAWAY", `timers due at ${this.#elapsedMs} ms make new ones without end`);
       const before = this.#sequence;
       await new Promise<void>((resolve) => setImmediate(resolve));
       const due = this.#pending.peek();

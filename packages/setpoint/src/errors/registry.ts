@@ -10,6 +10,10 @@ export const errorRegistry = defineErrors({
     summary: "An option that takes a length of time was given something else.",
     cure: "Write a number with a unit (250ms, 10s, 5m, 1.5h) or a number of milliseconds; it must not be negative.",
   },
+  CLOCK_RUNAWAY: {
+    summary: "Timers of a virtual clock make new ones that are due at once, without end.",
+    cure: "Find the loop that sleeps for no time at all; the message has the virtual time at which it runs.",
+  },
   KIND_ID_INVALID: {
     summary: "A kind was named by something other than group/version/Kind.",
     cure: "Write web.example.com/v1/Website, or v1/Pod for a kind of the core group; the kind begins with a capital.",

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
+import { SetpointError } from "setpoint";
 import type { Clock, Random } from "setpoint/clock";
 import {
   generateKey,
@@ -60,7 +61,10 @@ export class CertificateAuthority {
   static open(keyPair: KeyPair, options: AuthorityOptions): CertificateAuthority {
     const certificate = new X509Certificate(keyPair.certificate);
     if (!certificate.checkPrivateKey(parsePrivateKey(keyPair.privateKey))) {
-      throw new Error("the private key does not belong to the certificate of the authority");
+      throw new SetpointError(
+        "CERTIFICATE_AUTHORITY_INVALID",
+        "the private key does not belong to the certificate of the authority",
+      );
     }
     return new CertificateAuthority(keyPair, options);
   }

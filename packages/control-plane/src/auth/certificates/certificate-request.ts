@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { SetpointError } from "setpoint";
 import type { Subject } from "./certificate.js";
 import { type DerValue, readAll, readOid, TAG } from "./der.js";
 
@@ -22,23 +23,25 @@ const HASHES: Readonly<Record<string, string>> = {
 /** Reads a PKCS #10 request in PEM and checks that it was signed with the key that it carries. */
 export function parseCertificateRequest(text: string): CertificateRequest {
   const match = /-----BEGIN CERTIFICATE REQUEST-----([^-]*)-----END CERTIFICATE REQUEST-----/.exec(text);
-  if (!match) throw new Error("PEM block type must be CERTIFICATE REQUEST");
+  if (!match) throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "PEM block type must be CERTIFICATE REQUEST");
   const [request] = readAll(Buffer.from(match[1]!, "base64"));
   const [info, algorithm, signature] = contentsOf(request, TAG.sequence);
   const [, subject, publicKeyInfo] = contentsOf(info, TAG.sequence);
   const [algorithmOid] = contentsOf(algorithm, TAG.sequence);
-  if (!publicKeyInfo || !algorithmOid || !signature) throw new Error("asn1: structure error");
+  if (!publicKeyInfo || !algorithmOid || !signature)
+    throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "asn1: structure error");
   const hash = HASHES[readOid(algorithmOid.content)];
-  if (hash === undefined) throw new Error("x509: unsupported signature algorithm");
+  if (hash === undefined)
+    throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "x509: unsupported signature algorithm");
   const publicKey = createPublicKey({ key: Buffer.from(publicKeyInfo.whole), format: "der", type: "spki" });
   if (!verify(hash, info!.whole, publicKey, signature.content.subarray(1))) {
-    throw new Error("x509: the signature of the request is not that of its key");
+    throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "x509: the signature of the request is not that of its key");
   }
   return { subject: readName(subject), publicKey };
 }
 
 function contentsOf(value: DerValue | undefined, tag: number): readonly DerValue[] {
-  if (value?.tag !== tag) throw new Error("asn1: structure error");
+  if (value?.tag !== tag) throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "asn1: structure error");
   return readAll(value.content);
 }
 
@@ -48,7 +51,7 @@ function readName(name: DerValue | undefined): Subject {
   for (const relative of contentsOf(name, TAG.sequence)) {
     for (const attribute of contentsOf(relative, TAG.set)) {
       const [type, value] = contentsOf(attribute, TAG.sequence);
-      if (!type || !value) throw new Error("asn1: structure error");
+      if (!type || !value) throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "asn1: structure error");
       const text = Buffer.from(value.content).toString("utf8");
       const kind = readOid(type.content);
       if (kind === COMMON_NAME) commonName = text;

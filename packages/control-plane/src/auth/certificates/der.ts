@@ -1,3 +1,5 @@
+import { SetpointError } from "setpoint";
+
 /** Writes and reads DER, the encoding of certificates: as much of it as they need. */
 
 export const TAG = {
@@ -97,18 +99,19 @@ export function readAll(bytes: Uint8Array): readonly DerValue[] {
 function readOne(bytes: Uint8Array, at: number): DerValue {
   const tag = bytes[at];
   const first = bytes[at + 1];
-  if (tag === undefined || first === undefined) throw new Error("asn1: data truncated");
+  if (tag === undefined || first === undefined)
+    throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "asn1: data truncated");
   let length = first;
   let start = at + 2;
   if (first >= 0x80) {
     const count = first & 0x7f;
-    if (count === 0 || count > 4) throw new Error("asn1: unsupported length");
+    if (count === 0 || count > 4) throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "asn1: unsupported length");
     length = 0;
     for (let index = 0; index < count; index++) length = length * 256 + (bytes[start + index] ?? 0);
     start += count;
   }
   const end = start + length;
-  if (end > bytes.length) throw new Error("asn1: data truncated");
+  if (end > bytes.length) throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "asn1: data truncated");
   return { tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) };
 }
 

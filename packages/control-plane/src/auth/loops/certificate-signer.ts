@@ -1,3 +1,4 @@
+import { SetpointError } from "setpoint";
 import { formatTime } from "setpoint/kinds";
 import { WorkLoop } from "../../registry/loops/work-loop.js";
 import type { CertificateAuthority } from "../certificates/certificate-authority.js";
@@ -49,7 +50,7 @@ export class CertificateSigner implements AsyncDisposable {
     const target = `/apis/certificates.k8s.io/v1/${RESOURCE.split("/")[1]}/${encodeURIComponent(name)}/status`;
     const body = { ...request, status: { ...request.status, ...this.#outcome(request) } };
     const { refusal } = await callPlane(handler, { method: "PUT", target, body, userAgent: USER_AGENT }, signal);
-    if (refusal && refusal.reason !== "NotFound") throw new Error(refusal.message);
+    if (refusal && refusal.reason !== "NotFound") throw new SetpointError("LOOP_REFUSED", refusal.message);
   }
 
   /** The certificate, or why there is none. */
@@ -57,7 +58,10 @@ export class CertificateSigner implements AsyncDisposable {
     try {
       const usages = spec.usages ?? [];
       if (!usages.includes("client auth") || usages.some((usage) => !CLIENT_USAGES.has(usage))) {
-        throw new Error(`usages did not match [client auth] and a subset of [${[...CLIENT_USAGES].join(", ")}]`);
+        throw new SetpointError(
+          "CERTIFICATE_REQUEST_INVALID",
+          `usages did not match [client auth] and a subset of [${[...CLIENT_USAGES].join(", ")}]`,
+        );
       }
       const seconds = Math.min(LONGEST_SECONDS, Math.max(SHORTEST_SECONDS, spec.expirationSeconds ?? LONGEST_SECONDS));
       const pem = Buffer.from(spec.request, "base64").toString("latin1");

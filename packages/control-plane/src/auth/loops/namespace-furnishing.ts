@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { SetpointError } from "setpoint";
 import type { Status } from "../../api/status-error.js";
 import { WorkLoop } from "../../registry/loops/work-loop.js";
 import type { Change } from "../../storage/storage.js";
@@ -103,7 +104,7 @@ export class NamespaceFurnishing implements AsyncDisposable {
 
   async #write(method: "POST" | "PUT", target: string, body: object, signal: AbortSignal): Promise<void> {
     const { refusal } = await callPlane(this.#options.handler, { method, target, body, userAgent: USER_AGENT }, signal);
-    if (refusal && !isHarmless(refusal)) throw new Error(refusal.message);
+    if (refusal && !isHarmless(refusal)) throw new SetpointError("LOOP_REFUSED", refusal.message);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KubeObject } from "setpoint";
+import { SetpointError } from "setpoint";
 import type { Clock } from "setpoint/clock";
 import { isSameJson } from "setpoint/kinds";
 import type { ApiHandler } from "../../api/api-request.js";
@@ -71,7 +72,7 @@ export class RoleAggregation implements AsyncDisposable {
       },
       signal,
     );
-    if (refusal) throw new Error(refusal.message);
+    if (refusal) throw new SetpointError("LOOP_REFUSED", refusal.message);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Transform } from "node:stream";
 import { constants, createDeflate, createInflate } from "node:zlib";
+import { SetpointError } from "setpoint";
 
 const NAMES = `options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow
  authorization cache-control connection content-base content-encoding content-language content-length content-location content-md5
@@ -79,7 +80,7 @@ function passed(transform: Transform, bytes: Buffer): Promise<Buffer> {
         size += (chunk as Buffer).length;
         if (size <= MAX_BYTES) continue;
         // Now, not when all of it is there: a block of a megabyte can unfold to a gigabyte.
-        onError(new Error("a header block is too large"));
+        onError(new SetpointError("SPDY_INVALID", "a header block is too large"));
         transform.on("error", () => {});
         transform.destroy();
         return;

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { SetpointError } from "setpoint";
 import type { Clock } from "setpoint/clock";
 import { drained } from "../../websocket/response-writer.js";
 import { ByteQueue } from "../byte-queue.js";
@@ -90,7 +91,7 @@ export class SpdySession {
     switch (type) {
       case SYN_STREAM: {
         const id = payload.readUInt32BE() & STREAM_MASK;
-        if (this.#streams.size >= MAX_STREAMS) throw new Error("there are too many streams");
+        if (this.#streams.size >= MAX_STREAMS) throw new SetpointError("SPDY_INVALID", "there are too many streams");
         const stream = this.#open(id, await this.#reader.read(payload.subarray(10)));
         if (flags & FIN) stream.incoming.end();
         const block = await this.#writer.write(new Map());
@@ -142,7 +143,7 @@ async function* frames(connection: Duplex): AsyncGenerator<Frame, void> {
     bytes = bytes.length === 0 ? (chunk as Buffer) : Buffer.concat([bytes, chunk as Buffer]);
     while (bytes.length >= HEAD_BYTES) {
       const length = bytes.readUIntBE(5, 3);
-      if (length > MAX_FRAME_BYTES) throw new Error("a frame is too large");
+      if (length > MAX_FRAME_BYTES) throw new SetpointError("SPDY_INVALID", "a frame is too large");
       if (bytes.length < HEAD_BYTES + length) break;
       const isControl = (bytes[0]! & 0x80) !== 0;
       const id = isControl ? bytes.readUInt16BE(2) : bytes.readUInt32BE() & STREAM_MASK;

@@ -1,3 +1,4 @@
+import { SetpointError } from "setpoint";
 import { timeZoneFields } from "./time-zone.js";
 
 /** When something is due: the first moment after another, in milliseconds; undefined where there is none within five years. */
@@ -40,7 +41,10 @@ export function parseSchedule(text: string, timeZone: string): Schedule {
   if (every) return everySchedule(goDuration(every[1]!));
   const fields = (DESCRIPTORS[text] ?? text).trim().split(/\s+/);
   if (fields.length !== FIELDS.length) {
-    throw new Error(`expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`);
+    throw new SetpointError(
+      "CRON_SCHEDULE_INVALID",
+      `expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`,
+    );
   }
   const [minutes, hours, monthDays, months, weekDays] = fields.map((field, at) => parseField(field, FIELDS[at]!)) as [
     ParsedField,
@@ -79,15 +83,25 @@ function parseField(text: string, field: Field): ParsedField {
   let isAny = false;
   for (const part of text.split(",")) {
     const [range = "", step, ...more] = part.split("/");
-    if (more.length > 0) throw new Error(`too many slashes: ${part}`);
+    if (more.length > 0) throw new SetpointError("CRON_SCHEDULE_INVALID", `too many slashes: ${part}`);
     const isStar = range === "*" || range === "?";
     const [from, to] = isStar ? [field.least, field.most] : bounds(range, field, step !== undefined);
     const by = step === undefined ? 1 : number(step);
-    if (by === 0) throw new Error(`step of range should be a positive number: ${part}`);
+    if (by === 0)
+      throw new SetpointError("CRON_SCHEDULE_INVALID", `step of range should be a positive number: ${part}`);
     if (isStar && by === 1) isAny = true;
-    if (from < field.least) throw new Error(`beginning of range (${from}) below minimum (${field.least}): ${part}`);
-    if (to > field.most) throw new Error(`end of range (${to}) above maximum (${field.most}): ${part}`);
-    if (from > to) throw new Error(`beginning of range (${from}) beyond end of range (${to}): ${part}`);
+    if (from < field.least)
+      throw new SetpointError(
+        "CRON_SCHEDULE_INVALID",
+        `beginning of range (${from}) below minimum (${field.least}): ${part}`,
+      );
+    if (to > field.most)
+      throw new SetpointError("CRON_SCHEDULE_INVALID", `end of range (${to}) above maximum (${field.most}): ${part}`);
+    if (from > to)
+      throw new SetpointError(
+        "CRON_SCHEDULE_INVALID",
+        `beginning of range (${from}) beyond end of range (${to}): ${part}`,
+      );
     for (let value = from; value <= to; value += by) values.add(value);
   }
   return { values, isAny };
@@ -95,7 +109,7 @@ function parseField(text: string, field: Field): ParsedField {
 
 function bounds(range: string, field: Field, hasStep: boolean): readonly [number, number] {
   const [first = "", last, ...more] = range.split("-");
-  if (more.length > 0) throw new Error(`too many hyphens: ${range}`);
+  if (more.length > 0) throw new SetpointError("CRON_SCHEDULE_INVALID", `too many hyphens: ${range}`);
   const from = named(first, field);
   if (last !== undefined) return [from, named(last, field)];
   return [from, hasStep ? field.most : from];
@@ -107,7 +121,7 @@ function named(text: string, { names, least }: Field): number {
 }
 
 function number(text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`failed to parse int from ${text}`);
+  if (!/^\d+$/.test(text)) throw new SetpointError("CRON_SCHEDULE_INVALID", `failed to parse int from ${text}`);
   return Number(text);
 }
 
@@ -116,7 +130,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: MINUTE_MS,
 function goDuration(text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
-    throw new Error(`failed to parse duration @every ${text}`);
+    throw new SetpointError("CRON_SCHEDULE_INVALID", `failed to parse duration @every ${text}`);
   }
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit!]!, 0);
 }

@@ -66,7 +66,7 @@ function stateOf(data: SecretData): CertificateState | undefined {
   if (Object.values(data).every((value) => value === "")) return undefined;
   const text = (name: string): string => {
     const value = Buffer.from(data[name] ?? "", "base64").toString("utf8");
-    if (value === "") throw new Error(`${name} is missing`);
+    if (value === "") throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", `${name} is missing`);
     return value;
   };
   const [certificate, ...former] = certificatesIn(text("ca.crt"));

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import type { Random } from "../../clock/random.js";
+import { SetpointError } from "../../errors/error.js";
 
 /** A certificate and its private key, in PEM. */
 export interface KeyPair {
@@ -68,7 +69,7 @@ export function certificatesIn(pem: string): readonly string[] {
 export function checkKeyPair({ certificate, privateKey }: KeyPair): void {
   const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
   const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
-  if (!isPair) throw new Error("the key is not that of the certificate");
+  if (!isPair) throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", "the key is not that of the certificate");
 }
 
 /** How Node's servers are given a certificate to show. */

@@ -55,18 +55,14 @@ function decodeBase64(node: ConfigNode, text: string): string {
 
 async function checked(node: ConfigNode, pem: string, check: PemCheck): Promise<string> {
   const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g);
+  if (check !== "key" && !certificates) throw node.invalid("is not a PEM certificate: no BEGIN CERTIFICATE line");
   try {
     if (check === "key") createPrivateKey(pem);
-    else for (const certificate of certificatesIn(pem)) new X509Certificate(certificate);
+    else for (const certificate of certificates!) new X509Certificate(certificate);
   } catch (cause) {
     // The cause's message never shows the key, only what the parser disliked.
     throw node.invalid(`is not a PEM ${check === "key" ? "private key" : "certificate"}: ${describe(cause)}`, cause);
   }
   return pem;
-}
-
-function certificatesIn(pem: string): string[] {
-  const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g);
-  if (!found) throw new Error("no BEGIN CERTIFICATE line");
-  return found;
 }

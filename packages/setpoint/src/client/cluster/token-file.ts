@@ -16,14 +16,17 @@ export function tokenFile(path: string, place: string, clock: Clock, fallback?: 
   let readAtMs: number | undefined;
   let reading: Promise<void> | undefined;
   const refresh = async (): Promise<void> => {
+    let text = "";
+    let cause: unknown;
     try {
-      const text = (await readFile(path, "utf8")).trim();
-      if (!text) throw new Error("the file is empty");
-      token = text;
-    } catch (cause) {
-      if (token === undefined) {
-        throw new SetpointError("CREDENTIALS_FAILED", `${place}: cannot read ${path}: ${describe(cause)}`, { cause });
-      }
+      text = (await readFile(path, "utf8")).trim();
+    } catch (error) {
+      cause = error;
+    }
+    if (text) token = text;
+    else if (token === undefined) {
+      const why = cause === undefined ? "the file is empty" : describe(cause);
+      throw new SetpointError("CREDENTIALS_FAILED", `${place}: cannot read ${path}: ${why}`, { cause });
     }
     readAtMs = clock.monotonic();
   };

@@ -164,7 +164,7 @@ export class RefSchedule {
       const refs = controller.refs!(object).map((ref) => {
         const refKey = namespace === undefined || ref.includes("/") ? ref : `${namespace}/${ref}`;
         const problem = keyProblem(refKey, controller.kind);
-        if (problem) throw new Error(`it gives ${problem}`);
+        if (problem) throw new SetpointError("CONTROLLER_INVALID", `it gives ${problem}`);
         return this.#nameOf(refKey);
       });
       return { refs: sortedRefs(refs) };
