@@ -58,14 +58,14 @@ export interface AdmissionOptions {
 
 type Verdict = Promise<void> | void;
 
-/** What is asked before an object is stored. A handler that throws refuses; see `RefusedError` for status and reason. */
+/** Called before an object is stored. A handler that throws refuses it; see `RefusedError` for status and reason. */
 export interface ValidateOptions<T extends KubeObject> extends AdmissionOptions {
   create?(object: T, request: AdmissionRequest): Verdict;
   update?(object: T, old: T, request: AdmissionRequest): Verdict;
   delete?(old: T, request: AdmissionRequest): Verdict;
 }
 
-/** What an object becomes; nothing returned leaves it as it is. Must give the same when it is asked again. */
+/** Returns the changed object, or nothing to leave it as it is. Must return the same when it is called again. */
 type Mutated<T extends KubeObject> = Promise<NewObject<T> | undefined> | NewObject<T> | undefined;
 
 export interface MutateOptions<T extends KubeObject> extends AdmissionOptions {

@@ -15,7 +15,7 @@ import type { Converter } from "./webhooks/conversion-review.js";
 // biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
 type AnyResource = Resource<any>;
 
-/** What somebody in a role may do with the kinds of an app. */
+/** What a role may do with the kinds of an app. */
 export interface AppRole {
   readonly title?: string;
   readonly kinds: readonly { readonly kind: string; readonly verbs: readonly string[] }[];
@@ -39,7 +39,7 @@ export interface AppOptions {
   readonly loops?: readonly Loop[];
   readonly validate?: readonly Validator[];
   readonly mutate?: readonly Mutator[];
-  /** Beside those of kinds whose versions say `up` and `down`: for definitions that somebody else installs. */
+  /** For CRDs that the app does not install, beside the kinds whose versions define `up` and `down`. */
   readonly convert?: readonly Converter[];
   readonly routes?: readonly Route[];
   /** Kinds that it held by a finalizer and no longer does: the finalizer is taken off all objects when it starts. */

@@ -104,7 +104,7 @@ class Keeper {
       } catch (error) {
         if (this.#signal.aborted) break;
         log.error(`app ${this.#app.name} could not be put back: ${messageOf(error)}`, { error });
-        // Somebody else has it now: the hourly look tells whether that has changed.
+        // Another owner has it now: the hourly check finds out whether that has changed.
         if (isSetpointError(error, "WEBHOOK_TAKEN")) break;
         this.#isAskedAgain = true;
         await clock.sleep(RETRY_MS, this.#signal).catch(() => {});

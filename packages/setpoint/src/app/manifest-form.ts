@@ -29,7 +29,7 @@ const SPEC: Form = {
   "roleBindings?": { "*": ["text"] },
 };
 
-/** Why nobody could read on in a manifest: the first part of it that is of another form. */
+/** Why a manifest cannot be read: its first part that has the wrong form. */
 export function formProblem(manifest: unknown): string | undefined {
   const { kind, apiVersion, metadata, spec } = recordOf(manifest);
   if (kind !== "AppManifest") return `kind is ${JSON.stringify(kind)}, not "AppManifest"`;

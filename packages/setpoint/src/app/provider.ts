@@ -59,7 +59,7 @@ async function checked<Config>({ name, config: schema }: AppProvider<Config>, co
   throw new SetpointError("CONFIGURATION_INVALID", problems.join("; "));
 }
 
-/** A manifest from wherever it is. Rejects with `MANIFEST_INVALID` for what is none; the message names the file. */
+/** Reads a manifest from an object, a text or a file. Rejects with `MANIFEST_INVALID`; the message names the file. */
 export async function readManifest(source: NonNullable<AppProvider["manifest"]>): Promise<AppManifest> {
   if (typeof source === "string") return parseManifest(source, "manifest");
   if (!("file" in source)) return checkedManifest(source, "manifest");

@@ -84,7 +84,7 @@ export class RunnableGroup {
     for (const live of this.#members.values()) this.#start(live);
     const failed = await failure;
     over.abort();
-    // Those that are added from now on wait for the next run: nobody would end them.
+    // Members added from now on wait for the next run: this one would not end them.
     this.#fail = undefined;
     const lives = [...this.#members.values()];
     this.#members.clear();

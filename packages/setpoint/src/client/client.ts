@@ -28,7 +28,7 @@ export interface Client extends AsyncDisposable {
    */
   pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<ObjectList<T>>;
   create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options?: WriteOptions): Promise<T>;
-  /** Replaces the object; conflicts where its resourceVersion is no longer the newest. */
+  /** Replaces the object. Fails with a conflict if its resourceVersion is not the newest. */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions & SubresourceOption): Promise<T>;
   patch<T extends KubeObject>(kind: Kind<T>, name: string, patch: Patch, options?: PatchOptions): Promise<T>;
   /** Server-side apply. `fieldManager` is the client's own unless given. */

@@ -83,7 +83,7 @@ export class RequestSender {
     }
   }
 
-  /** A plugin may take its time, also to ask a person: whoever aborts does not wait for it. */
+  /** A plugin may take long, for example to ask a person: an aborted request does not wait for it. */
   #identity(signal?: AbortSignal): Promise<CredentialHeaders> | CredentialHeaders {
     const headers = this.#options.credentials.headers(signal);
     return headers instanceof Promise ? untilAborted(headers, signal) : headers;

@@ -21,7 +21,7 @@ export interface StatusDetails {
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
-  /** `spec.containers[0].image`; empty where the cause is no field. */
+  /** `spec.containers[0].image`; empty if the cause is not about a field. */
   readonly field?: string;
 }
 

@@ -6,7 +6,7 @@ export type Duration = number | `${number}${"ms" | "s" | "m" | "h"}`;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * A duration in milliseconds. Throws `DURATION_INVALID` for what is none, for a negative and for an infinite one;
+ * A duration in milliseconds. Throws `DURATION_INVALID` for an invalid, a negative and an infinite one;
  * `name` is the option that the message names.
  */
 export function parseDuration(duration: Duration, name = "duration"): number {

@@ -9,7 +9,7 @@ export interface Random {
 /** Chance as the machine gives it; tests take `seededRandom`. */
 export const systemRandom: Random = { next: () => Math.random(), bytes: pooledBytes() };
 
-/** Asking the system costs 15 µs however little is asked for: it is asked for many bytes at once, each given out once. */
+/** A system call costs 15 µs for any number of bytes: fetch many bytes at once and use each once. */
 function pooledBytes(): Random["bytes"] {
   const poolBytes = 4096;
   let pool: Uint8Array = new Uint8Array();

@@ -122,7 +122,7 @@ export interface TriggerContext {
   readonly clock: Clock;
 }
 
-/** Kinds that nobody caches for a whole cluster without saying so: `namespaces: "all"`. */
+/** Kinds that are cached for the whole cluster only with `namespaces: "all"`. */
 export function isCautious(kind: Kind): boolean {
   const id = kindId(kind);
   return id === "v1/Secret" || id === "v1/ConfigMap";

@@ -69,7 +69,7 @@ function optionsProblem(
   );
 }
 
-/** Why this is no kind; undefined for one that is. */
+/** Why this is not a kind; undefined for a kind. */
 function kindProblem(kind: unknown): string | undefined {
   const { apiVersion, kind: name, plural } = (kind ?? {}) as UncheckedOptions;
   if ([apiVersion, name, plural].every((part) => typeof part === "string")) return undefined;

@@ -70,5 +70,5 @@ export interface Metrics {
 const nothing = (): void => {};
 const unseen = { add: nothing, set: nothing, observe: nothing, remove: nothing };
 
-/** Counts nothing: of a plan, and where there is no manager. */
+/** Counts nothing: for plans, and without a manager. */
 export const noMetrics: Metrics = { counter: () => unseen, gauge: () => unseen, histogram: () => unseen };

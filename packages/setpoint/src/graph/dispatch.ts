@@ -50,7 +50,7 @@ function startRegular(draft: Draft): void {
   }
 }
 
-/** The node, if it can start but for the capacity. One that has to wait leaves the line, and is told when to look again. */
+/** The node, if only capacity keeps it from starting. A node that has to wait leaves the line until it is woken. */
 function startable(draft: Draft, id: Key, phase: Phase): Node | undefined {
   const node = draft.node(id);
   if (!node?.inLine) return undefined;
@@ -150,7 +150,7 @@ function start(draft: Draft, node: Node): void {
   draft.effects.push({ type: "start", run: id, id: node.id });
 }
 
-/** A name that nobody has and nobody keeps things under, for the one of a ring that steps aside. */
+/** An unused temporary name, for the resource that moves aside in a ring of renames. */
 function asideName(draft: Draft, { meta }: Node, run: number): ResourceName {
   const { nodes, tombstones, moving, busy } = draft.next;
   // Runs are counted from 1 after a restart, so that a number alone may have been used before.

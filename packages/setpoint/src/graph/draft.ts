@@ -190,7 +190,7 @@ export class Draft {
     }
   }
 
-  /** Whoever waits for a name looks again when a deleted or moving resource that holds it has changed. */
+  /** Wakes resources that wait for a name when the deleted or moving resource that holds it has changed. */
   #wakeNamesakes(before: Node | undefined, after: Node | undefined, key: Key): void {
     if (before?.status === after?.status && before?.isParked === after?.isParked) return;
     const node = (after ?? before)!;

@@ -17,7 +17,7 @@ export type Blocker =
     }
   | { readonly type: "timer"; readonly at: number }
   | { readonly type: "cycle"; readonly name: ResourceName }
-  /** Somebody has to act: a run was called off, or failed for good. */
+  /** A user has to act: a run was cancelled, or failed for good. */
   | { readonly type: "rest"; readonly name: ResourceName }
   | { readonly type: "lock" };
 

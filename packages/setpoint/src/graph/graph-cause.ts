@@ -12,7 +12,7 @@ export type GraphCause =
   | { readonly type: "renamed"; readonly from: ResourceName }
   /** A ref has finished a run, or has gone. */
   | { readonly type: "ref"; readonly name: ResourceName; readonly change: "finished" | "deleted" }
-  /** Somebody asked for a run, and may have said why. */
+  /** A caller requested a run, and may have stated a reason. */
   | { readonly type: "requested"; readonly why?: string }
   /** A run was cancelled before its end: what it was to do is still to be done. */
   | { readonly type: "interrupted" }

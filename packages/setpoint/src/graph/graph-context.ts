@@ -9,7 +9,7 @@ import type { GraphResource, ResourceName } from "./resource.js";
  * do, on timeout, at the end, and when another process has taken this one's place.
  */
 export interface GraphContext<State = unknown> extends LoopContext<GraphCause> {
-  /** Writes the state of this run's resource; also after the run was cancelled. Nobody else can. */
+  /** Writes the state of this run's resource, even after the run was cancelled. Only the run can write it. */
   updateState(state: State): void;
   /** A resource, this one's deleted form included. */
   get(name: ResourceName): GraphResource | undefined;

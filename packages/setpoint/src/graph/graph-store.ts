@@ -5,7 +5,7 @@ export type StoreWrite = Extract<Effect, { type: "put" | "remove" }>;
 
 /** Where resources outlive the process. Every implementation passes `graph-store.contract.ts`. */
 export interface GraphStore {
-  /** Takes the place of whoever had the store open: their next commit fails with `GRAPH_FENCED`. */
+  /** Fences off the process that had the store open: its next commit fails with `GRAPH_FENCED`. */
   open(): GraphSession | Promise<GraphSession>;
 }
 

@@ -63,7 +63,7 @@ interface Alarm extends HeapEntry {
 /** A clock's timer takes no more than some 24 days. */
 const LONGEST_TIMER_MS = 86_400_000;
 
-/** Opens the store, taking the place of whoever has it, and begins to schedule what is in it. */
+/** Opens the store, fences off the process that had it open, and schedules the resources in it. */
 export async function openGraph(options: GraphOptions): Promise<Graph> {
   const session = await (options.store ?? memoryStore()).open();
   return Graph.open(options, session);
@@ -253,7 +253,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
 
   #submit({ edits }: Submission, by: number | undefined, lock: object | undefined): Ticket {
     const open = new OpenTicket();
-    open.ticket.catch(() => {}); // nobody has to wait for it
+    open.ticket.catch(() => {}); // callers need not await it
     const attempt = (): void => {
       const error = this.#tryEdit(open, {
         type: "edit",

@@ -18,7 +18,7 @@ export interface ResourceMeta {
   readonly version: number;
   /** Grows with spec, refs, name and deletion. */
   readonly specVersion: number;
-  /** Grows when the state changes, and never else: an error or a warning is no new state. */
+  /** Grows only when the state changes. Errors and warnings do not change the state. */
   readonly stateVersion: number;
   readonly createdOn: number;
   readonly specUpdatedOn: number;

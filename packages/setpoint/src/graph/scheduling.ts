@@ -39,7 +39,7 @@ export function drain(draft: Draft): void {
   spread.length = 0;
 }
 
-/** A parent is no longer at rest, so neither is this one. Its run, which reads what is about to change, is cancelled. */
+/** A parent has work to do, so this node has too. Cancels its run, which reads what is about to change. */
 function unsettle(draft: Draft, id: Key): void {
   const node = draft.node(id);
   if (!node || node.meta.deletedOn !== undefined || node.unsettledRefs === 0) return;
@@ -107,7 +107,7 @@ export function breaksRing(draft: Draft, node: Node): boolean {
   return [...ring].every((id) => node.id < id);
 }
 
-/** Whether a run would find nothing new: nobody asked for one, and spec and inputs are those of the last run. */
+/** Whether a run would find nothing new: no caller requested one, and spec and inputs are those of the last run. */
 export function isUnchanged(draft: Draft, node: Node): boolean {
   if (node.causes.length === 0) return true;
   const { trace } = node;

@@ -40,7 +40,7 @@ export interface GraphRecord {
   readonly trace?: Trace;
   /** A run has begun and none has finished since: the world may be half done, whatever the trace says. */
   readonly began?: true;
-  /** Somebody asked for a run, and none has finished since. */
+  /** A caller requested a run, and none has finished since. */
   readonly requested?: true;
   /** Of regular runs. */
   readonly due?: Due;

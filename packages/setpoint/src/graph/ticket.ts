@@ -1,7 +1,7 @@
 import type { Rest, Ticket } from "./graph-editor.js";
 import type { Key } from "./resource.js";
 
-/** The ticket of one edit while somebody may wait for it. */
+/** The ticket of one edit, while a caller may wait for it. */
 export class OpenTicket {
   readonly ticket: Ticket;
   /** The nodes that have not come to rest, and where their results go. */
@@ -20,7 +20,7 @@ export class OpenTicket {
       this.#accept = resolve;
       rested.catch(reject);
     });
-    accepted.catch(() => {}); // nobody has to wait for it
+    accepted.catch(() => {}); // callers need not await it
     this.ticket = Object.assign(rested, { accepted });
   }
 

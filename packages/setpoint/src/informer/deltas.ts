@@ -27,9 +27,9 @@ export interface Partition {
 }
 
 export interface DeltaSink<T extends KubeObject> {
-  /** False while nobody listens: no old state is then kept for anyone. */
+  /** False while there are no handlers: no old state is kept then. */
   isNeeded(): boolean;
-  /** False while nobody wants to be told of changes by `changed`. */
+  /** False while `changed` has no listener. */
   isTracking(): boolean;
   /**
    * Called when the store already shows the step. `isEvent` says that the watch brought it and that nothing else belongs to
@@ -217,7 +217,7 @@ export class Deltas<T extends KubeObject> {
     else this.#updated(key, old, slot);
   }
 
-  /** A delete of which the watch told. */
+  /** Delete seen by the watch. */
   #remove(incoming: Incoming, isEvent: boolean): void {
     const slot = this.#store.slotFor(incoming);
     if (slot === undefined) return;
@@ -234,7 +234,7 @@ export class Deltas<T extends KubeObject> {
     }
   }
 
-  /** A delete of which only the absence tells. */
+  /** Delete inferred from a relist. */
   #lose(key: string): void {
     const slot = this.#store.slotOf(key)!;
     const last = this.#sink.isNeeded() ? this.#store.lastSnapshot(slot) : undefined;

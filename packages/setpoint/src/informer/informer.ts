@@ -75,7 +75,7 @@ export interface InformerStatus {
 
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
-/** What a handler is told. A delete that was missed while disconnected has `finalStateUnknown`. */
+/** An event for a handler. A delete that was missed while disconnected has `finalStateUnknown`. */
 export type InformerEvent<T extends KubeObject> =
   | { readonly type: "add"; readonly key: string; readonly object: T; readonly isInInitialList: boolean }
   | {

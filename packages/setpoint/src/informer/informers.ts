@@ -54,7 +54,7 @@ export class Informers implements AsyncDisposable {
   readonly #tallies = new Map<string, WatchTally>();
   readonly #shared = new Map<string, { readonly informer: SharedInformer<KubeObject>; shares: number }>();
   readonly #stopping = new Set<Promise<void>>();
-  /** Transforms are told apart by identity. */
+  /** Transforms are compared by identity. */
   readonly #transforms = new Map<unknown, number>();
 
   constructor(client: Pick<Client, "raw">, options: InformersOptions = {}) {
@@ -99,7 +99,7 @@ export class Informers implements AsyncDisposable {
     for (const [kind, tally] of this.#tallies) yield { kind, ...tally };
   }
 
-  /** Stops all of them, whoever still has a share. */
+  /** Stops all informers, even those that still have shares. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const id of [...this.#shared.keys()]) this.#stop(id);
     await Promise.all(this.#stopping);

@@ -23,7 +23,7 @@ export interface PlanState {
 }
 
 export interface ListPlanOptions {
-  /** Whether lists are asked for as streams. */
+  /** Whether the informer requests lists as streams. */
   readonly streamsLists: boolean;
   /** Zero leaves it to the rules below. */
   readonly pageSize: number;

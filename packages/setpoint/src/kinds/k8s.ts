@@ -20,7 +20,7 @@ export type Marker =
  * ```
  */
 export const k8s = {
-  /** A list whose items are told apart by these fields, and merged by server-side apply. */
+  /** A list with these fields as keys; server-side apply merges its items by them. */
   listMap: (...keys: readonly [string, ...string[]]) => ({
     "x-kubernetes-list-type": "map" as const,
     "x-kubernetes-list-map-keys": keys,

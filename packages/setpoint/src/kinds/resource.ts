@@ -52,7 +52,7 @@ export interface Resource<T extends KubeObject = KubeObject> extends Kind<T> {
   validate(object: NewObject<T>): readonly FieldProblem[];
   /** Throws `OBJECT_INVALID`, which lists the problems, unless there are none. */
   assertValid(object: NewObject<T>): void;
-  /** This kind with an older version beside it. Objects are stored in this one unless the CRD is told otherwise. */
+  /** This kind with an older version beside it. This version is the storage version unless the CRD says otherwise. */
   withVersion<Old extends KubeObject>(older: Resource<Old>, options?: VersionOptions<Old, T>): Resource<T>;
   /** The object in another version of this kind: up to the stored one, and down from it. */
   convert(object: KubeObject, apiVersion: string): KubeObject;

@@ -9,10 +9,10 @@ export interface Fence {
   readonly lost?: AbortSignal;
 }
 
-/** For processes that share their work with nobody. */
+/** For processes without leader election. */
 export const openFence: Fence = { check: () => {} };
 
-/** The signal, aborted where the lease has ended and nobody has noticed yet: for whoever is about to begin something. */
+/** The signal for work that begins now. Aborted also if the lease has just ended, unnoticed so far. */
 export function currentSignal(signal: AbortSignal, fence: Fence): AbortSignal {
   try {
     fence.check();

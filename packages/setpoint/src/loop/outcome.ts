@@ -27,7 +27,7 @@ export function done(): Outcome {
   return { type: "done" };
 }
 
-/** Looks again after so long, unless a run comes earlier: then the outcome of that one holds. Throws `DURATION_INVALID` for a duration that is none. */
+/** Runs again after this time, unless a run comes earlier: its outcome then holds. Throws `DURATION_INVALID`. */
 export function requeueAfter(after: Duration): Outcome {
   return { type: "requeueAfter", afterMs: parseDuration(after, "requeueAfter") };
 }

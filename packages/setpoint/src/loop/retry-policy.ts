@@ -16,7 +16,7 @@ export interface RetryTimes {
   readonly maxAttempts: number;
 }
 
-/** `where` names the declaration in the error for a duration that is none. */
+/** `where` names the declaration in the error for an invalid duration. */
 export function retryTimes(policy: RetryPolicy, where: string): RetryTimes {
   return {
     backoff: {

@@ -122,7 +122,7 @@ export class AppHost implements AsyncDisposable {
     }
   }
 
-  /** An account that may not install kinds may still work with them: the informers wait until somebody has. */
+  /** An account that may not install kinds may still use them: the informers wait until they are installed. */
   async #installKinds(app: App): Promise<void> {
     const { client, clock = systemClock, random = systemRandom, install = true, fence = openFence } = this.#options;
     if (!install || app.kinds.length === 0) return;

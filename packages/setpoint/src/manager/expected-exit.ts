@@ -22,6 +22,6 @@ export function tellInOneLine(error: unknown, print = (line: string) => void pro
     process.exit(1);
   };
   process.once("uncaughtException", onUncaught);
-  // What nobody caught by then is caught by nobody, and has ended the process.
+  // An error that is not caught by then stays uncaught, and has ended the process.
   systemClock.timer(0, () => void process.off("uncaughtException", onUncaught)).unref();
 }

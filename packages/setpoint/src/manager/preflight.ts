@@ -23,7 +23,7 @@ export interface PreflightOptions extends RbacOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Questions that a server is asked at a time. */
+/** How many access reviews run at a time. */
 const AT_ONCE = 8;
 
 /**

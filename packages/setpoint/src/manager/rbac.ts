@@ -178,7 +178,7 @@ function isCovered(rule: RbacRule, byPlace: ReadonlyMap<string, RbacRule>): bool
   return everywhere !== undefined && rule.verbs.every((verb) => everywhere.verbs.includes(verb));
 }
 
-/** Kinds of `resource(…)` say whether they have a status; of others nobody is assumed to write it. */
+/** Kinds of `resource(…)` say whether they have a status. For other kinds no status writes are assumed. */
 function hasStatus(kind: Kind): boolean {
   const { declaration } = kind as Kind & { readonly declaration?: { readonly hasStatus: boolean } };
   return declaration?.hasStatus === true;

@@ -182,7 +182,7 @@ function isProvider(one: Runs): one is AppProvider<any> {
   return typeof one === "object" && one !== null && "create" in one;
 }
 
-/** When a process is told to end, and what would otherwise end it without a word. */
+/** Signals that end the process, and errors that would otherwise end it without a message. */
 class ProcessEnd implements Disposable {
   readonly #ending = new AbortController();
   readonly #log: Logger;

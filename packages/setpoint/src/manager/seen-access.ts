@@ -13,7 +13,7 @@ import { Event } from "../kinds/builtin/v1.js";
 import type { Kind } from "../kinds/kind.js";
 import { declaredKinds } from "./rbac.js";
 
-/** Kinds of which a manager itself makes requests. Not Leases: they may be held by another thread's client. */
+/** Kinds that the manager itself requests. Not Leases: they may be held by another thread's client. */
 const OWN_KINDS: readonly Kind[] = [
   ...[Event, TokenReview, SubjectAccessReview],
   ...[CustomResourceDefinition, ValidatingWebhookConfiguration, MutatingWebhookConfiguration],

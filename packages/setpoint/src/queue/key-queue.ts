@@ -2,13 +2,13 @@ import { DelayHeap } from "./delay-heap.js";
 import { enlarged, hashText, KeyTable } from "./key-table.js";
 import { BANDS, type Priority, ReadyLines } from "./ready-lines.js";
 
-/** What a slot is. A key that is none of these has no slot. `READY`, `DIRTY` and `DELAYED` exclude each other. */
+/** States of a slot. A key in none of these has no slot. `READY`, `DIRTY` and `DELAYED` exclude each other. */
 const READY = 1;
 const PROCESSING = 2;
 /** Added again while it is processed: it goes back in line when it is done. Only together with `PROCESSING`. */
 const DIRTY = 4;
 const DELAYED = 8;
-/** In the bits above, the band that the slot is in or goes to; `NO_BAND` where nobody asked for a hand-out. */
+/** In the bits above, the band that the slot is in or goes to; `NO_BAND` if the key need not be handed out. */
 const BAND_SHIFT = 4;
 const NO_BAND = BANDS.length << BAND_SHIFT;
 
@@ -55,7 +55,7 @@ export class KeyQueue<Cause> {
   #capacity = 0;
   /** By slot: what it is, and its band. */
   #states = new Uint8Array(0);
-  /** By slot: when it came in line. Empty until a time is told: most queues have nobody to ask for it. */
+  /** By slot: when it was queued. Empty until a time is given: most queues have no metrics. */
   #readySinceMs = new Float64Array(0);
   readonly #causes: (Cause | undefined)[] = [];
   /** What was handed out and not given back. A hand that is empty is given the next item. */

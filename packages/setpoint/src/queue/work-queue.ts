@@ -194,7 +194,7 @@ export class WorkQueue<Cause> {
     return delayMs;
   }
 
-  /** The time for metrics. Reading the clock costs as much as the queue itself, so nobody pays for it unasked. */
+  /** The time for metrics. Reading the clock costs as much as the queue itself: read only with an observer. */
   #stamp(): number {
     return this.#observer ? this.#clock.monotonic() : 0;
   }

@@ -196,7 +196,7 @@ export class OperatorProcess implements AsyncDisposable {
 
 function lineToServer(): AbortController {
   const line = new AbortController();
-  // Every request under way listens to it, which is no leak.
+  // Every request under way listens to it; this is not a leak.
   process.getBuiltinModule("node:events").setMaxListeners(0, line.signal);
   return line;
 }

@@ -69,7 +69,7 @@ const OPTIONS = {
   manager: true,
 } as const satisfies Record<keyof TestEnvironmentOptions, true>;
 
-/** A test whose operator was misspelt would wait for nobody. */
+/** A test with a misspelt operator would wait for nothing. */
 function checkOptions(options: TestEnvironmentOptions): void {
   const [unknown] = unknownOptions(options, Object.keys(OPTIONS));
   if (unknown !== undefined) throw new SetpointError("CONTROLLER_INVALID", `TestEnvironment: ${unknown}`);

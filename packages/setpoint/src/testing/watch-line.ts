@@ -26,7 +26,7 @@ export class WatchLine implements AsyncIterable<Uint8Array> {
     this.#finish({ error });
   }
 
-  /** Brings nothing any more, and no end either: nobody is there to hear of it. */
+  /** Sends nothing more, not even an end: the reader is gone. */
   fallSilent(): void {
     this.#isSilent = true;
     this.#arrived.length = 0;

@@ -40,7 +40,7 @@ export class CertificateSecret implements CertificateStore {
         return wanted;
       } catch (error) {
         if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
-        // A namespace that is not there is no conflict with others.
+        // A missing namespace is not a conflict with another writer.
         if (isNotFound(error) && !secret) throw error;
       }
     }
@@ -61,7 +61,7 @@ export class CertificateSecret implements CertificateStore {
 
 type SecretData = Readonly<Record<string, string>>;
 
-/** Undefined where nothing is there: then all is made anew. Throws for what somebody else has put there, or damaged. */
+/** Undefined if the Secret is missing: all is then made anew. Throws if its content is foreign or damaged. */
 function stateOf(data: SecretData): CertificateState | undefined {
   if (Object.values(data).every((value) => value === "")) return undefined;
   const text = (name: string): string => {

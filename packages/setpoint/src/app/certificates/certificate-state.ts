@@ -14,7 +14,7 @@ const RENEW_AT = 1 / 3;
 /** What a webhook server shows, and what its callers are to trust. */
 export interface CertificateState {
   readonly authority: KeyPair;
-  /** The certificate of the authority before: still trusted, so that no call fails while servers are told of the new one. */
+  /** The previous authority's certificate: still trusted, so that no call fails while servers learn the new one. */
   readonly formerAuthority: string;
   readonly serving: KeyPair;
   /** What was shown with the authority before, for those that start before callers have heard of the new one. */

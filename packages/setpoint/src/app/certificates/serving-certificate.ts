@@ -21,7 +21,7 @@ export interface ServingCertificateOptions extends IssueOptions {
   readonly onRenewed: (isNewAuthority: boolean) => void;
   /** Called after each look that found no other authority: for what else is to be looked after as often. */
   readonly onLooked?: () => void;
-  /** The store could not be asked; it is asked again in an hour. */
+  /** The store could not be read; the next try is in an hour. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -82,7 +82,7 @@ export class ServingCertificate implements Disposable {
   }
 }
 
-/** What was stored; what this process has, where that is gone; all of it new, where nobody has any. */
+/** The stored state; if that is gone, the state of this process; if there is none, a new one. */
 async function newest(
   state: CertificateState | undefined,
   options: ServingCertificateOptions,

@@ -4,7 +4,7 @@ import { SubjectAccessReview } from "../../kinds/builtin/authorization.k8s.io/v1
 
 type AccessSpec = SubjectAccessReview["spec"];
 
-/** Somebody who sent a bearer token, as the API server knows them. */
+/** The user of a bearer token, as the API server reports it. */
 export interface Caller {
   readonly name: string;
   /** Whether the cluster's RBAC lets them. Nothing is remembered: a right that was taken away is gone at once. */
@@ -17,7 +17,7 @@ export interface CallerOptions {
   readonly audiences?: readonly string[];
 }
 
-/** Who holds the token of an `authorization` header; the reason in words where nobody does. */
+/** The user of the token in an `authorization` header, or the reason why there is none. */
 export async function callerOf(
   client: Client,
   authorization: string | readonly string[] | undefined,

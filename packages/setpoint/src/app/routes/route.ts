@@ -67,7 +67,7 @@ export function routeId({ group, version, plural, scope, method, path }: Route):
   return `${method} ${group}/${version} ${place}${path}`;
 }
 
-/** Why nobody could call a route. */
+/** Why a route cannot be called. */
 export function handledProblems({ method, handle }: Route): readonly string[] {
   return [
     ...(METHODS.includes(method) ? [] : [`its method is none of ${METHODS.join(", ")}`]),
@@ -75,7 +75,7 @@ export function handledProblems({ method, handle }: Route): readonly string[] {
   ];
 }
 
-/** Answers a request below `/apis/` by the route that it names. What a handler throws is told as a Status. */
+/** Answers a request below `/apis/` by the route that it names. An error of a handler becomes a Status. */
 export async function routeAnswer(routes: readonly Route[], request: WebRequest): Promise<WebAnswer> {
   const found = findRoute(routes, request);
   if (!found) {

@@ -34,7 +34,7 @@ export function errorAnswer(error: unknown): WebAnswer {
   return jsonAnswer(status.code, status);
 }
 
-/** The request of a review, or the answer to a body that is none of that version. */
+/** The request of a review, or the answer to a body that is not a review of that version. */
 export function reviewRequest(request: WebRequest, apiVersion: string): Readonly<Record<string, unknown>> | WebAnswer {
   if (request.method !== "POST") return textAnswer(405, "method not allowed: reviews are posted");
   let review: unknown;

@@ -36,7 +36,7 @@ export function sendAnswer(
 
 /** Throws before anything is sent. */
 function write(response: ServerResponse, { status, headers, body }: WebAnswer): void {
-  // One below 200 is no end of a request: its caller would wait for another.
+  // A status below 200 does not end a request: the caller would wait for another.
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError(`${status} is no status`);
   if (typeof body !== "string" && !(body instanceof Uint8Array)) throw new TypeError(`a body is no ${typeof body}`);
   response.writeHead(status, { "cache-control": "no-store", ...headers });

@@ -24,7 +24,7 @@ export function policyId(handler: Handler): string {
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(policy).digest("hex").slice(0, 12);
 }
 
-/** The handlers of one kind that are asked in the same way: one call does for all of them. */
+/** The handlers of one kind with equal policies: one webhook call serves all of them. */
 export function askedTogether(handlers: readonly Handler[]): readonly (readonly [Handler, ...Handler[]])[] {
   const groups = new Map<string, [Handler, ...Handler[]]>();
   for (const handler of handlers) {

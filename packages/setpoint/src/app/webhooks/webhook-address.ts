@@ -22,14 +22,14 @@ export interface WebhookTarget {
   };
 }
 
-/** Where to listen, what the certificate must name, and how the API server is told of a path. */
+/** Where to listen, what the certificate must name, and how the API server reaches a path. */
 export interface WebhookAddress {
   /** Empty for all addresses, of both families: pods may have none but IPv6. */
   readonly host: string;
   readonly hosts: readonly string[];
   /** Gone with this process: its configurations go as well. */
   readonly isLocal: boolean;
-  /** Nobody but this machine reaches it: there is no tunnel, Service or sidecar that passes on what others send. */
+  /** Only this machine reaches it: no tunnel, Service or sidecar forwards requests of others. */
   readonly isPrivate: boolean;
   /**
    * Who has installed what leads here, for a mark on it: the Service, the URL, or the process on its machine. One that

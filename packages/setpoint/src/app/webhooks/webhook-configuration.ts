@@ -26,7 +26,7 @@ export interface InstallOptions {
   /** Who installs: see {@link INSTALLED_BY}. */
   readonly owner: string;
   readonly clock: Clock;
-  /** Told of a kind that this account may not install, and whose objects can be had without: somebody else installs it. */
+  /** Called for a kind that this account may not install and the app does not convert: another client installs it. */
   readonly onForbidden: (kind: Kind, error: unknown) => void;
 }
 
@@ -54,7 +54,7 @@ export interface InstallKindsOptions extends Pick<InstallOptions, "clock" | "onF
   readonly conversionWebhook?: WebhookTarget & { readonly caBundle?: string };
 }
 
-/** Rejects with `WEBHOOK_TAKEN` where webhooks or conversions of the app are somebody else's. */
+/** Rejects with `WEBHOOK_TAKEN` if webhooks or conversions of the app have another owner. */
 async function assertFree(client: Client, app: App, { owner }: InstallOptions): Promise<void> {
   for (const { kind, handlers } of configurationsOf(app)) {
     const known = handlers.length > 0 ? await client.find(kind, app.name) : undefined;
@@ -66,7 +66,7 @@ async function assertFree(client: Client, app: App, { owner }: InstallOptions): 
   }
 }
 
-/** Undefined also where the account may not look: then it may not install either, which is said by whoever installs. */
+/** Undefined also if the account may not get it: it may not install either, and the installation reports that. */
 async function findReadable(client: Client, name: string): Promise<CustomResourceDefinition | undefined> {
   try {
     return await client.find(CustomResourceDefinition, name);
@@ -92,7 +92,7 @@ function assertOwnConversion(app: App, known: CustomResourceDefinition, owner: s
   if (isMarked && known.spec.conversion?.strategy === "Webhook") assertOwn(app, CustomResourceDefinition, known, owner);
 }
 
-/** Takes the owner's mark off the definitions of an app: whoever comes next may convert. Their conversion stays. */
+/** Removes the owner's mark from the CRDs of an app, so that the next process may convert. Their conversion stays. */
 export async function releaseConversion(client: Client, app: App, { owner }: InstallOptions): Promise<void> {
   for (const { plural, group } of app.kinds.filter(hasConversion)) {
     const known = await findReadable(client, `${plural}.${group}`);
@@ -101,7 +101,7 @@ export async function releaseConversion(client: Client, app: App, { owner }: Ins
     try {
       await client.update(CustomResourceDefinition, { ...known, metadata: { ...known.metadata, annotations } });
     } catch (error) {
-      // Whoever wrote it since has it now, or nobody does.
+      // Another client wrote or deleted it since.
       if (!isConflict(error) && !isNotFound(error)) throw error;
     }
   }
@@ -244,7 +244,7 @@ async function uninstall(
       return;
     } catch (error) {
       if (isNotFound(error)) return;
-      // Somebody changed it since we looked: look again.
+      // Another client changed it since we read it: read it again.
       if (!isConflict(error)) throw error;
     }
   }

@@ -8,7 +8,7 @@ export function processOwner(): string {
 
 /**
  * Whether what carries this mark may be replaced and deleted by an owner: its own, or that of a process of this machine
- * which is gone and could not uninstall it. What carries none was installed by somebody else.
+ * which is gone and could not uninstall it. An object without the mark has another owner.
  */
 export function isOwn(mark: string | undefined, owner: string): boolean {
   if (mark === undefined || mark === owner) return mark === owner;
@@ -21,7 +21,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is alive, although it cannot be signalled.
+    // A process of another user is alive, although we may not signal it.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

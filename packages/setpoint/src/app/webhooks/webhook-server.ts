@@ -37,7 +37,7 @@ const GRACE_MS = 5_000;
 
 /** How long API servers may take to trust an authority that they were told of. */
 const TRUST_MS = 10_000;
-/** How long somebody else may take to tell them, where it is not this process that installs. */
+/** How long the installation may take if another process installs. */
 const TELL_MS = 86_400_000;
 /** After an authority could not be installed. */
 const INSTALL_RETRY_MS = 60_000;
@@ -49,7 +49,7 @@ export interface WebhookServerOptions extends WebhookPlace {
   readonly client: Client;
   /** Defaults to 0, any free one, on a laptop, and to 9443 behind a Service or a URL. */
   readonly port?: number;
-  /** False: kinds and webhooks were installed by somebody else, who trusts the certificate in the Service's Secret. */
+  /** False: another client installs kinds and webhooks, and trusts the certificate in the Service's Secret. */
   readonly install?: boolean;
   /**
    * Whom the API server is to trust where something before this process ends TLS, a tunnel or a load balancer: base64 of
@@ -73,7 +73,7 @@ export interface WebhookServerOptions extends WebhookPlace {
 }
 
 export interface AnsweredRequest {
-  /** The path of the webhook (`/shop/validate`), `routes` for all custom routes, `unknown` for what nobody serves. */
+  /** The path of the webhook (`/shop/validate`), `routes` for all custom routes, `unknown` for any other path. */
   readonly webhook: string;
   readonly status: number;
   readonly durationMs: number;
@@ -107,7 +107,7 @@ export class WebhookServer implements AsyncDisposable {
   /** Removed ones, whose definitions go on naming this server: their objects can be read for as long as it converts them. */
   readonly #retired = new Set<App>();
   readonly #stopping = new AbortController();
-  /** None where somebody else installs. */
+  /** None if another client installs. */
   readonly #installer: AppInstaller | undefined;
   readonly #installed: InstallationWatch | undefined;
 

@@ -26,7 +26,7 @@ export interface ExecConfig {
   readonly env: Environment;
   readonly interactiveMode: InteractiveMode;
   readonly installHint: string | undefined;
-  /** The cluster as the plugin is told of it; undefined unless it asked. */
+  /** The cluster info for the plugin; undefined unless the plugin asks for it. */
   readonly cluster: (() => Promise<object>) | undefined;
 }
 

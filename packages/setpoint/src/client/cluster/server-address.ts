@@ -11,7 +11,7 @@ export interface ServerAddress {
   readonly hostHeader: string;
 }
 
-/** Throws `REQUEST_INVALID` where the text is no http or https URL. */
+/** Throws `REQUEST_INVALID` if the text is not an http or https URL. */
 export function parseServer(server: string): ServerAddress {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || !url.hostname) {

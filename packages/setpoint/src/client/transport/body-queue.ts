@@ -1,4 +1,4 @@
-/** How the source of a body is told to stop, go on, or give up. */
+/** Pauses, resumes or cancels the source of a body. */
 export interface BodySource {
   pause(): void;
   resume(): void;

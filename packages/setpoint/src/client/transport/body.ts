@@ -34,7 +34,7 @@ export function wholeBody(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 
 const NO_SOURCE: BodySource = { pause() {}, resume() {}, cancel() {} };
 
-/** Whether all of a body has come already, as a short one does together with its head: nobody need wait for it. */
+/** Whether the whole body has arrived, as a short one does with its head: no need to wait for it. */
 export function isComplete(body: AsyncIterable<Uint8Array>): boolean {
   return body instanceof BodyQueue && body.isEnded;
 }

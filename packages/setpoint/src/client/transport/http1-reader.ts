@@ -20,7 +20,7 @@ const CARRIAGE_RETURN = 0x0d;
 const SEMICOLON = 0x3b;
 const SPACE = 0x20;
 const TAB = 0x09;
-/** Of a chunk's extensions, which nobody sends. */
+/** Limit of chunk extensions, which real servers do not send. */
 const MAX_EXTENSION_BYTES = 4 * 1024;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const MAX_HEAD_BYTES = 256 * 1024;
@@ -227,7 +227,7 @@ export class Http1Reader {
     this.#endsLine = false;
   }
 
-  /** Whoever reads `1\r0\n` as another size than a proxy before it takes a part of a body for the next answer. */
+  /** A reader that takes `1\r0\n` for another size than the proxy before it mistakes body for the next answer. */
   #readSizeByte(byte: number): void {
     const digit = hexDigit(byte);
     if (this.#endsLine) {

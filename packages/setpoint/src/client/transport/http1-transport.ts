@@ -96,7 +96,7 @@ class Http1Transport implements Transport {
     let connection: Http1Connection | undefined;
     let socket: Awaited<ReturnType<Dialer["dial"]>>;
     try {
-      // A server says nothing before it is asked, so there is a connection when bytes come.
+      // A server sends nothing before a request, so there is a connection when bytes come.
       socket = await this.#dialer.dial(material, signal, (bytes) => connection?.onBytes(bytes) ?? false);
     } catch (error) {
       this.#open--;

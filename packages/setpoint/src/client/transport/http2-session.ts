@@ -178,7 +178,7 @@ export class Http2Session {
     this.#heardAtMs = this.#options.clock.monotonic();
   }
 
-  /** One timer for a session, whatever it carries: where the server was silent for long enough, it is asked. */
+  /** One timer per session. Sends a PING if the server was silent for long enough. */
   #check(): void {
     const { clock, pingAfterMs, pingTimeoutMs } = this.#options;
     const leftMs = this.#heardAtMs + pingAfterMs - clock.monotonic();

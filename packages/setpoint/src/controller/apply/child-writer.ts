@@ -22,7 +22,7 @@ export interface ChildWriterOptions {
   readonly rivalOf: RivalSearch;
 }
 
-/** Who else writes these fields of an object; asked before a write takes them back. Nobody, unless there is a suspicion. */
+/** Other writers of these fields, looked up before a write takes them back. None unless a conflict is suspected. */
 export type RivalSearch = (
   source: KindSource,
   key: string,
@@ -90,7 +90,7 @@ export class ChildWriter {
     });
   }
 
-  /** By force, unless nothing is known to be there: what somebody else made since is not to be overwritten unseen. */
+  /** Forced if the cache has the object. A first apply is not: it must not overwrite an object that it has not seen. */
   async #send(child: Child, options: ApplyOptions, isKnown: boolean): Promise<KubeObject> {
     const { source, key, namespace, desired } = child;
     const { fieldManager } = this.#options;
@@ -171,14 +171,14 @@ export class ChildWriter {
         signal,
       }),
     );
-    // Some subresources answer with another kind (scale): that is no state of the object.
+    // Some subresources answer with another kind (scale), which is not the state of the object.
     if (answer.kind === kind.kind) source.observe(answer);
     const record = this.#record("patch", source, key, patchedPaths(patch), answer);
     this.#run.contents.set(record, JSON.stringify(patch));
     return this.#learned(kind, answer);
   }
 
-  /** What a subresource answers is no state of the object: that comes with the watch. */
+  /** The answer of a subresource is not the state of the object: the watch brings that. */
   async createSubresource(
     kind: Kind,
     name: string,
@@ -322,7 +322,7 @@ export class ChildWriter {
       }
       throw new SetpointError("CHILD_NOT_OWNED", `${what} belongs to ${ownership.owner}`);
     }
-    // Whoever applied it before made it: the owner reference was taken off, which is drift like any other.
+    // This manager applied it before, so it made it: a removed owner reference is drift like any other.
     if (options.existing === "adopt" || appliedEntry(current, this.#options.fieldManager)) return;
     throw new SetpointError(
       "CHILD_NOT_OWNED",
@@ -363,7 +363,7 @@ export class ChildWriter {
   }
 }
 
-/** Leaves out the yielded paths that somebody else has taken over: there, and not among the fields applied. */
+/** Drops yielded paths that another manager has taken over: present, but not among the applied fields. */
 function withoutYielded(
   desired: JsonObject,
   yields: readonly string[],

@@ -21,7 +21,7 @@ export class OwnWrites {
   readonly #held = new Map<string, (() => void)[]>();
   readonly #onError: (key: string, error: unknown) => void;
 
-  /** `onError` is told where what was held back could not be delivered. */
+  /** `onError` is called if a held-back event could not be delivered. */
   constructor(onError: (key: string, error: unknown) => void = () => {}) {
     this.#onError = onError;
   }

@@ -19,7 +19,7 @@ export type Cause =
   /** An object that the last run read, or looked for, or that a mapped watch sees, is no longer what it was. */
   | { readonly type: "dependency"; readonly kind: string; readonly key: string; readonly change: Change }
   | { readonly type: "owned"; readonly kind: string; readonly key: string; readonly change: Change }
-  /** Somebody asked for it with an annotation. */
+  /** An annotation requested the run. */
   | { readonly type: "requested"; readonly by: "reconcile-now" | "resume" | "step" }
   | LoopCause;
 

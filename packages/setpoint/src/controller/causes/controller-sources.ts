@@ -12,7 +12,7 @@ import type { Sources } from "./object-reader.js";
 
 type Event = InformerEvent<KubeObject>;
 
-/** Who is told of what the informers of a controller see. */
+/** Receives what the informers of a controller see. */
 export interface SourceEvents {
   onPrimary(source: KindSource, event: Event): void;
   onDependency(source: KindSource, event: Event): void;

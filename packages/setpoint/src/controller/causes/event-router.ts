@@ -20,7 +20,7 @@ export interface RouterOptions {
   readonly onChange: (key: string, old: KubeObject, object: KubeObject) => void;
   /** Told of each object of another kind that is gone: what was remembered of it can be forgotten. */
   readonly onGone: (source: string, key: string) => void;
-  /** Told which state of which object a key is queued for. */
+  /** Called with the state of the object that a key is queued for. */
   readonly onOrigin?: (key: string, origin: SpanOrigin) => void;
 }
 
@@ -87,7 +87,7 @@ export class EventRouter {
     else whereItCounts(watch.when as Predicate | undefined, old, object, wake);
   }
 
-  /** Queues keys because of an event, and says of which state. */
+  /** Queues keys because of an event, with the object's state. */
   #enqueuer(source: KindSource, event: Event): RouterOptions["enqueue"] {
     const { enqueue, onOrigin } = this.#options;
     const resourceVersion = event.object?.metadata.resourceVersion;
@@ -127,7 +127,7 @@ export class EventRouter {
   }
 }
 
-/** What was there when a handler came, and what did not change, wakes nobody: who reads it has read it so. */
+/** Initial-list and resync events never requeue readers. */
 function isQuiet(event: Event): boolean {
   return (event.type === "add" && event.isInInitialList) || (event.type === "update" && event.isResync);
 }

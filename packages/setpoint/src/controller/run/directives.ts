@@ -16,7 +16,7 @@ export function stepOf(object: Pick<KubeObject, "metadata">): string | undefined
   return object.metadata.annotations?.[STEP_ANNOTATION];
 }
 
-/** What somebody asked for between two states of an object; undefined for nothing. */
+/** What annotations requested between two states of an object; undefined for nothing. */
 export function requestOf(
   old: Pick<KubeObject, "metadata"> | undefined,
   object: Pick<KubeObject, "metadata">,

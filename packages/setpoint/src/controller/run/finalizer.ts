@@ -29,7 +29,7 @@ export function hasFinalizer(object: Pick<KubeObject, "metadata">, finalizer: st
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** Whether the server lets an object go that is in this state: nobody holds it, and no grace period is left. */
+/** Whether the server removes an object in this state: no finalizer holds it, and no grace period is left. */
 export function isLeaving({ metadata }: Pick<KubeObject, "metadata">): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
   return deletionTimestamp !== undefined && !deletionGracePeriodSeconds && !finalizers?.length;

@@ -11,7 +11,7 @@ const FIRST_SWEEP = 32;
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
-/** A write that a key makes over and over, although nobody asked for anything new. */
+/** A write that a key makes over and over, although nothing new was requested. */
 export interface HotLoop {
   readonly write: WriteRecord;
   readonly count: number;
@@ -56,7 +56,7 @@ interface Tally {
   readonly times: Map<string, readonly TalliedWrite[]>;
   /** Objects that are on the way to a loop, and when that was last seen: who else writes them is worth a request. */
   readonly suspects: Map<string, number>;
-  /** With more than so many, those of which the window holds nothing are dropped. */
+  /** Beyond this number, entries without writes in the window are dropped. */
   sweepAt: number;
   episode: Episode | undefined;
 }
@@ -152,7 +152,7 @@ function isNewsFor(cause: Cause, write: WriteRecord, run: TalliedRun): boolean {
   }
 }
 
-/** What a key wrote once and never again, as children of which each has a new name, is not kept for good. */
+/** Forgets single writes, such as children that get a new name each time. */
 function sweep(tally: Tally, nowMs: number): void {
   const beginMs = nowMs - WINDOW_MS;
   for (const [id, writes] of tally.times) if (writes.at(-1)!.timeMs <= beginMs) tally.times.delete(id);

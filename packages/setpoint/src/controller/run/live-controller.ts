@@ -241,7 +241,7 @@ export class LiveController implements AsyncDisposable {
   #enqueue(key: string, cause: Cause, priority: Priority): void {
     const problem = keyProblem(key, this.controller.kind);
     if (problem) {
-      // Whoever gave it may not be able to bear an error: that of a listener ends the process.
+      // The caller may not handle errors: an error in an event listener ends the process.
       this.#reporter.log.error(`${describeCause(cause)} asks for ${problem}`);
       return;
     }
@@ -253,7 +253,7 @@ export class LiveController implements AsyncDisposable {
   #onChange(key: string, old: KubeObject, object: KubeObject): void {
     this.#memory.noteBefore(key, old);
     if (old.metadata.generation === object.metadata.generation) return;
-    // Somebody wants something new: earlier failures and loops say nothing about it.
+    // A user wants something new: earlier failures and loops do not count.
     this.#queue.forget(key);
     this.#hotLoops.forget(key);
     this.#memory.undamp(key);

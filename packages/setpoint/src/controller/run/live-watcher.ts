@@ -17,7 +17,7 @@ import { isHung } from "./hung.js";
 import { handleOpinionated } from "./opinionated-steps.js";
 import { Turn } from "./turn.js";
 
-/** How many steps wait for their turn before the informer is asked to hold back and, if need be, merge. */
+/** How many steps may wait before the informer holds back events and, if need be, merges them. */
 const MAX_BACKLOG = 1_024;
 /** How many steps of an object are kept while one of it hangs, before updates are merged. */
 const MAX_STUCK_STEPS = 64;

@@ -10,7 +10,7 @@ export interface OpinionatedParts {
   readonly fence: Fence;
   /** Told of each object that was edited, so that later steps know. */
   readonly observe: (object: KubeObject) => void;
-  /** The object as it is known by now; undefined where it is gone because nobody holds it any more. */
+  /** The object as the cache has it; undefined if it is gone because no finalizer holds it. */
   readonly latest: (object: KubeObject) => KubeObject | undefined;
   /** Steps whose first try found the object held: their retries have nothing to add. */
   readonly begunHeld: WeakSet<WatchStep>;

@@ -75,13 +75,13 @@ export class ReconcileRun {
     return this.#lastSeenMs;
   }
 
-  /** Aborted on timeout and shutdown. Whoever asks for it may keep it. */
+  /** Aborted on timeout and shutdown. Callers may keep it. */
   get signal(): AbortSignal {
     this.#isSignalLent = true;
     return this.#signal;
   }
 
-  /** Whether nobody can hold the signal, once the run has ended: another one may then have it. */
+  /** Whether nothing can hold the signal after the run has ended: another run may then use it. */
   get isSignalFree(): boolean {
     return !this.#isSignalLent && this.#writing === 0;
   }
@@ -116,7 +116,7 @@ export class ReconcileRun {
     this.#fence.check();
   }
 
-  /** The signal for what is begun now: aborted also where the lease has ended and nobody has noticed. */
+  /** The signal for work that begins now. Aborted also if the lease has just ended, unnoticed so far. */
   currentSignal(): AbortSignal {
     return currentSignal(this.signal, this.#fence);
   }

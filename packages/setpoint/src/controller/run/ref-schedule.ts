@@ -155,7 +155,7 @@ export class RefSchedule {
     return { causes, error };
   }
 
-  /** What is being deleted waits for nobody: what it refers to may never come to rest. */
+  /** A deleted object does not wait: the objects that it refers to may never come to rest. */
   #refsOf(key: string, object: KubeObject): { readonly refs: readonly ResourceName[]; readonly error?: SetpointError } {
     const { controller } = this.#options;
     if (object.metadata.deletionTimestamp) return { refs: [] };

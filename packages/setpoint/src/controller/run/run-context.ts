@@ -125,7 +125,7 @@ class RunContext {
   }
 }
 
-/** A condition that nobody would see, and that would cost a write in each run. */
+/** A condition that the kind's status drops: nobody would see it, and each run would write it again. */
 export function conditionsMissing(kind: Kind, why: string): SetpointError {
   const cure = "add conditions to the schema of its status, and install its CustomResourceDefinition";
   return new SetpointError("CONDITIONS_MISSING", `${kindId(kind)} cannot show conditions: ${why}; ${cure}`);

@@ -112,7 +112,7 @@ export class RunExecutor {
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
   readonly #deadlines: Deadlines;
-  /** Of runs that have ended, whose signals nobody holds: to make one costs as much as the rest of a run's set-up. */
+  /** Unreferenced signals of ended runs, for reuse: creating one costs as much as the rest of a run's set-up. */
   readonly #spareSignals: AbortController[] = [];
 
   constructor(parts: ExecutorParts) {
@@ -390,7 +390,7 @@ function asOutcome(returned: unknown): Outcome {
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 
-/** The outcome, unless it asks for a time that is none: a queue could not wait for that. */
+/** The outcome, unless its time is invalid: a queue could not wait for that. */
 function soundOutcome(outcome: Outcome): Outcome {
   const problem = outcomeProblem(outcome);
   if (problem === undefined) return outcome;

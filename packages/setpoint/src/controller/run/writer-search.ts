@@ -28,7 +28,7 @@ export async function findWriter(
 
 function owns(entry: ManagedFieldsEntry, path: string): boolean {
   const steps = splitPath(path).filter((step) => !/^\d+$/.test(step));
-  // Everybody owns something of `spec`: that two own the same is told by deeper paths, unless there are none.
+  // Every manager owns part of `spec`. Only deeper paths show that two own the same, unless there are none.
   for (let length = steps.length; length >= Math.min(2, steps.length); length--) {
     if (isApplied(entry.fieldsV1 ?? {}, steps.slice(0, length))) return true;
   }

@@ -175,13 +175,13 @@ export class SecretMask {
   }
 }
 
-/** The texts in `data` or `stringData`; patches have nulls there, and whoever states one may be mistaken. */
+/** The strings in `data` or `stringData`. Other values are skipped: patches have nulls, and callers make mistakes. */
 function texts(fields: unknown): readonly (readonly [key: string, text: string])[] {
   if (!isRecord(fields)) return [];
   return Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string");
 }
 
-/** The texts of a JSON document, with the name of the field that each stands in; none of what is no document. */
+/** The strings of a JSON document, each with the name of its field; none if the text is not JSON. */
 function documentTexts(value: string): readonly (readonly [field: string, text: string])[] {
   if (!value.startsWith("{")) return [];
   const found: [string, string][] = [];

@@ -10,7 +10,7 @@ export const FAILURES_SHOWN = 3;
 
 type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 
-/** How many are kept of which it is not known whether they were written. */
+/** How many conditions to keep whose write is not confirmed. */
 const MAX_OPEN = 4;
 const NONE: readonly Said[] = [];
 

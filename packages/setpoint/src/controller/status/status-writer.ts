@@ -121,7 +121,7 @@ export class StatusWriter {
     for (const [field, value] of Object.entries(wanted ?? {})) {
       if (kept[field] !== undefined || isZero(value)) continue;
       if (field === "conditions") this.#showsConditions = false;
-      // Conditions that a reconciler needs are asked for again, so that it fails for as long as they are lost.
+      // Needed conditions are sent again each time, so that runs fail for as long as the server drops them.
       if (field !== "conditions" || this.#areConditionsOptional) this.#pruned.add(field);
     }
   }

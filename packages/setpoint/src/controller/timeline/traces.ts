@@ -29,7 +29,7 @@ export interface Tracer {
   ): Span;
 }
 
-/** Takes out of a text what nobody may see. */
+/** Masks secrets in a text. */
 export interface TextMask {
   text(text: string): string;
 }

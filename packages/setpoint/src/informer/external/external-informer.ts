@@ -251,7 +251,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     for (const key of [...keys]) await this.#lose(key, this.#known.get(key)!);
   }
 
-  /** A delete of which only the absence tells. It is told of even where the body is lost too. */
+  /** Delete inferred from a relist. Handlers see it even if the body is lost too. */
   async #lose(key: string, known: Known): Promise<void> {
     const last = await this.#stored(key, known).catch(() => undefined);
     await this.#insist(() => this.#options.bodies.delete(key));

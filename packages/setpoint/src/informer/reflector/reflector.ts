@@ -285,7 +285,7 @@ export class Reflector<Stage> {
           if (!list) this.#context.onWorking();
         });
       } finally {
-        // Not with each event: nobody asks before the stream is over.
+        // Not with each event: it is read only after the stream has ended.
         if (!list?.stage) this.#state = seen(this.#state, partition.resourceVersion);
       }
       decoder.end();

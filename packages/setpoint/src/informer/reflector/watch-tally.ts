@@ -6,7 +6,7 @@ export type WatchErrorType =
   | "error_event"
   /** An object of another kind, or without a name. */
   | "translation_error"
-  /** A line that is no event. */
+  /** A line that is not an event. */
   | "unparseable_object";
 
 /** How much the watches of a kind have brought so far: plain numbers, since every event counts. For metrics. */

@@ -52,7 +52,7 @@ export class ObjectScanner {
   /** What the last `scan` returned. */
   isUnderstood = false;
 
-  /** Whether `bytes[start, end)` is one object of which all was understood. */
+  /** Whether `bytes[start, end)` is one object that was fully scanned. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.isUnderstood = this.#scan(bytes, start, end);
     return this.isUnderstood;

@@ -75,7 +75,7 @@ function asJson(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Empty where there is no annotation, or somebody has spoilt it. */
+/** Empty if the annotation is missing or malformed. */
 function readLost(text: string | undefined): readonly LostField[] {
   try {
     const lost: unknown = JSON.parse(text ?? "[]");

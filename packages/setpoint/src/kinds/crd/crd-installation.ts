@@ -41,7 +41,7 @@ async function write(client: CrdClient, crd: CrdManifest, options: PutCrdOptions
       await client.update(CustomResourceDefinition, replaced(installed, crd), call);
       return "updated";
     } catch (error) {
-      // Somebody else wrote it since we looked: look again.
+      // Another client wrote it since we read it: read it again.
       if (!isSetpointError(error, "API_CONFLICT") && !isSetpointError(error, "API_ALREADY_EXISTS")) throw error;
     }
   }

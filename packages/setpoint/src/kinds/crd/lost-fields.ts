@@ -50,7 +50,7 @@ function compare(original: unknown, back: unknown, path: readonly Step[], found:
     compare((original as unknown[])[at], (back as unknown[])[at], [...path, step], found);
 }
 
-/** How the items of two lists are told apart; undefined where they cannot be matched. */
+/** The key of list items; undefined if the items of the two lists cannot be matched. */
 function itemSteps(original: readonly unknown[], back: readonly unknown[]): readonly Step[] | undefined {
   if (original.length !== back.length) return undefined;
   const [names, others] = [original.map(nameOf), back.map(nameOf)];

@@ -44,7 +44,7 @@ export function objectSchema(options: ResourceOptions<Schema, Schema>): Structur
   };
 }
 
-/** `metav1.Condition`, each owned by whoever set it. */
+/** `metav1.Condition`. The writer of a condition owns it. */
 const CONDITIONS: StructuralSchema = {
   type: "array",
   "x-kubernetes-list-type": "map",

@@ -9,7 +9,7 @@ export interface SchemaChange {
   readonly message: string;
 }
 
-/** Where `after` refuses, drops or reads differently what `before` took. What it takes in addition is no change. */
+/** Where `after` refuses, drops or reads differently what `before` accepted. Accepting more does not count. */
 export function compareSchemas(before: StructuralSchema, after: StructuralSchema): readonly SchemaChange[] {
   const changes: SchemaChange[] = [];
   compare(before, after, "", (path, message) => changes.push({ path: path.replace(/^\./, "") || "object", message }));

@@ -234,7 +234,7 @@ function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): SchemaD
   };
 }
 
-/** What the keys of a map must be like, as a rule: there is no keyword for it. */
+/** The pattern of map keys, as a CEL rule: structural schemas have no keyword for it. */
 function keyRules(names: JsonSchema | undefined, draft: SchemaDraft, place: Place): ValidationRule[] {
   const conditions: string[] = [];
   if (typeof names?.pattern === "string")

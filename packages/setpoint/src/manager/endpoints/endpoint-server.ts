@@ -25,7 +25,7 @@ export type Endpoint = (request: EndpointRequest) => EndpointAnswer | Promise<En
 /** Says whether a caller may see an endpoint; the answer otherwise. */
 export type Guard = (request: EndpointRequest) => Promise<EndpointAnswer | undefined>;
 
-/** How often those who follow a stream are asked for anew: a right that was taken away must not last with it. */
+/** How often the callers of open streams are authorized again: a revoked permission must not outlive its stream. */
 const GUARD_AGAIN_MS = 60_000;
 
 /** The small HTTP server of a manager: health, metrics, timeline. GET alone, no bodies taken. HTTPS with a certificate. */
@@ -37,7 +37,7 @@ export class EndpointServer implements AsyncDisposable {
 
   constructor(clock: Clock, certificate?: KeyPair) {
     this.#clock = clock;
-    // Every request under way listens to it, which is no leak.
+    // Every request under way listens to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stop.signal);
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
     const limits = { requestTimeout: 10_000, maxHeaderSize: 16_384 };
@@ -80,7 +80,7 @@ export class EndpointServer implements AsyncDisposable {
 
   async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     incoming.resume();
-    // No URL is made of it: what is none, as `//`, would throw.
+    // Not parsed as a URL: an invalid one, such as `//`, would throw.
     const [path = "/", ...query] = (incoming.url ?? "/").split("?");
     const route = this.#routes.get(path);
     const gone = new AbortController();
@@ -130,7 +130,7 @@ export class EndpointServer implements AsyncDisposable {
     response.end();
   }
 
-  /** Ends a stream whose caller is refused by now; while nobody can say, it goes on. */
+  /** Ends a stream whose caller is no longer allowed. While the API server cannot tell, the stream goes on. */
   async #guardAgain(request: EndpointRequest, guard: Guard | undefined, over: AbortController): Promise<void> {
     if (!guard) return;
     for (;;) {
@@ -145,7 +145,7 @@ export class EndpointServer implements AsyncDisposable {
   }
 }
 
-/** Resolves when more may be written, or nobody reads any more. */
+/** Resolves when more may be written, or the reader is gone. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed) return resolve();

@@ -52,7 +52,7 @@ export interface EndpointSources {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Takes out of a text what nobody may see. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly metrics: MetricRegistry;
   readonly timeline: Timeline;
@@ -62,7 +62,7 @@ export interface EndpointSources {
   readonly notes: () => readonly string[];
   /** One line for each informer. */
   readonly informers: () => readonly string[];
-  /** What of the declared permissions was needed so far; undefined where nobody keeps count. */
+  /** The declared permissions that were needed so far; undefined if they are not counted. */
   readonly access: () => NarrowedRules | undefined;
 }
 

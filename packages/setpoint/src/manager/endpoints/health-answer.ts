@@ -10,14 +10,14 @@ const CHECK_MS = 5_000;
 export interface HealthOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Takes out of a line what nobody may see: everybody can read these. */
+  /** Masks secrets in a line: everybody can read these lines. */
   readonly mask: (text: string) => string;
 }
 
 /** Runs checks, and answers as Kubernetes' own health endpoints do. */
 export class HealthChecks {
   readonly #options: HealthOptions;
-  /** Those that have not answered yet: they are asked again when they have. */
+  /** Checks that have not answered yet; they run again when they have. */
   readonly #pending = new WeakMap<HealthCheck, Promise<string | undefined>>();
 
   constructor(options: HealthOptions) {

@@ -7,7 +7,7 @@ type NamedInformer = InformerStatus & { readonly kind: string };
 const isTrouble = ({ phase, synced }: NamedInformer): boolean =>
   !synced || phase === "waiting-for-kind" || phase === "stopped";
 
-/** It has what it listed once, which grows older: no reason to send nobody there, and one to look. */
+/** The informer has an ageing list: the process stays ready, but somebody should look. */
 const isStrained = (informer: NamedInformer): boolean => !isTrouble(informer) && informer.phase === "backing-off";
 
 /** `informer apps/v1/Deployment: listing, not synced; last error: …` */

@@ -1,6 +1,6 @@
 import type { ObjectEvent } from "../../controller/event-recorder.js";
 
-/** Distinct messages of one reason within the window before they are told as one. */
+/** Distinct messages of one reason within the window before they are aggregated. */
 const AGGREGATE_AFTER = 10;
 const AGGREGATE_WINDOW_MS = 600_000;
 /** Per object and reason: so many writes at once, then one each refill. */
@@ -25,7 +25,7 @@ interface Series {
 }
 
 interface Reason {
-  /** Those that differ, until they are told as one. */
+  /** Distinct messages, until they are aggregated. */
   readonly messages: Set<string>;
   lastMs: number;
   tokens: number;

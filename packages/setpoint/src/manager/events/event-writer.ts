@@ -86,7 +86,7 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   }
 
   async #work(): Promise<void> {
-    // Whoever records an event does not wait for it to be written out.
+    // Callers that record an event do not wait until it is written.
     await undefined;
     for (let event = this.#line.take(); event; event = this.#line.take()) {
       await this.#write(event);

@@ -98,7 +98,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
   constructor({ log = silentLogger, ...options }: LeaderElectorOptions) {
     this.#options = { ...DEFAULT_ELECTION, ...options };
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
-    // Every run and write under way listens to it, which is no leak.
+    // Every run and write under way listens to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
     this.#times = electionTimes(this.#options);
   }
@@ -224,7 +224,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     return holder !== undefined && holder !== this.#options.identity;
   }
 
-  /** One try to take or renew the lease. False where somebody else holds it, or the server did not let us. */
+  /** One try to take or renew the lease. False if another process holds it, or the server refused. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { client, clock, namespace, name } = this.#options;
     const { renewMs } = this.#times;
@@ -266,7 +266,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     }
   }
 
-  /** Somebody wrote the lease, or deleted it: sees what there is, so that the next try starts from there. */
+  /** Another client wrote or deleted the lease: reads it again, so that the next try starts from there. */
   async #look(signal: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options;
     try {

@@ -37,7 +37,7 @@ export class LeaseThread implements Elector {
 
   constructor(options: LeaseThreadOptions) {
     this.#options = options;
-    // Every run and write under way listens to it, which is no leak.
+    // Every run and write under way listens to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
   }
 

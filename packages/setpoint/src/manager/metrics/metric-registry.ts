@@ -24,7 +24,7 @@ const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 /** Those that begin with two underscores are Prometheus' own. */
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Gives values when they are asked for; for what is known elsewhere (queue depths, cache sizes). */
+/** Reads values on each scrape, for values that are kept elsewhere (queue depths, cache sizes). */
 export type Collector = () => Iterable<MetricValue>;
 
 interface Series {
@@ -218,7 +218,7 @@ function histogramLines(metric: Metric, { labels, value, count, buckets = [] }: 
   ];
 }
 
-/** As Go writes it: series of the same bound must have the same label, whoever made them. */
+/** As Go writes it: series of the same bound must have the same label in every process. */
 function boundText(bound: number): string {
   if (bound >= 1e-4) return String(bound);
   const [digits, exponent] = bound.toExponential().split("e-");

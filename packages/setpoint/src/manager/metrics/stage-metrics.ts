@@ -110,7 +110,7 @@ export function stageMetrics(registry: MetricRegistry): ControllerObserver {
   };
 }
 
-/** What is read when it is asked for. */
+/** Metrics that are read on each scrape. */
 export function collectStages(
   registry: MetricRegistry,
   runs: () => Iterable<LiveController | LiveWatcher>,
