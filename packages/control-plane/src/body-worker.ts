@@ -8,7 +8,7 @@ import { rehearse } from "./rehearsed-write.js";
 // The parser makes an error for each mistake, and most of its time would go into their stacks.
 Error.stackTraceLimit = 0;
 
-// Where there are few processors, whoever sends small requests goes first. Elsewhere this would be about the whole process.
+// Small requests go first where processors are few. Only on Linux does this leave other threads alone.
 if (process.platform === "linux" && parentPort !== null) setPriority(constants.priority.PRIORITY_LOW);
 
 const UNKNOWN = { type: "fine", json: undefined, made: undefined, yaml: undefined, warnings: [] } as const;
@@ -22,7 +22,7 @@ async function done(job: BodyJob): Promise<BodyResult> {
 parentPort?.on("message", (job: BodyJob) => {
   done(job).then(
     (result) => parentPort?.postMessage(result),
-    // What fails here fails in the server as well, where somebody is told.
+    // What fails here fails in the main thread too, which answers the client.
     () => parentPort?.postMessage({ type: "rehearsal", end: UNKNOWN } satisfies BodyResult),
   );
 });

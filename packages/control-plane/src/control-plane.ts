@@ -41,7 +41,7 @@ export interface ControlPlaneOptions {
   readonly listen?: ListenOptions;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Receives what no client is told in full. Defaults to nothing. */
+  /** Receives failures with details that no client sees. Defaults to nothing. */
   readonly log?: ErrorLog;
   /** Bearer tokens that are known beforehand, and whom each belongs to. */
   readonly tokens?: ReadonlyMap<string, UserInfo>;
@@ -76,7 +76,7 @@ export interface ServiceAccountOptions {
 }
 
 export interface ListenOptions {
-  /** Defaults to 127.0.0.1: nobody else can reach it unless this says so. */
+  /** Defaults to 127.0.0.1: only this machine can reach it. */
   readonly host?: string;
   /** Defaults to 0: any free port. */
   readonly port?: number;
@@ -240,7 +240,7 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   });
 }
 
-/** Whoever waits for a server to answer is not to wait for its controllers as well. */
+/** Callers that wait for the server to answer need not wait for its controllers. */
 const CONTROLLERS_AFTER_MS = 100;
 
 /** By the machine's clock, whatever clock the control plane runs on: it is about this process. */

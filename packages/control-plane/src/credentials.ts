@@ -12,7 +12,7 @@ export interface Credentials {
   readonly authority: CertificateAuthority;
   /** Signs the tokens of service accounts. */
   readonly tokenKey: SigningKey;
-  /** Resolves when they are on disk; nobody may be given any of them before. */
+  /** Resolves when they are on disk; do not hand any out before. */
   readonly kept: Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function openCredentials(dataDir: string | undefined, random: Random): Cr
   const { privateKey } = generateKey();
   const made = { ...authority.keyPair, tokenKey: privateKeyPem(privateKey) };
   const written = dataDir === undefined ? Promise.resolve() : write(join(dataDir, FILE), made, random);
-  // Whoever waits for it is told; until then a failure must not end the process.
+  // Callers that await it see the failure; until then it must not end the process.
   written.catch(() => {});
   return { authority, tokenKey: signingKey(privateKey), kept: written };
 }

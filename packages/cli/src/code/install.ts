@@ -6,7 +6,7 @@ export interface InstallOptions {
   readonly name: string;
   readonly namespace: string;
   readonly image: string;
-  /** What `setpoint run` is told to run; left out, the image runs a module of its own, which is told by variables. */
+  /** The arguments of `setpoint run`; left out, the image runs its own module, configured by variables. */
   readonly operator?: string;
   /** What that operator adds. */
   readonly installation?: OperatorInstallation;
@@ -17,7 +17,7 @@ export interface InstallOptions {
 const METRICS_PORT = 8080;
 const HEALTH_PORT = 8081;
 const WEBHOOK_PORT = 9443;
-/** One works, the other waits with warm caches: a rollout or a lost node is no gap. */
+/** One leads, the other waits with warm caches: a rollout or a lost node leaves no gap. */
 const REPLICAS = 2;
 /** Runs may take 30 s to end on a stop (`grace`); what they leave undone, webhooks and the Lease need some more. */
 const TERMINATION_SECONDS = 60;
@@ -72,7 +72,7 @@ function deployment(options: InstallOptions): JsonObject {
   };
 }
 
-/** How the process is told what the manifests expect: `run` reads variables always, flags only where it is given them. */
+/** Configures the process as the manifests expect: `run` always reads variables, but flags only if given `args`. */
 function settings({ name, operator, service, installation }: InstallOptions): JsonObject {
   const access = {
     SETPOINT_METRICS_ACCESS: "rbac",

@@ -48,7 +48,7 @@ export async function runRbac(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** The Lease has the name that the process is run by: `run(…, { name })`. Of a module nobody knows it unless it is given. */
+/** The Lease has the name that the process is run by: `run(…, { name })`. For a module it is unknown unless given. */
 function leaseOf(
   { values }: CommandContext,
   operator: ReadyMadeOperator | undefined,

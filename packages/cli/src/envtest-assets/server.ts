@@ -6,7 +6,7 @@ const SERVERS = {
   "kube-apiserver": async () => (await import("./api-server.js")).runApiServer,
 };
 
-/** What the scripts of `setpoint envtest-assets` run: a server with the flags of this process, until it is told to stop. */
+/** Runs a server with the flags of this process until a signal stops it, for the scripts of `envtest-assets`. */
 export async function runEnvtestServer(name: keyof typeof SERVERS): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());

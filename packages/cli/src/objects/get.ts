@@ -85,7 +85,7 @@ export async function runWatch(context: CommandContext, showsEvent = true): Prom
   return 0;
 }
 
-/** As people expect it: what it is comes first, and without the bookkeeping of servers, which nobody reads. */
+/** For people: apiVersion and kind come first, and managedFields are left out. */
 export function withoutManagedFields(object: UntypedObject): UntypedObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const { managedFields: _, ...shown } = metadata;

@@ -33,7 +33,7 @@ export function resourceQuota(storage: Storage): AdmissionPlugin {
         throw forbidden({ group, resource: plural }, name, why);
       };
       const concerned = quotas.filter(({ object: quota }) => isInScope(asJson(quota), storageId, given));
-      // All of them are asked before any is noted: what one refuses uses nothing of another.
+      // Check all quotas before charging any: a refused write uses nothing.
       for (const quota of concerned) {
         if (operation === "CREATE" && storageId === "/pods") requireCompute(asJson(quota.object), given, refuse);
         withUsed(quota, wanted, refuse);

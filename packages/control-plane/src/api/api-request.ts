@@ -16,7 +16,7 @@ export interface ApiRequest {
   readonly body: Uint8Array;
   /** What TLS knows of the caller; undefined in-process and without a client certificate. */
   readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
-  /** Who the server found to make the request, before it read the body; undefined where nobody has looked yet. */
+  /** The authenticated user, found before the body is read; undefined before authentication. */
   readonly user?: UserInfo;
   /** What the caller would have this connection speak from now on (`Upgrade`); undefined where that cannot be done. */
   readonly upgrade?: string;

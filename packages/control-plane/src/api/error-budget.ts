@@ -22,7 +22,7 @@ export const ERROR_BUDGET = {
 export function cut(text: string, most: number = ERROR_BUDGET.characters): string {
   if (text.length <= most) return text;
   const start = text.slice(0, most);
-  // Half of a surrogate pair is no character.
+  // Do not cut a surrogate pair in half.
   const whole = /[\ud800-\udbff]$/.test(start) ? start.slice(0, -1) : start;
   return `${whole}… (${text.length - whole.length} more characters)`;
 }

@@ -18,7 +18,7 @@ export function isArray(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The object's own field; what stands on `Object.prototype` is no field. */
+/** The object's own field; properties of `Object.prototype` do not count. */
 export function field(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

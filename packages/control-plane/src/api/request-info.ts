@@ -21,7 +21,7 @@ export type RequestInfo =
     }
   | { readonly type: "path"; readonly path: string };
 
-/** The subresources of namespaces: `/namespaces/x/status` is no collection `status` inside of `x`. */
+/** The subresources of namespaces: `/namespaces/x/status` is not a collection `status` inside `x`. */
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 /** What stands between the slashes of a path. Those at its end do not count; two together have an empty part between. */

@@ -5,7 +5,7 @@ import { StatusError } from "./status-error.js";
 /** What a request asks for: its method, and `/api/v1/pods?limit=5` taken apart. */
 export type RequestTarget = Pick<ApiRequest, "method" | "path" | "query" | "info">;
 
-/** Shared by all requests without one: nobody changes a query. */
+/** Shared by all requests without a query: queries are never changed. */
 const NO_QUERY = new URLSearchParams();
 
 /** Throws a `StatusError` for a path whose percent-encoding is broken. */

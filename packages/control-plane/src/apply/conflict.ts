@@ -4,7 +4,7 @@ import { pathText } from "./field-set.js";
 import { type Manager, managerId } from "./managed-fields.js";
 import type { PathElement } from "./path-element.js";
 
-/** A field that an apply would change and that somebody else owns. */
+/** A field that an apply would change and another manager owns. */
 export interface Conflict {
   readonly manager: Manager;
   readonly path: readonly PathElement[];

@@ -40,7 +40,7 @@ export interface WriteContext {
   schemaOf(apiVersion: string): Schema | null | undefined;
   /** To another version; default: only the apiVersion differs. */
   convert?(object: JsonObject, apiVersion: string): JsonObject;
-  /** What this endpoint resets at a version, and so nobody comes to own through it. */
+  /** Fields that this endpoint resets at a version; writes through it never own them. */
   resetFields?(apiVersion: string): FieldSet | undefined;
 }
 
@@ -76,7 +76,7 @@ export function trackUpdate(context: WriteContext, live: JsonObject | undefined,
   return isPlainCreate ? trackCreate(context, object) : trackChange(context, live, object);
 }
 
-/** A create of which nobody said who owns it: all that it brings is its writer's, as it was for others of its outline. */
+/** A create without managedFields: the writer owns every field. Cached by object outline. */
 function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
   const type = typeAt(context, context.apiVersion);
   if (type === undefined) return trackChange(context, undefined, object);

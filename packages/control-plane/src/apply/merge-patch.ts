@@ -2,7 +2,7 @@ import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, 
 import { StatusError } from "../api/status-error.js";
 import { checkDepth } from "../schema/depth.js";
 
-/** The object with an RFC 7386 patch merged in. Throws a 400 where the patch is no object. */
+/** The object with an RFC 7386 patch merged in. Throws a 400 if the patch is not an object. */
 export function mergePatch(object: JsonObject, patch: Json): JsonObject {
   if (!isObject(patch)) throw new StatusError(400, "BadRequest", badPatch(patch));
   checkDepth(patch);

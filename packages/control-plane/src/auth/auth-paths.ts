@@ -28,7 +28,7 @@ export function authPaths(options: AuthPathOptions): ReadonlyMap<string, (reques
   return new Map([
     readable("/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")),
     readable("/.well-known/openid-configuration", () => {
-      // Never by the Host header: the answer may be cached, and whoever asks must not choose what others get.
+      // Never by the Host header: the answer may be cached, and a caller must not choose what others get.
       const url = options.url?.() ?? new URL(options.issuer).origin;
       return published(
         {

@@ -20,7 +20,7 @@ export interface AuthenticatorOptions {
 /** Finds out who makes a request. */
 export class RequestAuthenticator {
   readonly #options: AuthenticatorOptions;
-  /** By their certificate, of which a connection has one. */
+  /** By client certificate; a connection has one. */
   readonly #users = new WeakMap<object, UserInfo>();
 
   constructor(options: AuthenticatorOptions) {
@@ -50,7 +50,7 @@ export class RequestAuthenticator {
   }
 }
 
-/** Whoever proved an identity is a member of system:authenticated. */
+/** Every authenticated user is a member of system:authenticated. */
 export function authenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }

@@ -15,7 +15,7 @@ export function serviceAccountUser({ namespace, name }: ServiceAccountName): str
   return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`;
 }
 
-/** Undefined where the user is no service account. */
+/** Undefined if the user is not a service account. */
 export function parseServiceAccountUser(user: string): ServiceAccountName | undefined {
   if (!user.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined;
   const parts = user.slice(SERVICE_ACCOUNT_PREFIX.length).split(":");

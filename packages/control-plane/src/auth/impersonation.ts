@@ -18,7 +18,7 @@ const EXTRA_PREFIX = "impersonate-extra-";
 const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 const AUTHENTICATION = "authentication.k8s.io";
 
-/** Whom the headers ask to act as; undefined where they ask for nobody. Throws 400 where they name no user. */
+/** The user that the headers impersonate; undefined without such headers. Throws 400 if they name no user. */
 export function impersonatedUser(headers: ApiRequest["headers"]): UserInfo | undefined {
   const name = valuesOf(headers["impersonate-user"])[0] ?? "";
   const uid = valuesOf(headers["impersonate-uid"])[0] ?? "";

@@ -96,7 +96,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     if (this.#verified.has(token)) return this.#verified.get(token);
     const claims = verifiedClaims(this.#options.keys, token) as Claims | undefined;
     if (this.#verified.size >= REMEMBERED_TOKENS) this.#verified.delete(this.#verified.keys().next().value!);
-    // Only what this server signed is remembered: nobody else can fill the memory.
+    // Cache only tokens that this server signed, so that callers cannot fill the cache.
     if (claims) this.#verified.set(token, claims);
     return claims;
   }

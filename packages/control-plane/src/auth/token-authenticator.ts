@@ -1,6 +1,6 @@
 import type { UserInfo } from "../api/user.js";
 
-/** What somebody makes of a bearer token. */
+/** The result of authenticating a bearer token. */
 export type TokenAnswer =
   | { readonly type: "user"; readonly user: UserInfo; readonly audiences: readonly string[] }
   /** Not one of mine. */
@@ -9,7 +9,7 @@ export type TokenAnswer =
   | { readonly type: "refused"; readonly why: string };
 
 export interface TokenAuthenticator {
-  /** `audiences`: of whom the token must be good for at least one. */
+  /** `audiences`: the token must be valid for at least one of them. */
   authenticate(token: string, audiences: readonly string[]): TokenAnswer;
 }
 

@@ -131,7 +131,7 @@ function statusToV2(status: Data, others: readonly unknown[], conditions: unknow
   };
 }
 
-/** An annotation that is no JSON is somebody else's business. */
+/** Ignore annotations that are not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

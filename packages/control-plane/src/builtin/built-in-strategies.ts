@@ -147,7 +147,7 @@ function withGracePeriod(pod: KubeObject): KubeObject {
   return { ...pod, spec: { ...spec, terminationGracePeriodSeconds: 1 } } as KubeObject;
 }
 
-/** A pod that waits for somebody's leave says so from the beginning. */
+/** A pod with scheduling gates reports that from its creation. */
 function newPodStatus(pod: KubeObject, nowMs: number): object {
   const { schedulingGates } = (pod as KubeObject & PodLike).spec ?? {};
   const waiting = {

@@ -4,7 +4,7 @@ import { list, nanosOf, object } from "./validation/rule.js";
 
 const COUNTED = ["cpu", "memory"];
 
-/** How surely a pod gets what it asks for: it is told once, when the pod is made. */
+/** The QoS class of a pod, set once when the pod is created. */
 export function qosClassOf(pod: KubeObject): "BestEffort" | "Burstable" | "Guaranteed" {
   const spec = object((pod as unknown as JsonObject).spec);
   const parts = isObject(spec.resources)

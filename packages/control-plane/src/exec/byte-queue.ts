@@ -1,4 +1,4 @@
-/** Whoever fills it is asked to wait above this. */
+/** Writers wait above this size. */
 const ROOMY_BYTES = 2 ** 18;
 
 /** Bytes from one who has them to one who wants them, in order. For one reader. */

@@ -11,7 +11,7 @@ import { ContainerValues } from "./container-values.js";
 import { type ExecHandler, type ExecResult, scriptedAnswer } from "./scripted-answer.js";
 import { SimulatedContainer } from "./simulated-container.js";
 
-/** A container that somebody wants to talk to. */
+/** A container that a client wants to talk to. */
 export interface AskedContainer {
   readonly call: ResourceCall;
   readonly pod: Pod;

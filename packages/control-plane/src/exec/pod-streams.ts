@@ -36,7 +36,7 @@ export function podStreams(options: PodStreamOptions): ReadonlyMap<string, Endpo
   ]);
 }
 
-/** Few ever look into a simulated container: loaded when somebody does. */
+/** Few clients look into a simulated container: loaded on first use. */
 const containers = () => import("./container-run.js");
 
 /** The API server's part: who may, which pod, which container, which protocol. The kubelet's part is done on the stream. */
@@ -62,7 +62,7 @@ function connect(
   });
 }
 
-/** Whoever connects must be allowed to create, whichever method the protocol has. */
+/** The caller must be allowed to create, whichever method the protocol uses. */
 async function checked(
   call: ResourceCall,
   { authorizer }: PodStreamOptions,

@@ -10,7 +10,7 @@ export interface ExecResult {
   readonly exitCode?: number;
 }
 
-/** A command that somebody runs in a container of a simulated pod. */
+/** A command that a client runs in a container of a simulated pod. */
 export interface ExecCall {
   readonly pod: Pod;
   readonly container: string;

@@ -14,7 +14,7 @@ export async function* textLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   if (rest !== "") yield rest;
 }
 
-/** The lines that somebody types at a terminal, which shows what `echo` sends back and nothing else. */
+/** The lines that a user types at a terminal, which shows only what `echo` sends back. */
 export async function* terminalLines(
   bytes: AsyncIterable<Uint8Array>,
   echo: (text: string) => Promise<void>,

@@ -29,7 +29,7 @@ export type FieldType =
   | { readonly kind: "message"; readonly message: Message }
   /** A struct that writes its own JSON; `schema` is the message of the schemas within the `Schema…` ones. */
   | { readonly kind: "special"; readonly special: Special; readonly schema?: Message }
-  /** A pointer: absent and zero are told apart. */
+  /** A pointer: absent and zero differ. */
   | { readonly kind: "pointer"; readonly to: FieldType }
   | { readonly kind: "list"; readonly of: FieldType }
   /** A list that is a message of its own on the wire, with its items in field 1. */

@@ -32,7 +32,7 @@ import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";
 
 export interface ApiServerOptions {
   readonly handler: ApiHandler;
-  /** What requests pass before their body is read. Left out: nobody is asked, and there are no limits. */
+  /** What requests pass before their body is read. Left out: no authentication and no limits. */
   readonly gate?: RequestGate;
   readonly host: string;
   /** 0: any free port. */
@@ -54,7 +54,7 @@ const STOP_GRACE_MS = 1_200;
 const MAX_HEADER_BYTES = 2 ** 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const IDLE_CHECK_MS = 10_000;
-/** Each costs memory before anybody is asked who they are. */
+/** Each connection costs memory before the client is authenticated. */
 const MAX_CONNECTIONS = 10_000;
 
 /** A connection of HTTP/2, as far as its idling goes. */
@@ -329,7 +329,7 @@ export class ApiServer implements AsyncDisposable {
       if (answer.takeOver !== undefined) await switchProtocols(response as ServerResponse, answer);
       else await writeResponse(response, answer, this.#options.clock);
     } catch (error) {
-      // A client that leaves is no news: it may do so a thousand times a second.
+      // Do not log a client that leaves: it may do so a thousand times a second.
       const isNews = error !== CLIENT_GONE && !response.destroyed;
       if (isNews) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
       response.destroy();
@@ -409,7 +409,7 @@ function unsupportedVersion(): StatusError {
 
 const NO_BODY = new Uint8Array();
 
-/** As the real server has it, before it looks at what representation is asked for. */
+/** As on the real server, before content negotiation. */
 const TOO_MANY_REQUESTS: ApiResponse = {
   status: 429,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "retry-after": "1" },

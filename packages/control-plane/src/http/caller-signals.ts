@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { NodeResponse } from "../websocket/response-writer.js";
 
-/** A request over HTTP/1.1, whoever reads it: all that matters is its connection. */
+/** A request over HTTP/1.1, from either parser: only its connection matters. */
 export interface Call {
   readonly socket: Socket;
 }

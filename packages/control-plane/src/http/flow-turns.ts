@@ -8,7 +8,7 @@ const LATEST = 0.5;
 const FIRST_MS = 1;
 
 interface FlowTime {
-  /** What the flow has taken since there is somebody who waits. */
+  /** The time that the flow has used since requests began to wait. */
   usedMs: number;
   /** What one of its requests takes, about. */
   eachMs: number;
@@ -22,7 +22,7 @@ interface FlowTime {
  */
 export class FlowTurns implements Disposable {
   readonly #clock: Clock;
-  /** Those that have taken anything since there was nobody who waits. */
+  /** Flows that have used time since requests began to wait. */
   readonly #flows = new Map<string, FlowTime>();
   #waiting = 0;
   /** What the flow whose turn was last had taken before: one that comes anew has no more to claim. */

@@ -24,7 +24,7 @@ export interface PlainConnectionOptions {
   readonly handOver: () => void;
 }
 
-/** What waits behind a request in flight, before the socket is no longer read. */
+/** How much may wait behind a request in flight before the socket is paused. */
 const MAX_WAITING_BYTES = 64 * 1024;
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 const INVALID_VALUE = /[^\t -~\x80-\xff]/;

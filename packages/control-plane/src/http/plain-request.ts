@@ -78,7 +78,7 @@ function headersOf(lines: readonly string[]): MutableHeaders | undefined {
   return staysOpen && typeof host === "string" && !host.includes(",") ? headers : undefined;
 }
 
-/** Undefined for a length that is none; one that is said twice is none either. */
+/** Undefined for an invalid length. A repeated length is invalid. */
 function bodyLength(headers: MutableHeaders): number | undefined {
   const length = headers["content-length"];
   if (length === undefined) return 0;

@@ -25,7 +25,7 @@ export class RequestGate {
     this.limits = options.limits ?? new FlowLimits();
   }
 
-  /** Lets a request in. Throws 401, 403 where it asks to impersonate somebody it may not, and 429. */
+  /** Lets a request in. Throws 401, 403 for a forbidden impersonation, and 429. */
   enter(head: RequestHead): Permit {
     const user = this.#options.authenticate(head);
     const flow = this.#options.flowOf(user);

@@ -3,7 +3,7 @@ import type { ApiHandler } from "../api/api-request.js";
 import { StatusError } from "../api/status-error.js";
 import { answerError } from "../registry/negotiation/answer.js";
 
-/** Receives what no client is told in full: one line for each unexpected failure. */
+/** Receives one line for each unexpected failure, with details that no client sees. */
 export type ErrorLog = (message: string, error: unknown) => void;
 
 /** A handler that always answers: a `StatusError` with its status, anything else with 500 and a line in the log. */

@@ -199,7 +199,7 @@ async function answered(endpoint: ReadEndpoint, call: ReadCall): Promise<ApiResp
   }
 }
 
-/** A name that no key can hold is told before it is looked for. */
+/** Refuses a name that no key can hold before looking it up. */
 function assertPathName(name: string): void {
   const complaints = name === "" ? [] : pathSegmentName(name, false);
   if (complaints.length === 0) return;

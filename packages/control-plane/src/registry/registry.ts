@@ -16,7 +16,7 @@ export interface RegistryOptions
   readonly clock: Clock;
   readonly random: Random;
   readonly facts: Facts;
-  /** Receives what goes wrong in the loops, where no client is told. Defaults to nothing. */
+  /** Receives failures of the loops, which no client sees. Defaults to nothing. */
   readonly log?: LoopLog;
   /** Whether orphans are removed, namespaces emptied and volumes protected. Defaults to true. */
   readonly controllers?: boolean;

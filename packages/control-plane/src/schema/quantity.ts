@@ -3,7 +3,7 @@
  * `setpoint/quantity` keeps it. Texts come from clients, so the cost is linear in their length.
  */
 
-/** Thrown for text that is no quantity; the message is the real server's. */
+/** Thrown for text that is not a quantity; the message is the real server's. */
 export class QuantityError extends Error {}
 
 type Notation = "decimal" | "binary" | "exponent";

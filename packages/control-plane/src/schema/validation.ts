@@ -44,7 +44,7 @@ export function validate(schema: Schema, value: Json, { old, prefix = "" }: Vali
 /** A finding: `name` is the field that it is filed under, or undefined for one about a combination of schemas. */
 interface Problem {
   readonly name: string | undefined;
-  /** The whole sentence, by which repeated findings are told. */
+  /** The whole sentence; identifies repeated findings. */
   readonly text: () => string;
   readonly toError: (field: string) => FieldError;
 }

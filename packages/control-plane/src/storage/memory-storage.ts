@@ -79,7 +79,7 @@ export class MemoryStorage implements Storage {
     readonly clock: Clock;
     readonly journal?: Journal;
     readonly limits?: Partial<StorageLimits>;
-    /** What it begins with; shared with whoever else has it, until it is written to. Not together with a journal. */
+    /** The initial state; shared with other storages until it is written to. Not together with a journal. */
     readonly from?: StorageState;
   }) {
     this.#clock = options.clock;

@@ -273,7 +273,7 @@ function prepareStatements(database: Database): Statements {
 }
 
 function prepareFile(database: Database, path: string): void {
-  // Locked before anything is read, so that a second process is told at once.
+  // Lock before reading anything, so that a second process fails at once.
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
   database.exec("PRAGMA cell_size_check = ON");
   database.prepare("PRAGMA journal_mode = WAL").get();

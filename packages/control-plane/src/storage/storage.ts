@@ -51,7 +51,7 @@ export interface Storage extends AsyncDisposable {
   state(): StorageState;
 }
 
-/** One state of a whole storage. Never changes: whoever begins with it copies what it writes to. */
+/** One immutable state of a whole storage. A storage that starts from it copies what it writes to. */
 export interface StorageState {
   readonly revision: number;
   readonly trees: ReadonlyMap<string, SortedMap<StoredObject>>;

@@ -42,7 +42,7 @@ export async function writeResponse(response: NodeResponse, answer: ApiResponse,
   await ended(response, clock);
 }
 
-/** Large bodies are handed over in pieces, so that whoever does not read them is noticed. */
+/** Large bodies are written in pieces, so that a client that does not read is noticed. */
 const PIECE_BYTES = 256 * 1024;
 
 function* pieces(body: Uint8Array): Iterable<Uint8Array> {
@@ -62,7 +62,7 @@ interface Sink {
   off(event: "drain" | "close", listener: () => void): unknown;
 }
 
-/** Resolves when there is room again, or nobody is left to need it. */
+/** Resolves when there is room again, or the client is gone. */
 export function drained(response: Sink, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.timer(STALLED_MS, () => response.destroy()).unref();
@@ -78,7 +78,7 @@ export function drained(response: Sink, clock: Clock): Promise<void> {
   });
 }
 
-/** Writes the last bytes of an answer and resolves when they were taken; whoever does not take them is cut off. */
+/** Writes the last bytes of an answer and resolves when they are sent; disconnects a client that does not read. */
 export function taken(socket: Socket, bytes: Uint8Array, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.timer(STALLED_MS, () => socket.destroy()).unref();
@@ -89,7 +89,7 @@ export function taken(socket: Socket, bytes: Uint8Array, clock: Clock): Promise<
   });
 }
 
-/** Ends the body; whoever does not take the rest of it in time loses the connection. */
+/** Ends the body; disconnects a client that does not read the rest in time. */
 function ended(response: NodeResponse, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed || response.closed) return resolve();

@@ -72,7 +72,7 @@ export class WebSocketConnection {
   }
 }
 
-/** Whoever does not end the connection on its side by then loses it. */
+/** A client that has not closed its side by then is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
 
 /** 1005, 1006 and 1015 stand for closes without a code: they are never sent. */

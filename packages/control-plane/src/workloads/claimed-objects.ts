@@ -6,13 +6,13 @@ import { adoption, BY_CONTROLLER, claims, ORPHANS, orphanPlace, release } from "
 type ClaimContext<K extends Kind> = Pick<ReconcileContext<KubeObject, K, never>, "byIndex" | "patch">;
 
 export interface ClaimOptions<T> {
-  /** Which of the objects that nobody has may be taken in. */
+  /** Which objects without a controller may be adopted. */
   readonly mayAdopt?: (object: T) => boolean;
   /** Whether what no longer matches is let go. Defaults to true. */
   readonly releases?: boolean;
 }
 
-/** An owner's objects, after it has taken in those that nobody has and let go of those that no longer match. */
+/** An owner's objects, after it has adopted orphans and released those that no longer match. */
 export async function claimedObjects<K extends Kind>(
   ownerKind: Kind,
   owner: KubeObject & { readonly spec: { readonly selector: LabelSelector } },

@@ -41,7 +41,7 @@ export function controllerReference(kind: OwnerKind, { metadata: { name, uid } }
 export interface Claims<T> {
   /** What is the owner's and matches its selector. */
   readonly kept: readonly T[];
-  /** What nobody controls and the selector matches: becomes the owner's. */
+  /** Orphans that the selector matches: the owner adopts them. */
   readonly adopted: readonly T[];
   /** What is the owner's, and no longer matches: is let go. */
   readonly released: readonly T[];

@@ -18,7 +18,7 @@ export interface AdmissionInput {
   readonly object: Json;
   readonly oldObject: Json;
   readonly authorizer?: Authorizer | undefined;
-  /** Null where there are none, undefined where nobody may ask. */
+  /** Null if there are none, undefined if the expression may not use them. */
   readonly params?: Json | undefined;
   readonly namespace?: Json | undefined;
   /** Named expressions, evaluated when they are first asked for. */

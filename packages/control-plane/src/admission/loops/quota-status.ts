@@ -61,7 +61,7 @@ export class QuotaStatus implements RegistryLoop {
 
   #statusOf(quota: KubeObject): JsonObject {
     const hard = object(object(asJson(quota).spec).hard);
-    // What nobody serves is not counted, and nothing is said of its use.
+    // Resources that are not served are not counted, and get no usage.
     const served = new Set([...this.#environment.catalog.definitions()].map(({ storageId }) => storageId));
     const names = Object.keys(hard).filter((name) => served.has(countedResource(name) ?? ""));
     const totals: Record<string, Amount> = Object.fromEntries(names.map((name) => [name, NOTHING]));

@@ -74,7 +74,7 @@ function basisErrors(
   for (const [index, { name = "", expression = "" }] of (variables ?? []).entries()) {
     const scope = { ...base, variables: new Map(types) };
     errors.push(...variableErrors(name, expression, `spec.variables[${index}]`, scope));
-    // A variable without an expression is none: whoever names it is told so.
+    // A variable without an expression does not exist: using it is an error.
     if (expression.trim() !== "") types.set(name, admissionExpression(expression, scope).type);
   }
   return { errors, scope: { ...base, hasPatchTypes, ...(variables?.length && { variables: types }) } };

@@ -17,7 +17,7 @@ const UNVERSIONED: ReadonlySet<string> = new Set([
   "APIResourceList",
 ]);
 
-/** In which version a webhook is asked: the first of its own that is known. */
+/** The review version of a call: the first of the webhook's versions that we know. */
 export type ReviewVersion = "v1" | "v1beta1";
 
 /** Undefined where a webhook knows none of ours. */
@@ -86,7 +86,7 @@ export interface AdmissionVerdict {
   readonly patchType: string;
 }
 
-/** Throws a `WebhookCallError` for an answer that is no review of this request. */
+/** Throws a `WebhookCallError` for an answer that is not a review of this request. */
 export function readVerdict(
   answer: JsonObject,
   uid: string,

@@ -33,7 +33,7 @@ export function goCallError(reason: unknown): string {
   }
 }
 
-/** What client-go makes of an answer that is no success: the Status in it, else a sentence for its code. */
+/** How client-go reads an error answer: the Status in it, else a sentence for its code. */
 export function statusMessage(code: number, body: string, contentType: string): string {
   try {
     const status = JSON.parse(body) as { readonly kind?: string; readonly message?: string };

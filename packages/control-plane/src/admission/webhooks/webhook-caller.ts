@@ -13,7 +13,7 @@ export type WebhookHandler = (
   call: { readonly path: string; readonly signal: AbortSignal },
 ) => Promise<JsonObject>;
 
-/** Where a Service leads: to an address on this machine, or to a function. Undefined: there is no such Service. */
+/** The target of a Service: an address on this machine, or a function. Undefined for an unknown Service. */
 export type ServiceResolver = (
   service: Required<ServiceReference>,
 ) => { readonly url: string } | { readonly handler: WebhookHandler } | undefined;

@@ -108,7 +108,7 @@ export class NamespaceFurnishing implements AsyncDisposable {
   }
 }
 
-/** Somebody else made it, or its namespace is going. */
+/** Another client made it, or its namespace is being deleted. */
 function isHarmless({ reason, details }: Status): boolean {
   const isGoing = details?.causes?.some((cause) => cause.reason === "NamespaceTerminating");
   return reason === "AlreadyExists" || reason === "NotFound" || isGoing === true;

@@ -67,7 +67,7 @@ export class RoleIndex implements Disposable {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
-  /** The rules of a role; a text that says what is missing where there is no such role. */
+  /** The rules of a role, or a message that says what is missing. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
     if (roleRef.kind !== "ClusterRole" && roleRef.kind !== "Role") {
       return `unsupported role reference kind: ${JSON.stringify(roleRef.kind)}`;

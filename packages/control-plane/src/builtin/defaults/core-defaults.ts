@@ -148,7 +148,7 @@ function isEmpty(value: Json | undefined): boolean {
   return !isObject(value) || Object.keys(value).length === 0;
 }
 
-/** The account has two names, of which the one that is deprecated follows the other. */
+/** The account has two fields; the deprecated one follows the other. */
 const serviceAccount: Defaulter = (spec) => {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name || (spec.serviceAccountName === name && spec.serviceAccount === name)) return spec;

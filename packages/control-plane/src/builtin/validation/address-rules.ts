@@ -28,7 +28,7 @@ function attempt<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** As the real server reads it now; undefined for what is none. Zones are for nobody. */
+/** As the real server reads it now; undefined for an invalid address. Zones are invalid. */
 export function strictAddress(value: string): Address | undefined {
   const parsed = attempt(() => parseAddress(value));
   return parsed?.zone === "" ? parsed.address : undefined;

@@ -128,7 +128,7 @@ const endpointAddress = struct({}, ({ ip, hostname, nodeName }, path, errors) =>
   ipAddress(given, `${path}.ip`, errors);
   if (!isEmpty(hostname)) label1123(hostname, `${path}.hostname`, errors);
   pointed(subdomain)(nodeName, `${path}.nodeName`, errors);
-  // Of what is no address, the real server complains once more here.
+  // The real server reports an invalid address a second time here.
   specialAddress(given, `${path}.ip`, errors);
 });
 

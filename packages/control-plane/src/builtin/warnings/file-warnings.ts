@@ -55,7 +55,7 @@ const fileAt = (path: Json | undefined, source: string): File => ({
   source,
 });
 
-/** More than these are compared with each other by nobody: it would take too long. */
+/** Beyond this number, files are not compared with each other: it would take too long. */
 const MOST_FILES = 1_000;
 
 function overlaps({ name }: JsonObject, what: string, files: readonly File[]): readonly string[] {

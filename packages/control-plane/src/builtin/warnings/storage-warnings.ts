@@ -44,10 +44,10 @@ export function claimWarnings(spec: Json | undefined, path: string): readonly st
   ];
 }
 
-/** An amount of bytes that is no whole number of them, up to thousandths. */
+/** A fractional number of bytes, up to thousandths. */
 export function fractionWarnings(amounts: Json | undefined, name: string, path: string): readonly string[] {
   const amount = String(object(amounts)[name] ?? "0");
-  // Whole amounts are told by their text: every pod comes by here.
+  // The text shows whole amounts without parsing: every pod passes here.
   if (!/[.munE-]/.test(amount)) return [];
   const millis = (quantityNanos(amount) + MILLI - 1n) / MILLI;
   if (millis % 1000n === 0n) return [];

@@ -230,7 +230,7 @@ class Checker {
     return BOOL;
   }
 
-  /** The types of one signature, each type parameter replaced by one that nobody has used yet. */
+  /** The types of one signature, each type parameter replaced by a fresh one. */
   #instantiated(types: readonly Type[]): readonly Type[] {
     const fresh = new Map<string, Type>();
     const replace = (type: Type): Type => {

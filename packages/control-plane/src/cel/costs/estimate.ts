@@ -11,7 +11,7 @@ const LIST_COST = Range.exactly(10);
 const MAP_COST = Range.exactly(30);
 const STRUCT_COST = Range.exactly(40);
 
-/** How large what stands at a path of fields may be; undefined where nobody knows. */
+/** The maximum size of the value at a path of fields; undefined if unknown. */
 export type SizeOfPath = (path: readonly string[]) => Range | undefined;
 
 /** What evaluating an expression may cost, at least and at most. */

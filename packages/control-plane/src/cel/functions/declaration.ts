@@ -46,7 +46,7 @@ export interface EstimatedNode {
   readonly expression: Expression;
   readonly type: Type;
   readonly size: Range;
-  /** Of a list's items; undefined for what is no list. */
+  /** Of a list's items; undefined for other types. */
   readonly items: { readonly type: Type; readonly size: Range } | undefined;
   /** Whether the size is known from the expression or the schema. */
   readonly isSized: boolean;

@@ -115,7 +115,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** `a.b.c` as one name; undefined for what is no chain of names. */
+/** `a.b.c` as one name; undefined for other expressions. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.kind === "identifier") return expression.name;
   if (expression.kind !== "select" || expression.isTest) return undefined;

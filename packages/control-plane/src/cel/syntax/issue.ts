@@ -4,7 +4,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** Thrown for text that is no valid expression. */
+/** Thrown for text that is not a valid expression. */
 export class IssueError extends Error {
   readonly issues: readonly Issue[];
 

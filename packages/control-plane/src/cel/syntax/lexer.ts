@@ -1,6 +1,6 @@
 import type { Issue } from "./issue.js";
 
-/** Thrown at the first thing that is no token, or at a token that has no place where it stands. */
+/** Thrown at the first text that is not a token, or at a misplaced token. */
 export class SyntaxProblem extends Error {
   readonly issue: Issue;
 

@@ -10,7 +10,7 @@ const NULLABLE: ReadonlySet<Type["kind"]> = new Set(["opaque", "struct", "durati
 export class Substitution {
   #bound = new Map<string, Type>();
 
-  /** Whether a value of one type may stand where the other is asked for. */
+  /** Whether a value of one type may stand where the other is expected. */
   matches(actual: Type, wanted: Type): boolean {
     return this.matchesAll([actual], [wanted]);
   }

@@ -3,10 +3,10 @@ import { goQuote } from "../../api/go-format.js";
 /** An IP address by its bytes: 4 of them, or 16. */
 export type Address = readonly number[];
 
-/** Thrown for text that is no address; the message is that of Go's `netip`. */
+/** Thrown for text that is not an address; the message is that of Go's `netip`. */
 export class AddressError extends Error {}
 
-/** An address as Go reads it. Zones are kept apart: nobody here takes them. */
+/** An address as Go reads it. Zones are kept apart: no caller accepts them. */
 export function parseAddress(text: string): { readonly address: Address; readonly zone: string } {
   switch (/[.:%]/.exec(text)?.[0]) {
     case ".":

@@ -39,7 +39,7 @@ class SummedList extends ListValue {
   }
 }
 
-/** A list that a loop builds: it grows in place, and nobody else sees it before the loop ends. */
+/** A list that a loop builds. It grows in place, because only the loop sees it before it ends. */
 export class GrowingList extends ListValue {
   readonly #grown: CelValue[];
 
@@ -112,7 +112,7 @@ export class EntryMap extends MapValue {
     return new EntryMap(new Map(this.#entries)).insert(key, value);
   }
 
-  /** Adds an entry in place: for loops, whose map nobody else sees before they end. */
+  /** Adds an entry in place: for loops, because only the loop sees its map before it ends. */
   insert(key: CelValue, value: CelValue): EntryMap | Failure {
     const own = keyOf(key);
     if (own === undefined) return UNSUPPORTED_KEY;

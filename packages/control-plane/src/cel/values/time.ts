@@ -7,7 +7,7 @@ const FIRST = -62135596800n;
 const LAST = 253402300799n;
 const OVERFLOW = new Failure("timestamp overflow");
 
-/** A time, or undefined for text that is none. */
+/** A time, or undefined for text that is not a time. */
 export function parseTimestamp(text: string): Timestamp | Failure | undefined {
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
@@ -54,7 +54,7 @@ function formatOffset(minutes: number): string {
   return `${minutes < 0 ? "-" : "+"}${part(size / 60)}:${part(size % 60)}`;
 }
 
-/** A duration, or undefined for text that is none. */
+/** A duration, or undefined for text that is not a duration. */
 export function parseDuration(text: string): Duration | undefined {
   try {
     const nanos = durationNanos(text);

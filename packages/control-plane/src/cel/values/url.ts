@@ -9,7 +9,7 @@ export interface Url {
   /** As it is written in a request. */
   readonly escapedPath: string;
   readonly query: ReadonlyMap<string, readonly string[]>;
-  /** All of it, by which URLs are told apart. */
+  /** The whole URL, for equality. */
   readonly text: string;
 }
 
@@ -31,7 +31,7 @@ function read(text: string): Url {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\u0000-\u001f\u007f]/.test(text)) throw new UrlError("net/url: invalid control character in URL");
   if (text === "") throw new UrlError("empty url");
-  // What follows a hash is no part of a request, but of a URL.
+  // A fragment is part of a URL, but not of a request.
   const hash = text.indexOf("#");
   const whole = hash < 0 ? text : text.slice(0, hash);
   if (hash >= 0) unescaped(text.slice(hash + 1), "path");

@@ -39,7 +39,7 @@ export function goTypeName(value: CelValue): string {
   return `types.${short.charAt(0).toUpperCase()}${short.slice(1)}`;
 }
 
-/** Whether a value may be an argument where the type is asked for; what lists and maps hold is not looked at. */
+/** Whether a value may be an argument of this type. Ignores the items of lists and maps. */
 export function isOfType(value: CelValue, { kind, name }: Type): boolean {
   switch (kind) {
     case "dyn":

@@ -19,7 +19,7 @@ const MAX_FRAME_BYTES = 2 ** 20;
 /** Of one connection; a command needs five. */
 const MAX_STREAMS = 128;
 const STREAM_MASK = 0x7fffffff;
-/** Whoever does not end the connection on its side by then loses it. */
+/** A client that has not closed its side by then is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
 
 /** One stream of a connection, as the other side opened it. */
@@ -56,7 +56,7 @@ export class SpdySession {
     this.#clock = clock;
   }
 
-  /** Reads until the connection is over, and gives each stream that is opened. Whoever breaks the protocol is cut off. */
+  /** Reads until the connection ends, and yields each opened stream. Disconnects a client that breaks the protocol. */
   async run(onStream: (stream: SpdyStream) => void): Promise<void> {
     try {
       for await (const frame of frames(this.#connection)) {

@@ -58,7 +58,7 @@ export class ApiServiceRegistration implements AsyncDisposable {
     }
   }
 
-  /** What is served here is available, whatever somebody has written. */
+  /** A local APIService is available, whatever clients write to its status. */
   async #setAvailable(stored: StoredObject, signal: AbortSignal): Promise<void> {
     const now = formatTime(this.#environment.clock.now());
     if (withAvailable(stored.object as ApiService, now) === stored.object) return;

@@ -5,7 +5,7 @@ import { badRequest, timeout } from "../../api/status-error.js";
 import type { Rehearsal, RehearsalEnd } from "./rehearsal.js";
 import { readYamlText, type YamlReading } from "./yaml-text.js";
 
-/** What a thread is asked for. */
+/** A job for a thread. */
 export type BodyJob =
   | { readonly type: "yaml"; readonly text: string }
   | { readonly type: "rehearsal"; readonly rehearsal: Rehearsal };
@@ -37,7 +37,7 @@ interface Waiting {
 export class BodyThreads implements AsyncDisposable {
   /** By flow, the one whose turn is next first. */
   readonly #waiting = new Map<string, Waiting[]>();
-  /** Those of which a thread works on a body. */
+  /** Flows that have a body in a thread. */
   readonly #busy = new Set<string>();
   readonly #free: BodyThread[] = [];
   readonly #all = new Set<BodyThread>();
@@ -51,7 +51,7 @@ export class BodyThreads implements AsyncDisposable {
     throw badRequest("yaml: the document cannot be read");
   }
 
-  /** How the write would end. Undefined where there is no built file that a thread could run. */
+  /** How the write would end. Undefined if there is no built file for a thread to run. */
   async rehearse(rehearsal: Rehearsal, flow: string): Promise<RehearsalEnd | undefined> {
     if (!this.#isDisposed && workerFile() === undefined) return undefined;
     const result = await this.#done({ type: "rehearsal", rehearsal }, flow);

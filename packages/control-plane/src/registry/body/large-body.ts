@@ -30,7 +30,7 @@ export function isLargeBody(request: Request): boolean {
 
 function isLargeYaml(body: Uint8Array): boolean {
   if (body.byteLength < LARGE_YAML_BYTES && partsOf(body, MANY_YAML_PARTS) < MANY_YAML_PARTS) return false;
-  // JSON is YAML, and reading it is no more work than JSON is.
+  // JSON in a YAML body costs no more than JSON.
   return plainJson(textOf(body)) === undefined;
 }
 

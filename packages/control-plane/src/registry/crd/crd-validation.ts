@@ -30,7 +30,7 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   return errors;
 }
 
-/** It is left from times without schemas: whoever does not have it yet does not get it. */
+/** A leftover from CRDs without schemas: existing CRDs may keep it, new ones may not set it. */
 function validatePreservation({ preserveUnknownFields }: CrdSpec): FieldError[] {
   if (preserveUnknownFields !== true) return [];
   const detail =

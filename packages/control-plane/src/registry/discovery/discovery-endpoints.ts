@@ -73,7 +73,7 @@ export class DiscoveryEndpoints {
     return this.#legacy(request, `version ${groupName}/${version}`, () => legacyResourceList(groupName, found));
   }
 
-  /** In the representation that is asked for, as an object would be. */
+  /** In the requested representation, as an object would be. */
   #legacy(request: ApiRequest, key: string, make: () => object): ApiResponse {
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
     const accept = headerOf(request, "accept");

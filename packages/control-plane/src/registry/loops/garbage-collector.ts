@@ -56,7 +56,7 @@ export class GarbageCollector implements AsyncDisposable {
     }
   }
 
-  /** The owner; `absent` where there is none with this uid; `unknown` where nobody can tell. */
+  /** The owner; `absent` if there is none with this uid; `unknown` if its kind or namespace cannot be told. */
   #ownerOf(owner: OwnerReference, namespace: string | undefined): StoredObject | "absent" | "unknown" {
     const definition = this.#environment.catalog.findKind(owner.apiVersion, owner.kind);
     if (definition === undefined || (definition.namespaced && !namespace)) return "unknown";

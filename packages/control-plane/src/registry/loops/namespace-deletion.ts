@@ -51,7 +51,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
   }
 
-  /** What keeps a namespace is told by its conditions, not by the log: it waits for others to let their objects go. */
+  /** Conditions report what keeps a namespace, not the log: it waits for the finalizers of others. */
   async #empty(name: string, signal: AbortSignal): Promise<Turn> {
     const { storage, clock } = this.#environment;
     const namespace = storage.get(NAMESPACES, name);

@@ -54,7 +54,7 @@ export async function removeStored(
   await ignoringAbsence(() => remove(environment, request, { name, options }));
 }
 
-/** Changes the metadata of one object; a status of 404 or 409 means that somebody else was there first. */
+/** Changes the metadata of one object; a status of 404 or 409 means that another client was faster. */
 export async function changeStored(
   environment: WriteEnvironment,
   stored: StoredObject,
@@ -110,7 +110,7 @@ export function withoutOwners(object: KubeObject, isDropped: (owner: OwnerRefere
   return filtered(object, "ownerReferences", (owner) => !isDropped(owner));
 }
 
-/** A list that ends up empty goes, so that nobody owns it any more. */
+/** Removes a list that ends up empty, so that no manager owns it. */
 function filtered<Field extends "finalizers" | "ownerReferences">(
   object: KubeObject,
   field: Field,

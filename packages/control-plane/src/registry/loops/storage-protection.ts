@@ -45,7 +45,7 @@ export class StorageProtection implements AsyncDisposable {
       if (finalizer !== undefined && type !== "deleted" && isDue(object, finalizer)) {
         this.#loop.add(`${resource} ${key}`);
       }
-      // Whoever used it may have been the last.
+      // The deleted pod may have been the last user.
       if (resource === PODS)
         for (const name of claimsOf(object)) this.#loop.add(`${CLAIMS} ${object.metadata.namespace}/${name}`);
       const className = (object as ClaimUser).spec?.volumeAttributesClassName;

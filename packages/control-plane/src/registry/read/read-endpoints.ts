@@ -49,7 +49,7 @@ export function presentObject(call: ReadCall, status: number, object: ServedObje
   return answerBytes(status, presentation.single(object), call.representation);
 }
 
-/** As {@link presentObject}, of an object that nobody stores. */
+/** As {@link presentObject}, for an object that is not stored. */
 export function presentMade(call: ReadCall, status: number, object: object): ApiResponse {
   const { representation } = call;
   if (representation.as === undefined) return answer(status, object, representation);

@@ -34,7 +34,7 @@ const SHORTEST_DEFAULT_TIMEOUT_MS = 1_800_000;
 const INITIAL_EVENTS_END = { "k8s.io/initial-events-end": "true" };
 const NEWLINE = bytesOf("\n");
 
-/** Starts a watch. Whatever goes wrong from here on is told by an ERROR event in the stream. */
+/** Starts a watch. From here on, failures become ERROR events in the stream. */
 export async function watch(environment: WatchEnvironment, request: WatchRequest): Promise<WatchStream> {
   const { storage, clock } = environment;
   const revision = Number(request.options.resourceVersion || "0");
@@ -92,7 +92,7 @@ class Watch {
     return this.#stream;
   }
 
-  /** Where a custom kind is no longer defined, its watches end; who asks again hears that it is not served. */
+  /** Ends the watches of a deleted CRD; a new watch gets the answer that the kind is not served. */
   #endWithDefinition(): Disposable {
     const { group, plural } = this.#request.definition;
     return this.#storage.subscribe(CRD_STORAGE, this.#storage.revision, {

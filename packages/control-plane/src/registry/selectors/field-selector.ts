@@ -6,7 +6,7 @@ export interface FieldTerm {
   readonly value: string;
 }
 
-/** Parses a `fieldSelector`; throws the real server's 400 for what is none. Which fields exist is up to the kind. */
+/** Parses a `fieldSelector`; throws the real server's 400 if it is invalid. The kind decides which fields exist. */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
   return splitTerms(text)
     .sort()

@@ -39,7 +39,7 @@ export interface LogSelection {
   readonly sinceMs: number | undefined;
 }
 
-/** The lines that are asked for, as they are sent. */
+/** The requested lines, as they are sent. */
 export function formatLog(lines: readonly LogLine[], { timestamps, tailLines, sinceMs }: LogSelection): string {
   const recent = lines.filter(({ time }) => sinceMs === undefined || parseTime(time) >= sinceMs);
   const shown = tailLines === undefined ? recent : recent.slice(Math.max(0, recent.length - tailLines));

@@ -224,7 +224,7 @@ function orRefused(
   }
 }
 
-/** Throws `DecodingError` for what is no number. */
+/** Throws `DecodingError` for a value that is not a number. */
 function replicasOf({ spec }: JsonObject, name: string, isBuiltIn: boolean): number {
   const replicas = isObject(spec) ? (spec.replicas ?? 0) : 0;
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {

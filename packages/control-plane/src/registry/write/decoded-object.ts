@@ -11,7 +11,7 @@ import type { ResourceCall } from "../endpoint.js";
 import type { FieldValidation } from "../query/write-options.js";
 import { isStorageVersion } from "../read/served-form.js";
 
-/** What a client sent as an object of this kind: checked, pruned, with its defaults. Throws a 400 for what is none. */
+/** The object of this kind in a body: checked, pruned, with its defaults. Throws a 400 for another value. */
 export function decodedObject(call: ResourceCall, fieldValidation: FieldValidation): KubeObject {
   const { definition, request, environment } = call;
   const { kind, version } = definition;

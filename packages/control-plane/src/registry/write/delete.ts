@@ -24,7 +24,7 @@ export interface Deletion {
   readonly skipsAdmission?: boolean;
 }
 
-/** Deletes an object, or marks it for deletion; starts over when somebody else was faster. */
+/** Deletes an object, or marks it for deletion. Starts over if another write came first. */
 export async function remove(
   environment: WriteEnvironment,
   request: WriteRequest,

@@ -37,7 +37,7 @@ const STATUS = setOf(["f:status"]);
 const SPEC = setOf(["f:spec"]);
 const SPEC_AND_METADATA = setOf(["f:spec"], ["f:metadata"]);
 
-/** Fields that the endpoint ignores, and so nobody comes to own through it. */
+/** Fields that the endpoint ignores; writes through it never own them. */
 function resetFields({ strategy, isBuiltIn }: ResourceDefinition, subresource: string): FieldSet | undefined {
   if (subresource !== "status") return strategy.hasStatus ? STATUS : undefined;
   if (!isBuiltIn) return SPEC_AND_METADATA;

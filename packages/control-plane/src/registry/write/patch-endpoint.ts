@@ -42,7 +42,7 @@ export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const write = writeRequestOf(call, "PatchOptions", options, isApply);
   const read = () => (isApply ? applying(call, write, options) : patching(call, write, options, type));
-  // Where a rehearsal has read it, nobody may have to read it again.
+  // If a rehearsal has parsed it, it may not need parsing again.
   let transform = request.proposal?.hasMade ? undefined : read();
   const change = (old: KubeObject | undefined): KubeObject => (transform ??= read())(old);
   const result = await update(environment, write, {
@@ -54,7 +54,7 @@ export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   return presentObject(call, result.isCreated ? 201 : 200, result.object);
 }
 
-/** What is no patch at all never gets to the resource; a kind of patch that the resource does not know does. */
+/** Refuses a content type that is not a patch, and with another message one that the resource does not support. */
 export function checkPatchType(type: string, isBuiltIn: boolean): void {
   if (!patchTypesOf(true).includes(type)) {
     throw new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
@@ -75,7 +75,7 @@ function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions
   const { value: patch, duplicates } = readDocument(request, false, (why) =>
     badRequest(`${isStrategic ? "" : "error decoding patch: "}${withoutContext(why)}`),
   );
-  // What is wrong with the patch itself is told before what is wrong with the object that it makes.
+  // Errors of the patch itself come before errors of the patched object.
   const findings = [...duplicates.map(({ text }) => text), ...jsonPatchFindings(type, patch)];
   const reading = { duplicates: findings.map((text) => ({ path: "", text })), isSorted: true };
   return (old) => {
@@ -165,7 +165,7 @@ function checkIdentity({ name, namespace, definition }: ResourceCall, { metadata
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
-/** An applied object is no document that was read. */
+/** An applied object was not decoded from a document. */
 const NOTHING_READ: Reading = { duplicates: [], isSorted: true };
 
 /** Server-side apply: the client's whole intent, merged by ownership of fields. */

@@ -43,7 +43,7 @@ export interface Update {
   readonly isApplied?: boolean;
 }
 
-/** Replaces an object; starts over when somebody else was faster. */
+/** Replaces an object. Starts over if another write came first. */
 export async function update(
   environment: WriteEnvironment,
   request: WriteRequest,
@@ -79,7 +79,7 @@ async function createMissing(
   if (request.subresource !== "") throw notFound(of, name);
   const object = proposed(proposal, undefined, () => transform(undefined));
   if (pause) await pause();
-  // Whoever may change objects may not always make them.
+  // A user who may update objects may not be allowed to create them.
   request.authorizeCreate();
   if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
   const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };

@@ -14,7 +14,7 @@ export interface MetricProposal {
   readonly status: MetricStatus;
 }
 
-/** A metric that nobody has set. */
+/** A metric that no annotation sets. */
 export interface MissingMetric {
   readonly reason: string;
   readonly message: string;

@@ -117,7 +117,7 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
         return later;
       }
 
-      /** The job, also where an earlier run made it and could not say so; undefined where it is somebody else's. */
+      /** The job, even if an earlier run made it and could not record it; undefined if it has another owner. */
       async function createOnce(job: NewObject<Job>): Promise<Job | undefined> {
         try {
           const made = await ctx.create(Job, job);
@@ -138,7 +138,7 @@ interface SeenJobs {
   readonly ended: readonly { readonly name: string; readonly condition: string }[];
   /** Names of jobs that were active and are no more. */
   readonly missing: readonly string[];
-  /** Names of jobs that run, and were made by somebody else. */
+  /** Names of running jobs that other clients made. */
   readonly unexpected: readonly string[];
   readonly lastScheduleTime: string | undefined;
   readonly lastSuccessfulTime: string | undefined;

@@ -2,7 +2,7 @@ import { parseTime } from "setpoint/kinds";
 import type { CronJob } from "setpoint/kinds/batch/v1";
 import type { Schedule } from "./schedule.js";
 
-/** More than this many missed starts are told of. */
+/** More missed starts than this are reported. */
 const MANY = 100;
 
 export interface DueTimes {

@@ -10,7 +10,7 @@ export interface WallClock {
   readonly second: number;
 }
 
-/** What the clocks of a zone show at a moment. Throws a `RangeError` for a zone that nobody knows. */
+/** The local time of a zone at a moment. Throws a `RangeError` for an unknown zone. */
 export function timeZoneFields(timeZone: string): (atMs: number) => WallClock {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: timeZone === "" ? "UTC" : timeZone,

@@ -183,7 +183,7 @@ class Planner {
     return created;
   }
 
-  /** Somebody scaled the Deployment since its ReplicaSets were last sized. */
+  /** The Deployment was scaled since its ReplicaSets were last sized. */
   #isScaled(): boolean {
     return this.#all.some((set) => {
       const desired = numberOf(set.metadata.annotations?.[DESIRED_REPLICAS]);

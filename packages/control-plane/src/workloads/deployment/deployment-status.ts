@@ -113,7 +113,7 @@ function progressing(
   if (hasProgressed(deployment.status ?? {}, status)) {
     const now = formatTime(nowMs);
     const since = current?.status === "True" ? current.lastTransitionTime : undefined;
-    // Each step forward is told anew, so that the deadline counts from it.
+    // Report each progress again, so that the deadline counts from it.
     const condition = {
       ...told("True", "ReplicaSetUpdated", "is progressing"),
       lastUpdateTime: now,

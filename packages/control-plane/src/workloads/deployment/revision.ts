@@ -19,7 +19,7 @@ const MAX_HISTORY_CHARACTERS = 2_000;
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Revisions are Go's int64, of which a number of JavaScript holds only the smaller half. */
+/** Revisions are Go's int64; a JavaScript number holds only the smaller ones exactly. */
 export function revisionOf({ metadata }: ReplicaSet): bigint {
   return wholeOf(metadata.annotations?.[REVISION]) ?? 0n;
 }

@@ -110,7 +110,7 @@ function endsOf(view: JobView, target: JobTarget | undefined, removedCount: numb
   const counted = target?.type === "FailureTarget" ? [...ended, ...cut] : ended;
   const isStored = counted.length === 0;
   const terminating = pods.filter(isPodTerminating).length + removedCount;
-  // What changed by itself is told before the end is.
+  // Report other changes before the end.
   const isTold = settled.length > 0 || (job.status?.terminating ?? 0) === terminating;
   const isLast = target !== undefined && isStored && isTold && terminating === 0;
   const succeeded = indexes ? [] : counted.filter(hasSucceeded);

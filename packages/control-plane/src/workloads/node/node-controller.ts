@@ -88,7 +88,7 @@ export function nodeController({ clock, random, hasStages }: WorkloadEnvironment
 
 type Writes = Pick<ReconcileContext<Node, typeof Node | typeof Pod, never>, "patch" | "delete">;
 
-/** Nobody speaks for the pods of a silent node: they count as not ready. */
+/** No kubelet reports the pods of a silent node: they count as not ready. */
 async function markUnready(pod: Pod, patch: Writes["patch"], nowMs: number): Promise<void> {
   const { conditions = [] } = pod.status ?? {};
   if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;

@@ -20,7 +20,7 @@ export const HEALTHY_CONDITIONS: readonly Omit<NodeCondition, "lastTransitionTim
   ...PRESSURES.map(([type, reason, message]) => ({ type, status: "False", reason, message })),
 ];
 
-/** What the simulation itself gives as reasons. A condition with another one was set by somebody else, and stays. */
+/** The reasons that the simulation sets. Another client set a condition with another reason, and it stays. */
 const OWN_REASONS = [SILENT.reason, READY.reason, ...PRESSURES.map(([, reason]) => reason)] as const;
 
 /** The status of a simulated node: what it has, unless its author said so, and how it is. */

@@ -12,7 +12,7 @@ export function isLost({ metadata }: Node): boolean {
   return metadata.annotations?.[NODE_ANNOTATION] === "lost";
 }
 
-/** Nobody does anything on it: it is lost, or a stage says that it is not ready. */
+/** No kubelet works on it: it is lost, or a stage says that it is not ready. */
 export function isSilent(node: Node): boolean {
   return isLost(node) || (readinessOf(node) ?? "True") !== "True";
 }

@@ -38,7 +38,7 @@ export interface ReplicaOutcome {
   readonly nextMs: number | undefined;
 }
 
-/** Brings the number of pods to what is asked for, and tells what the status is. */
+/** Brings the number of pods to the desired one, and returns the status. */
 export async function syncReplicas(sync: ReplicaSync, ctx: PodContext): Promise<ReplicaOutcome> {
   const { ownerKind, set, clock } = sync;
   const pods = await claimedObjects(ownerKind, set, Pod, ctx, { mayAdopt: isPodActive });

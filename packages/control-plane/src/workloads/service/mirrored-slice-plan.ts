@@ -23,7 +23,7 @@ export function isMirrored({ metadata }: EndpointSlice): boolean {
   return metadata.labels?.[MANAGER_LABEL] === MANAGER;
 }
 
-/** A slice for each subset and family of Endpoints that somebody else keeps; none for Endpoints that are not to be mirrored. */
+/** A slice for each subset and family of Endpoints of other clients; none for Endpoints that are not mirrored. */
 export function planMirror(endpoints: Endpoints, isWanted: boolean, existing: readonly EndpointSlice[]): MirrorPlan {
   const wanted = isWanted ? (endpoints.subsets ?? []).flatMap(slicesOf) : [];
   const left = new Set(existing);

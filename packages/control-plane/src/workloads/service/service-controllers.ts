@@ -16,7 +16,7 @@ const SLICES = scoped(EndpointSlice, {
   writes: ["create", "patch", "delete"],
 });
 
-/** Keeps the slices of every service: of its pods, or of the Endpoints that somebody made for it. */
+/** Manages the slices of every service: of its pods, or of the Endpoints that a client made for it. */
 export function endpointSliceControllers(): readonly Loop[] {
   return [slicesOfServices(), slicesOfEndpoints()];
 }
@@ -50,7 +50,7 @@ function slicesOfServices(): Controller<Service> {
 const NOT_MIRRORED = "endpointslice.kubernetes.io/skip-mirror";
 const LEADER = "control-plane.alpha.kubernetes.io/leader";
 
-/** Endpoints of a service without a selector are somebody else's: they are shown as slices, too. */
+/** Mirrors Endpoints of services without a selector, which other clients manage, as slices. */
 function slicesOfEndpoints(): Controller<Endpoints> {
   return controller(Endpoints, {
     ...COMMON,
@@ -130,7 +130,7 @@ function endpointsWithoutService(): Controller<Endpoints> {
   });
 }
 
-/** Services without a selector have endpoints that somebody else makes; those of type ExternalName have none. */
+/** Other clients make the endpoints of services without a selector. Services of type ExternalName have none. */
 function selectorOf({ spec }: Service): string | undefined {
   const selector = Object.entries(spec?.selector ?? {});
   if (selector.length === 0 || spec?.type === "ExternalName") return undefined;

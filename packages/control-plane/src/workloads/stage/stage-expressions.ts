@@ -17,7 +17,7 @@ const MAX_PROGRAMS = 1_000;
 
 /** Evaluates the expressions of stages. Those that cannot be read, or fail, hold of nothing and have no value. */
 export class StageExpressions {
-  /** By their text; undefined for one that is none. */
+  /** By their text; undefined for an invalid one. */
   readonly #programs = new Map<string, Program | undefined>();
 
   holds(expression: StageExpression, object: KubeObject): boolean {

@@ -17,7 +17,7 @@ interface Choice {
   readonly dueMs: number;
 }
 
-/** How long after a stage the next one is looked for: times are told in seconds, and one that leads to itself must not spin. */
+/** Pause between two stages: times have whole seconds, and a stage that leads to itself must not spin. */
 const PAUSE_MS = 1_000;
 
 /** Plays the stages of objects of one kind: of those that an object is in, one is chosen once, and done in its time. */

@@ -52,7 +52,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
         return ctx.status(wholeStatus(claim.status, { phase: "Lost" }) as never);
       }
       if (!volume) return ctx.status(wholeStatus(claim.status, { phase: "Pending" }) as never);
-      // Once a claim is bound, whoever grows its volume says how large it is, and what it waits for.
+      // Once a claim is bound, the resizer reports its size and what it waits for.
       const said = claim.status?.phase === "Bound" ? claim.status : undefined;
       const capacity = (!isMadeBy(storageClass, volume) && said?.capacity) || { ...volume.spec?.capacity };
       const accessModes = volume.spec?.accessModes;

@@ -43,7 +43,7 @@ function userNameComplaints(name: string): readonly string[] {
   return complaints;
 }
 
-/** What Windows is told of a container, or of all. */
+/** The Windows options of a container, or of the pod. */
 export const windowsOptions = struct({
   gmsaCredentialSpecName: pointed(subdomain),
   gmsaCredentialSpec: pointed(

@@ -143,7 +143,7 @@ export const disks = {
 
 const otherSecret = struct({ name: needed(), namespace: needed() });
 
-/** Where a persistent volume, which has no namespace of its own, is asked for more. */
+/** Further fields that a persistent volume needs, because it has no namespace. */
 export const persistentDisks: Readonly<Record<string, Rule>> = {
   ...disks,
   iscsi: iscsi("must be valid format"),

@@ -113,7 +113,7 @@ const SOURCES: Readonly<Record<string, Rule>> = {
   clusterTrustBundle,
 };
 
-/** The files that a source puts into the folder, with what a clash is told of. */
+/** The files that a source puts into the folder, with the text for a clash. */
 function filesOf(name: string, source: JsonObject): readonly (readonly [file: string, shown: Json])[] {
   if (name === "clusterTrustBundle") return [[String(source.path ?? ""), source.path ?? ""]];
   return list(source.items)

@@ -24,7 +24,7 @@ import {
 
 const segment = text((value) => pathSegmentName(value, false));
 const reference = struct({ kind: needed(segment), name: needed(segment) });
-/** The selector is not looked at: whoever has the metric reads it. */
+/** The selector is not validated: the metrics API reads it. */
 const metric = struct({ name: neededWith("must specify a metric name", segment) });
 
 const target = struct({}, (value, path, errors) => {
