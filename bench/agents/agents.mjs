@@ -53,7 +53,7 @@ async function startOperator(kubeconfig) {
   const client = await connect({ kubeconfig });
   const store = await openStore(":memory:", systemClock);
   const manager = new Manager({ client, grace: "1s" });
-  manager.add(agents({ store, admission: false, refreshMs: 3_600_000 }));
+  manager.add(agents({ store, admission: false, refresh: "1h" }));
   await manager.start();
   return { client, manager, store };
 }

@@ -1,5 +1,5 @@
-import { type App, app, watcher } from "setpoint";
-import { type Clock, type Random, systemClock, systemRandom } from "setpoint/clock";
+import { type App, app, type Duration, watcher } from "setpoint";
+import { type Clock, parseDuration, type Random, systemClock, systemRandom } from "setpoint/clock";
 import { Service } from "setpoint/kinds/v1";
 import { admission } from "./admission.js";
 import { agentController } from "./controllers/agents.js";
@@ -25,8 +25,8 @@ import { SERVICE_LABEL } from "./translate/tool-server.js";
 
 export interface AgentsOptions extends Partial<TranslateSettings> {
   readonly store: Store;
-  /** How often tools are listed again, in milliseconds; a minute unless given. */
-  readonly refreshMs?: number;
+  /** How often tools are listed again; a minute unless given. */
+  readonly refresh?: Duration;
   /** Those that the operator watches; all where left out. */
   readonly namespaces?: readonly string[];
   /** Checks objects before they are stored. Yes, unless given. */
@@ -39,7 +39,7 @@ export interface AgentsOptions extends Partial<TranslateSettings> {
   readonly askModels?: Ask<ModelTarget, readonly string[]>;
 }
 
-const REFRESH_MS = 60_000;
+const REFRESH: Duration = "1m";
 
 /** The kinds that the operator serves, for their CRDs. */
 export const agentKinds = [Agent, RemoteMCPServer, MCPServer, ModelConfig, ModelProviderConfig] as const;
@@ -51,7 +51,7 @@ export const agentKinds = [Agent, RemoteMCPServer, MCPServer, ModelConfig, Model
 export function agents(options: AgentsOptions): App {
   const {
     store,
-    refreshMs = REFRESH_MS,
+    refresh = REFRESH,
     namespaces,
     clock = systemClock,
     random = systemRandom,
@@ -75,7 +75,7 @@ export function agents(options: AgentsOptions): App {
     models: new Probes({ clock, random, ask: askModels }),
     settings: { ...options, ...settings } as unknown as TranslateSettings,
     usage: new UsageCounts(clock),
-    refreshMs,
+    refreshMs: parseDuration(refresh, "refresh"),
     namespaces,
   };
   return app({

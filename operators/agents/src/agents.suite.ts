@@ -284,7 +284,7 @@ export function agentsSuite(place: Place): void {
     });
 
     it("a rotated API key rolls the pods once and says why; other tools do not [38]", async () => {
-      await using world = await create({ refreshMs: 60_000 });
+      await using world = await create({ refresh: "1m" });
       await world.basics();
       world.answers.set("http://tools/mcp", ["a"]);
       await world.server("tools", "http://tools/mcp");

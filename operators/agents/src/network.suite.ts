@@ -13,7 +13,7 @@ const TIMEOUT = { timeout: "20m" };
 /** The operator beside real MCP servers, at a place in real time. */
 export function networkSuite(place: Place): void {
   const create = (options: Partial<AgentsOptions> = {}): Promise<World> =>
-    World.create({ ask: listTools, refreshMs: 3_600_000, ...options }, place);
+    World.create({ ask: listTools, refresh: "1h", ...options }, place);
   const reason = async (world: World, name: string) =>
     (await world.condition(RemoteMCPServer, name, "Accepted"))?.reason;
 

@@ -138,7 +138,7 @@ async function optionsOf(
     ?.split(",")
     .map((name) => name.trim());
   return {
-    refreshMs,
+    refresh: refreshMs,
     environment,
     ...(namespaces ? { namespaces } : {}),
     ...(text("proxy-url") ? { proxyUrl: text("proxy-url") } : {}),

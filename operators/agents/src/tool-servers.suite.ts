@@ -163,7 +163,7 @@ export function toolServersSuite(place: Place): void {
     });
 
     it("a server that goes down keeps its last tools, and its new ones show within an interval of its return [15] [16]", async () => {
-      await using world = await create({ refreshMs: 60_000 });
+      await using world = await create({ refresh: "1m" });
       world.answers.set(URL_A, ["b", "a"]);
       await world.server("tools", URL_A);
       const [connected] = await world.store.servers();
@@ -184,7 +184,7 @@ export function toolServersSuite(place: Place): void {
       let running = 0;
       let most = 0;
       await using world: World = await create({
-        refreshMs: 5_000,
+        refresh: "5s",
         ask: async () => {
           times.push(world.env.clock.monotonic());
           most = Math.max(most, ++running);
@@ -203,7 +203,7 @@ export function toolServersSuite(place: Place): void {
     });
 
     it("an object's own interval and a new value of the refresh annotation count", async () => {
-      await using world = await create({ refreshMs: 3_600_000 });
+      await using world = await create({ refresh: "1h" });
       world.answers.set(URL_A, ["a"]);
       await world.server("tools", URL_A, {}, { annotations: { "kagent.dev/tool-refresh-interval": "10s" } });
       await world.env.advance("12s");

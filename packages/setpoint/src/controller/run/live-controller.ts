@@ -1,5 +1,6 @@
 import { retryAfterOf } from "../../client/api-error.js";
 import { untilAborted } from "../../client/transport/transport-error.js";
+import { type Duration, parseDuration } from "../../clock/duration.js";
 import { timeoutSignal } from "../../clock/timeout-signal.js";
 import { SetpointError } from "../../errors/error.js";
 import type { KubeObject } from "../../kinds/object.js";
@@ -41,7 +42,7 @@ import { Turn } from "./turn.js";
 import { findWriter } from "./writer-search.js";
 
 /** How long runs may go on after `stop` before their signals are aborted. */
-const DEFAULT_GRACE_MS = 30_000;
+const DEFAULT_GRACE: Duration = "30s";
 
 type Item = WorkItem<readonly Cause[]>;
 
@@ -209,10 +210,11 @@ export class LiveController implements AsyncDisposable {
   }
 
   /**
-   * Takes no more keys, lets the runs that go on end, aborts them after `graceMs`, and gives up those that do not end
+   * Takes no more keys, lets the runs that go on end, aborts them after `grace`, and gives up those that do not end
    * even then. Resolves when nothing is left of the controller but what it gave up.
    */
-  async stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {
+  async stop(grace: Duration = DEFAULT_GRACE): Promise<void> {
+    const graceMs = parseDuration(grace, "grace");
     if (this.#phase === "stopped") return;
     this.#phase = "stopping";
     const reason = new SetpointError("CONTROLLER_STOPPED", `controller ${this.controller.name} is stopping`);

@@ -1,3 +1,4 @@
+import { type Duration, parseDuration } from "../../clock/duration.js";
 import { isSetpointError, SetpointError } from "../../errors/error.js";
 import type { InformerEvent } from "../../informer/informer.js";
 import type { InformerShare } from "../../informer/informers.js";
@@ -22,7 +23,7 @@ const MAX_BACKLOG = 1_024;
 /** How many steps of an object are kept while one of it hangs, before updates are merged. */
 const MAX_STUCK_STEPS = 64;
 /** How long steps may go on after `stop` before their signal is aborted. */
-const DEFAULT_GRACE_MS = 30_000;
+const DEFAULT_GRACE: Duration = "30s";
 
 interface PendingRetry {
   readonly step: WatchStep;
@@ -117,10 +118,11 @@ export class LiveWatcher implements AsyncDisposable {
   }
 
   /**
-   * Takes no more steps, handles those in line, aborts what goes on after `graceMs`, and gives up what does not end even
+   * Takes no more steps, handles those in line, aborts what goes on after `grace`, and gives up what does not end even
    * then. Retries that wait for their time are dropped.
    */
-  async stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {
+  async stop(grace: Duration = DEFAULT_GRACE): Promise<void> {
+    const graceMs = parseDuration(grace, "grace");
     this.#queue.shutDown();
     this.#share?.[Symbol.dispose]();
     this.#onSpace?.();
