@@ -46,14 +46,14 @@ function checkContents({ name, files, unpackedSize }) {
 
 const nameOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
 
-/** Installs from tarballs alone: an attempt to reach a registry would fail. */
+/** Installs our packages from their tarballs; what they depend on comes from npm's cache, or else from the registry. */
 function install(tarballs) {
   const dependencies = Object.fromEntries(tarballs.map(({ name, file }) => [name, `file:${file}`]));
   writeFileSync(
     join(consumer, "package.json"),
     JSON.stringify({ private: true, type: "module", dependencies }, null, 2),
   );
-  const args = ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
+  const args = ["install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
   execFileSync("npm", args, { cwd: consumer, stdio: ["ignore", "ignore", "inherit"] });
 }
 

@@ -1,8 +1,8 @@
 // Generated from the OpenAPI documents of Kubernetes 1.36.3 by tools/kinds/generate.mjs. Do not edit.
-import type { IntOrString } from "../../schema/int-or-string.js";
 import type { Kind } from "../../kind.js";
-import type { LabelSelector } from "../../selector/label-selector.js";
 import type { JsonObject, KubeObject, ObjectMeta } from "../../object.js";
+import type { IntOrString } from "../../schema/int-or-string.js";
+import type { LabelSelector } from "../../selector/label-selector.js";
 import type * as core from "../v1.js";
 
 export interface ControllerRevision extends KubeObject {

@@ -1,9 +1,9 @@
 // Generated from the OpenAPI documents of Kubernetes 1.36.3 by tools/kinds/generate.mjs. Do not edit.
 import type { Condition } from "../../condition.js";
-import type { IntOrString } from "../../schema/int-or-string.js";
 import type { Kind } from "../../kind.js";
-import type { LabelSelector } from "../../selector/label-selector.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
+import type { IntOrString } from "../../schema/int-or-string.js";
+import type { LabelSelector } from "../../selector/label-selector.js";
 import type * as core from "../v1.js";
 
 export interface HTTPIngressPath {

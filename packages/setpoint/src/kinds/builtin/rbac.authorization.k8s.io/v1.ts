@@ -1,7 +1,7 @@
 // Generated from the OpenAPI documents of Kubernetes 1.36.3 by tools/kinds/generate.mjs. Do not edit.
 import type { Kind } from "../../kind.js";
-import type { LabelSelector } from "../../selector/label-selector.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
+import type { LabelSelector } from "../../selector/label-selector.js";
 
 export interface AggregationRule {
   readonly clusterRoleSelectors?: readonly LabelSelector[];
