@@ -155,7 +155,7 @@ function remove(draft: Draft, node: Node, by: number | undefined): readonly Key[
   } else {
     ids = placesOf(node).map((name, at) => bury(draft, node, name, at === 0));
     moveRun(draft, node, ids[0]);
-    draft.effects.push({ type: "moved", from: node.id, to: ids[0]! });
+    draft.effects.push({ type: "moved", moves: [{ from: node.id, to: ids[0]! }] });
   }
   tellChildren(draft, node, "deleted");
   recheckCycles(draft, cycle);
@@ -223,10 +223,10 @@ function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Ref
       inLine: false,
     };
     place(draft, renamed);
-    draft.effects.push({ type: "moved", from: node.id, to: id });
     if (node.run !== undefined) cancelRun(draft, draft.node(id)!, "again", `${nameText(node.meta.name)} was renamed`);
     return id;
   });
+  draft.effects.push({ type: "moved", moves: moved.map(({ node }, at) => ({ from: node.id, to: placed[at]! })) });
   for (const id of placed) wakeRing(draft, id);
   for (const { node } of moved) tellChildren(draft, node, "deleted");
   recheckCycles(draft, cycle);

@@ -105,6 +105,50 @@ describe("the graph", () => {
     expect(lab.graph.get(named("new"))).toBeUndefined();
   });
 
+  it("answers a ticket for its own resource where a name is given up and taken at once", async () => {
+    await using lab = await Lab.create();
+    lab.create("a", [], { value: 1 });
+    await lab.finishAll();
+    const moved = lab.graph.updateName(named("a"), named("b"));
+    const taken = lab.graph.create({ name: named("a"), spec: { value: 2 } });
+    await lab.finishAll();
+    expect(await moved).toMatchObject([{ resource: { meta: { name: named("b") }, spec: { value: 1 } } }]);
+    expect(await taken).toMatchObject([{ resource: { meta: { name: named("a") }, spec: { value: 2 } } }]);
+  });
+
+  it("answers the ticket of a batch in the order of its edits, also where several are about one resource", async () => {
+    await using lab = await Lab.create();
+    lab.create("old");
+    await lab.finishAll();
+    const ticket = lab.graph.batch((edit) => {
+      edit.create({ name: named("new"), spec: { value: 1 } });
+      edit.updateSpec(named("new"), { value: 2 });
+      edit.updateName(named("new"), named("newer"));
+      edit.delete(named("old"));
+      edit.reconcile(named("newer"));
+    });
+    await lab.finishAll();
+    const rests = (await ticket).map(({ resource }) => resource?.meta.name.name);
+    expect(rests).toEqual(["newer", "newer", "newer", undefined, "newer"]);
+  });
+
+  it("tells subscribers nothing of a removal where another resource of that name lives", async () => {
+    await using lab = await Lab.create();
+    lab.create("a");
+    await lab.finishAll();
+    const removed: string[] = [];
+    using _subscription = lab.graph.subscribe((event) => {
+      if (event.type === "removed") removed.push(event.name.name);
+    });
+    // The rename would never be done: what was at its old name is removed instead.
+    await lab.graph.lock(async (edit) => {
+      await edit.updateName(named("a"), named("A")).accepted;
+      await edit.updateMeta(named("A"), { refs: [named("A")] }).accepted;
+    });
+    await lab.finishAll();
+    expect([lab.log, lab.status("a"), removed]).toEqual([["reconcile a", "remove a"], "cyclic", []]);
+  });
+
   it("records the effects of a run, also of one that failed in them, and refuses them after a cancellation", async () => {
     await using lab = await Lab.create();
     lab.create("a");

@@ -272,10 +272,10 @@ export class Graph implements GraphEditor, AsyncDisposable {
     if (this.#stopped) return this.#stopped;
     const step = reduce(this.#state, event);
     if (step.refusal) return new SetpointError(step.refusal.code, step.refusal.message);
+    this.#apply(step);
     open.waitFor(step.ids);
     this.#tickets.add(open);
     this.#unstored.push(open);
-    this.#apply(step);
     return undefined;
   }
 
@@ -305,6 +305,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     this.#operations += operations;
     for (const effect of effects) {
       if (effect.type === "abort") this.#runs.get(effect.run)?.abort(effect.reason);
+      else if (effect.type === "moved") this.#tickets.move(effect.moves);
       this.#effects.push(effect);
     }
     this.#flushing ??= Promise.resolve().then(() => this.#flush());
@@ -337,8 +338,6 @@ export class Graph implements GraphEditor, AsyncDisposable {
   }
 
   #carryOut(effects: readonly Effect[]): void {
-    const moves = effects.filter((effect) => effect.type === "moved");
-    this.#tickets.move(moves);
     const changed = new Map<Key, ResourceName>();
     for (const effect of effects) {
       if (effect.type === "start") this.#start(effect.run);
@@ -346,8 +345,11 @@ export class Graph implements GraphEditor, AsyncDisposable {
       else if (effect.type === "changed") changed.set(effect.id, effect.name);
     }
     for (const id of this.#atRest(changed.keys())) this.#tickets.rest(id, () => this.#restOf(id));
-    // A deleted resource is shown as such until it is removed.
-    for (const { from, to } of moves) if (to.startsWith("~") && !this.#state.nodes.has(from)) changed.delete(from);
+    // A deleted resource is shown as such until it is removed, unless it is deleted under a former name.
+    for (const { from, to } of effects.flatMap((effect) => (effect.type === "moved" ? effect.moves : []))) {
+      const isDeleted = to.startsWith("~") && to.endsWith(`/${from}`);
+      if (isDeleted && !this.#state.nodes.has(from)) changed.delete(from);
+    }
     for (const [id, name] of changed) this.#show(id, name);
     this.#arm();
   }
@@ -367,6 +369,8 @@ export class Graph implements GraphEditor, AsyncDisposable {
 
   #show(id: Key, name: ResourceName): void {
     const node = this.#state.nodes.get(id);
+    // A deleted resource is removed, and another one of its name lives on.
+    if (!node && this.#state.nodes.has(keyOf(name))) return;
     for (const listener of this.#listeners) {
       try {
         listener(node ? { type: "changed", resource: viewOf(node) } : { type: "removed", name });

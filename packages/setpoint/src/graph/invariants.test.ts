@@ -16,4 +16,4 @@ it("holds the invariants over random edits, failures, cancellations, renames and
     fc.property(scripts(60), (script) => holdsAllInvariants(PARTS, script)),
     { numRuns: Number(process.env.GRAPH_RUNS ?? RUNS), endOnFailure: process.env.GRAPH_QUICK === "1" },
   );
-});
+}, 300_000);

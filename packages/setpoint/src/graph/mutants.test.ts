@@ -132,14 +132,14 @@ function check(parts: Parts) {
   );
 }
 
-describe("a mutant of the scheduler that", () => {
+describe("a mutant of the scheduler that", { timeout: 300_000 }, () => {
   it.each(Object.entries(MUTANTS))("%s is caught", async (name, mutant) => {
     const parts = await built(mutant, join(folder, name.replaceAll(/\W+/g, "-")));
     expect(check(parts).failed).toBe(true);
   });
 });
 
-describe("a failing script", () => {
+describe("a failing script", { timeout: 300_000 }, () => {
   it("shrinks, and replays from what is printed", async () => {
     const parts = await built(MUTANTS["does not cancel descendants"], join(folder, "replay"));
     const property = fc.property(scripts(60), (script) => holdsAllInvariants(parts, script));

@@ -3,6 +3,7 @@ import { added, dispatch } from "./dispatch.js";
 import { Draft, dueOf, originsOf } from "./draft.js";
 import { applyEdit, CALLED_OFF, place, removeTombstone, setCyclic } from "./edits.js";
 import { type GraphCause, mergeGraphCauses } from "./graph-cause.js";
+import { Places } from "./places.js";
 import { type Key, keyOf } from "./resource.js";
 import { addCauses, drain, inputsOf, settle, tellChildren } from "./scheduling.js";
 import type { Event, GraphRecord, Node, Refusal, Run, RunResult, State, Step, Trace, Weights } from "./state.js";
@@ -85,13 +86,15 @@ function stepOf(draft: Draft, ids: readonly Key[]): Step {
 
 function applyEdits(draft: Draft, { edits, by }: Extract<Event, { type: "edit" }>): readonly Key[] | Refusal {
   if (by !== undefined && draft.run(by)?.cancelled !== false) return runOver(by);
-  const ids: Key[] = [];
+  const places = new Places();
   for (const edit of edits) {
+    const before = draft.effects.length;
     const edited = applyEdit(draft, edit, by);
     if ("code" in edited) return edited;
-    ids.push(...edited);
+    for (const effect of draft.effects.slice(before)) if (effect.type === "moved") places.move(effect.moves);
+    for (const id of edited) places.add(id);
   }
-  return ids;
+  return places.ids;
 }
 
 function runOver(run: number): Refusal {

@@ -225,7 +225,13 @@ export type Effect =
   | { readonly type: "changed"; readonly id: Key; readonly name: ResourceName }
   /** Idle, cyclic, waiting or gone. */
   | { readonly type: "rest"; readonly id: Key }
-  | { readonly type: "moved"; readonly from: Key; readonly to: Key };
+  /** Nodes have new ids, all of these at once: they may have exchanged them. */
+  | { readonly type: "moved"; readonly moves: readonly Move[] };
+
+export interface Move {
+  readonly from: Key;
+  readonly to: Key;
+}
 
 /** Why an edit cannot be made. */
 export interface Refusal {
@@ -236,7 +242,7 @@ export interface Refusal {
 export interface Step {
   readonly state: State;
   readonly effects: readonly Effect[];
-  /** For an edit event: the ids of the nodes that the edits were about. */
+  /** For an edit event: the ids that the nodes which the edits were about have after the step. */
   readonly ids: readonly Key[];
   readonly refusal?: Refusal;
   /** How many nodes and edges were looked at: the measure of what a step costs. */

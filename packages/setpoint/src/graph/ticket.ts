@@ -1,12 +1,15 @@
 import type { Rest, Ticket } from "./graph-editor.js";
+import { Places } from "./places.js";
 import type { Key } from "./resource.js";
+import type { Move } from "./state.js";
 
 /** The ticket of one edit, while a caller may wait for it. */
 export class OpenTicket {
   readonly ticket: Ticket;
-  /** The nodes that have not come to rest, and where their results go. */
-  readonly #open = new Map<Key, number>();
+  /** The nodes that have not come to rest, where their results go. */
+  readonly #open = new Places();
   readonly #rests: Rest[] = [];
+  #isAccepted = false;
   #resolve!: (rests: readonly Rest[]) => void;
   #accept!: () => void;
   #reject!: (error: unknown) => void;
@@ -25,34 +28,34 @@ export class OpenTicket {
   }
 
   get ids(): readonly Key[] {
-    return [...this.#open.keys()];
+    return this.#open.left;
   }
 
   waitFor(ids: readonly Key[]): void {
-    for (const [at, id] of ids.entries()) this.#open.set(id, at);
+    for (const id of ids) this.#open.add(id);
   }
 
   accept(): void {
     this.#accept();
-    if (this.#open.size === 0) this.#resolve(this.#rests);
+    this.#isAccepted = true;
+    this.#answer();
   }
 
-  move(from: Key, to: Key): void {
-    const at = this.#open.get(from);
-    this.#open.delete(from);
-    if (at !== undefined) this.#open.set(to, at);
+  move(moves: readonly Move[]): void {
+    this.#open.move(moves);
   }
 
   rest(id: Key, rest: Rest): void {
-    const at = this.#open.get(id);
-    if (at === undefined) return;
-    this.#rests[at] = rest;
-    this.#open.delete(id);
-    if (this.#open.size === 0) this.#resolve(this.#rests);
+    for (const place of this.#open.take(id)) this.#rests[place] = rest;
+    this.#answer();
   }
 
   reject(error: unknown): void {
     this.#reject(error);
+  }
+
+  #answer(): void {
+    if (this.#isAccepted && this.#open.isEmpty) this.#resolve(this.#rests);
   }
 }
 
@@ -65,18 +68,14 @@ export class TicketBoard {
   }
 
   /** All at once: nodes may have exchanged their ids. */
-  move(moves: readonly { readonly from: Key; readonly to: Key }[]): void {
+  move(moves: readonly Move[]): void {
     const taken = moves.map(({ from, to }) => {
       const tickets = this.#byId.get(from) ?? new Set();
       this.#byId.delete(from);
-      return { from, to, tickets };
+      return { to, tickets };
     });
-    for (const { from, to, tickets } of taken) {
-      for (const ticket of tickets) {
-        ticket.move(from, to);
-        this.#of(to).add(ticket);
-      }
-    }
+    for (const ticket of new Set(taken.flatMap(({ tickets }) => [...tickets]))) ticket.move(moves);
+    for (const { to, tickets } of taken) for (const ticket of tickets) this.#of(to).add(ticket);
   }
 
   rest(id: Key, rest: () => Rest): void {
