@@ -18,7 +18,7 @@ const SHAPES: Readonly<Record<string, (at: number) => readonly number[]>> = {
 };
 
 function recordOf(at: number, refs: readonly ResourceName[]): GraphRecord {
-  const specHash = ["a", ...refs.map(keyOf)].join(" ");
+  const specHash = ["a", ...refs.map(keyOf)].join("\n");
   const versions = { version: 1, specVersion: 1, stateVersion: 1 };
   const times = { createdOn: 0, specUpdatedOn: 0, stateUpdatedOn: 0 };
   return {

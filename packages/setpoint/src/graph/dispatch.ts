@@ -7,6 +7,8 @@ import type { Line, Node, Phase, Weights } from "./state.js";
 const WINDOW = 16;
 /** How often the first in line may be overtaken by lighter ones before all wait for it. */
 const MAX_OVERTAKEN = 16;
+/** Sums of fractions are not exact: what is left of them must not keep anything waiting for ever. */
+const ROUNDING = 1 + 1e-9;
 
 /** Starts what may start: all deletes, then all renames, then the rest, as far as the capacity goes. */
 export function dispatch(draft: Draft): void {
@@ -170,7 +172,7 @@ function clamped(draft: Draft, weights: Weights): Weights {
 function fits(draft: Draft, node: Node): boolean {
   const { capacity, used } = draft.next;
   return Object.entries(clamped(draft, node.weights)).every(
-    ([name, weight]) => (used[name] ?? 0) + weight <= capacity[name]!,
+    ([name, weight]) => (used[name] ?? 0) + weight <= capacity[name]! * ROUNDING,
   );
 }
 

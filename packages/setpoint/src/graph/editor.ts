@@ -63,15 +63,14 @@ export class Editor implements GraphEditor {
   batch(work: (edit: BatchEditor) => void): Ticket {
     const edits: Edit[] = [];
     const moves: { from: ResourceName; to: ResourceName }[] = [];
-    const refsOf = ({ refs }: MetaChange) => (refs ? { refs: sortedRefs(refs) } : {});
     work({
       create: ({ name, spec, refs = [], owner, paths = [], tags = [], hidden = false }) => {
         const own = this.#place.specOf(name, spec);
-        const meta = { refs: sortedRefs(refs), paths, tags, hidden, ...(owner ? { owner } : {}) };
-        edits.push({ type: "create", name: plain(name), ...meta, ...own });
+        const meta = { refs: sortedRefs(refs), paths: [...paths], tags: [...tags], hidden };
+        edits.push({ type: "create", name: plain(name), ...meta, ...(owner ? { owner: plain(owner) } : {}), ...own });
       },
       updateMeta: (name, change, options = {}) => {
-        edits.push({ type: "update", name: plain(name), change: { ...change, ...refsOf(change) }, ...options });
+        edits.push({ type: "update", name: plain(name), change: copied(change), ...options });
       },
       updateSpec: (name, spec, options = {}) => {
         edits.push({ type: "update", name: plain(name), change: this.#place.specOf(name, spec), ...options });
@@ -91,6 +90,16 @@ export class Editor implements GraphEditor {
   lock<Result>(work: (edit: GraphEditor) => Promise<Result> | Result): Promise<Result> {
     return this.#place.lock(work);
   }
+}
+
+/** What the caller does with its lists later changes nothing here. */
+function copied({ refs, owner, paths, tags }: MetaChange): MetaChange {
+  return {
+    ...(refs ? { refs: sortedRefs(refs) } : {}),
+    ...(owner ? { owner: plain(owner) } : {}),
+    ...(paths ? { paths: [...paths] } : {}),
+    ...(tags ? { tags: [...tags] } : {}),
+  };
 }
 
 function plain({ kind, name }: ResourceName): ResourceName {

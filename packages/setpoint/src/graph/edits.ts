@@ -79,7 +79,7 @@ const FRESH = { attempt: 0, unsettledRefs: 0, awaits: 0, inLine: false, isParked
 
 function update(draft: Draft, edit: EditOf<"update">, node: Node, by: number | undefined): readonly Key[] {
   const { refs = node.meta.refs, owner, paths, tags, spec = node.spec, weights = node.weights } = edit.change;
-  const specHash = signatureOf(edit.change.specHash ?? node.specHash.split(" ")[0]!, refs);
+  const specHash = signatureOf(edit.change.specHash ?? node.specHash.split("\n")[0]!, refs);
   const isSpecChange = specHash !== node.specHash;
   const meta = {
     ...node.meta,
@@ -119,7 +119,7 @@ function update(draft: Draft, edit: EditOf<"update">, node: Node, by: number | u
 
 /** Equal for equal spec and refs. */
 function signatureOf(specHash: string, refs: readonly ResourceName[]): string {
-  return [specHash, ...refs.map(keyOf)].join(" ");
+  return [specHash, ...refs.map(keyOf)].join("\n");
 }
 
 /** A run may update its own resource: what it has done is then taken to be for the new spec. */

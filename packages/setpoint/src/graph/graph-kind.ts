@@ -114,10 +114,29 @@ export function graphKind<Spec = unknown, State = unknown>(
   };
 }
 
+/** What a run of a resource weighs; throws where that is no amount, which would never find room. */
+export function weightsOf(kind: GraphKind | undefined, spec: unknown, what: string): Weights {
+  const { weight } = kind?.options ?? {};
+  const weights = (typeof weight === "function" ? weight(spec) : weight) ?? {};
+  for (const [name, amount] of Object.entries(weights)) {
+    if (Number.isFinite(amount) && amount >= 0) continue;
+    throw new SetpointError("GRAPH_KIND_INVALID", `${what}: its weight of ${name} is ${amount}`);
+  }
+  return weights;
+}
+
 /** The value as the schema gives it; throws `GRAPH_SPEC_INVALID` with each field that does not fit. */
 export function checked<Value>(schema: GraphSchema<Value> | undefined, value: unknown, what: string): Value {
   if (!schema) return value as Value;
-  const result = schema["~standard"].validate(value) as {
+  const validated = schema["~standard"].validate(value);
+  if (validated instanceof Promise) {
+    validated.catch(() => {}); // nobody waits for it
+    throw new SetpointError(
+      "GRAPH_KIND_INVALID",
+      `${what}: its schema checks asynchronously, which a graph cannot wait for`,
+    );
+  }
+  const result = validated as {
     readonly value?: Value;
     readonly issues?: readonly { readonly message: string; readonly path?: readonly unknown[] }[];
   };

@@ -150,9 +150,12 @@ export class GraphRun {
   #resultOf(result: Exclude<GraphResult, undefined | void>): RunResult {
     const { clock, random, run, kind } = this.#options;
     let outcome = outcomeOf(result);
-    const problem = outcomes.outcomeProblem(outcome);
-    if (problem) outcome = outcomes.terminal(new SetpointError("GRAPH_KIND_INVALID", `it returned ${problem}`));
     const report: GraphReport = outcomes.isOutcome(result) ? {} : result;
+    const { runAgainAt = 0 } = report;
+    const isTime = Number.isFinite(runAgainAt);
+    const problem =
+      outcomes.outcomeProblem(outcome) ?? (isTime ? undefined : `runAgainAt ${runAgainAt}, which is no time`);
+    if (problem) outcome = outcomes.terminal(new SetpointError("GRAPH_KIND_INVALID", `it returned ${problem}`));
     const nowMs = clock.now();
     const shared = report.warnings ? { warnings: report.warnings } : {};
     switch (outcome.type) {

@@ -1,11 +1,11 @@
-import type { Clock, Timer } from "../clock/clock.js";
-import { Heap, type HeapEntry } from "../clock/heap.js";
+import type { Clock } from "../clock/clock.js";
 import { type Random, systemRandom } from "../clock/random.js";
 import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type Fence, openFence } from "../loop/fence.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
 import { messageOf } from "../loop/outcome.js";
+import { Alarms } from "./alarms.js";
 import { contentHash, deepFreeze } from "./canonical.js";
 import { emptyState } from "./draft.js";
 import { Editor, type Submission } from "./editor.js";
@@ -20,13 +20,13 @@ import type {
   Rest,
   Ticket,
 } from "./graph-editor.js";
-import { checked, type GraphKind } from "./graph-kind.js";
+import { checked, type GraphKind, weightsOf } from "./graph-kind.js";
 import { GraphRun } from "./graph-run.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 import { memoryStore } from "./memory-store.js";
 import { reduce, restore } from "./reduce.js";
 import { type GraphResource, type Key, keyOf, type ResourceName } from "./resource.js";
-import type { Effect, Event, Node, State, Step, Weights } from "./state.js";
+import type { Effect, Event, GraphRecord, Node, State, Step, Weights } from "./state.js";
 import { OpenTicket, TicketBoard } from "./ticket.js";
 import { viewOf } from "./view.js";
 
@@ -55,18 +55,15 @@ export interface ListFilter {
   readonly tag?: string;
 }
 
-interface Alarm extends HeapEntry {
-  readonly id: Key;
-  readonly at: number;
-}
-
-/** A clock's timer takes no more than some 24 days. */
-const LONGEST_TIMER_MS = 86_400_000;
-
 /** Opens the store, fences off the process that had it open, and schedules the resources in it. */
 export async function openGraph(options: GraphOptions): Promise<Graph> {
   const session = await (options.store ?? memoryStore()).open();
-  return Graph.open(options, session);
+  try {
+    return await Graph.open(options, session);
+  } catch (error) {
+    session[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /**
@@ -93,11 +90,10 @@ export class Graph implements GraphEditor, AsyncDisposable {
   readonly #tickets = new TicketBoard();
   readonly #listeners = new Set<(event: GraphEvent) => void>();
   readonly #idleWaiters = new Set<{ readonly ignoreHidden: boolean; readonly resolve: () => void }>();
-  readonly #alarms = new Heap<Alarm>((left, right) => left.at < right.at);
+  readonly #alarms: Alarms;
   readonly #ended: { promise: Promise<unknown>; resolve: (error: unknown) => void };
   #state: State;
   #operations = 0;
-  #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Effects of steps that are not yet stored, and the tickets of their edits. */
   #effects: Effect[] = [];
   #unstored: OpenTicket[] = [];
@@ -108,15 +104,18 @@ export class Graph implements GraphEditor, AsyncDisposable {
   #stopped: SetpointError | undefined;
 
   private constructor(options: GraphOptions, session: GraphSession) {
-    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
+    this.#kinds = kindsByName(options.kinds);
     this.#session = session;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#log = options.log ?? silentLogger;
     this.#fence = options.fence ?? openFence;
     const policies = Object.fromEntries(options.kinds.map(({ name, whenRefsFinish }) => [name, { whenRefsFinish }]));
-    this.#state = emptyState(policies, options.capacity);
+    this.#state = emptyState(policies, checkedCapacity(options.capacity ?? {}));
     this.#editor = this.#editorOf(undefined, undefined);
+    this.#alarms = new Alarms(this.#clock, (ids, nowMs) =>
+      this.#apply(reduce(this.#state, { type: "due", ids, nowMs })),
+    );
     let resolve!: (error: unknown) => void;
     this.#ended = { promise: new Promise((done) => (resolve = done)), resolve: (error) => resolve(error) };
   }
@@ -124,9 +123,9 @@ export class Graph implements GraphEditor, AsyncDisposable {
   /** `openGraph` is the way in. */
   static async open(options: GraphOptions, session: GraphSession): Promise<Graph> {
     const graph = new Graph(options, session);
-    const weightsOf = (record: { readonly meta: Node["meta"]; readonly spec: unknown }) =>
-      graph.#weightsOf(record.meta.name, record.spec);
-    graph.#apply(restore(graph.#state, session.records(), weightsOf, graph.#clock.now()));
+    graph.#apply(
+      restore(graph.#state, session.records(), (record) => graph.#storedWeights(record), graph.#clock.now()),
+    );
     await graph.#flushing;
     return graph;
   }
@@ -234,7 +233,11 @@ export class Graph implements GraphEditor, AsyncDisposable {
       specOf: (name, spec) => {
         const kind = this.#kindOf(name);
         const value = deepFreeze(checked(kind.options.spec, spec, `${name.kind}/${name.name}`));
-        return { spec: value, specHash: contentHash(value), weights: this.#weightsOf(name, value) };
+        return {
+          spec: value,
+          specHash: contentHash(value),
+          weights: weightsOf(kind, value, `${name.kind}/${name.name}`),
+        };
       },
     });
   }
@@ -246,9 +249,15 @@ export class Graph implements GraphEditor, AsyncDisposable {
     throw new SetpointError("GRAPH_KIND_UNKNOWN", `${kind}/${name}: this graph has the kinds ${known}`);
   }
 
-  #weightsOf({ kind }: ResourceName, spec: unknown): Weights {
-    const weight = this.#kinds.get(kind)?.options.weight;
-    return (typeof weight === "function" ? weight(spec) : weight) ?? {};
+  /** What was stored by an older program may have no weight now. That is no reason not to start. */
+  #storedWeights({ meta, spec }: GraphRecord): Weights {
+    const { kind, name } = meta.name;
+    try {
+      return weightsOf(this.#kinds.get(kind), spec, `${kind}/${name}`);
+    } catch (error) {
+      this.#log.error(`the weight of ${kind}/${name} is not known: ${messageOf(error)}`, { error });
+      return {};
+    }
   }
 
   #submit({ edits }: Submission, by: number | undefined, lock: object | undefined): Ticket {
@@ -341,7 +350,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     const changed = new Map<Key, ResourceName>();
     for (const effect of effects) {
       if (effect.type === "start") this.#start(effect.run);
-      else if (effect.type === "timer") this.#alarms.push({ id: effect.id, at: effect.at, position: -1 });
+      else if (effect.type === "timer") this.#alarms.set(effect.id, effect.at);
       else if (effect.type === "changed") changed.set(effect.id, effect.name);
     }
     for (const id of this.#atRest(changed.keys())) this.#tickets.rest(id, () => this.#restOf(id));
@@ -351,7 +360,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
       if (isDeleted && !this.#state.nodes.has(from)) changed.delete(from);
     }
     for (const [id, name] of changed) this.#show(id, name);
-    this.#arm();
+    this.#alarms.arm();
   }
 
   *#atRest(ids: Iterable<Key>): Iterable<Key> {
@@ -410,29 +419,10 @@ export class Graph implements GraphEditor, AsyncDisposable {
     });
   }
 
-  #arm(): void {
-    const at = this.#alarms.peek()?.at;
-    if (at === undefined || this.#stopped || this.#timer?.at === at) return;
-    this.#timer?.timer[Symbol.dispose]();
-    const delayMs = Math.min(Math.max(0, at - this.#clock.now()), LONGEST_TIMER_MS);
-    this.#timer = { at, timer: this.#clock.timer(delayMs, () => this.#ring()) };
-  }
-
-  #ring(): void {
-    this.#timer = undefined;
-    const nowMs = this.#clock.now();
-    const ids: Key[] = [];
-    for (let next = this.#alarms.peek(); next && next.at <= nowMs; next = this.#alarms.peek()) {
-      ids.push(this.#alarms.pop()!.id);
-    }
-    if (ids.length > 0) this.#apply(reduce(this.#state, { type: "due", ids, nowMs }));
-    this.#arm();
-  }
-
   #stop(error: SetpointError): void {
     if (this.#stopped) return;
     this.#stopped = error;
-    this.#timer?.timer[Symbol.dispose]();
+    this.#alarms[Symbol.dispose]();
     for (const run of this.#runs.values()) run.abort(error.message);
     for (const open of this.#unstored.splice(0)) open.reject(error);
     this.#effects = [];
@@ -461,6 +451,21 @@ export class Graph implements GraphEditor, AsyncDisposable {
     const found = [...this.#state.nodes.values()].filter(isMeant);
     return found.sort((left, right) => (left.id < right.id ? -1 : 1)).map(viewOf);
   }
+}
+
+function kindsByName(kinds: readonly GraphKind[]): ReadonlyMap<string, GraphKind> {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  if (byName.size === kinds.length) return byName;
+  const twice = kinds.find((kind) => byName.get(kind.name) !== kind)?.name ?? kinds[0]?.name;
+  throw new SetpointError("GRAPH_KIND_INVALID", `the kind ${twice} is declared twice`);
+}
+
+function checkedCapacity(capacity: Weights): Weights {
+  for (const [name, amount] of Object.entries(capacity)) {
+    if (amount > 0) continue;
+    throw new SetpointError("GRAPH_KIND_INVALID", `the capacity of ${name} is ${amount}: nothing could ever run`);
+  }
+  return capacity;
 }
 
 function fits({ meta }: Node, { kind, owner, path, tag }: ListFilter): boolean {

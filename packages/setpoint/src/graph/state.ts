@@ -170,7 +170,7 @@ export type Edit =
       readonly tags: readonly string[];
       readonly hidden: boolean;
       readonly spec: unknown;
-      /** Without blanks; equal specs have equal hashes. */
+      /** One line; equal specs have equal hashes. */
       readonly specHash: string;
       readonly weights: Weights;
     }
