@@ -25,6 +25,7 @@ import {
   type Change,
   changeOf,
   hashWith,
+  immutableChanges,
   isBatched,
   type LiveWorkload,
   partitionsOf,
@@ -73,9 +74,6 @@ export interface GroupState {
   readonly phase: "Ready" | "Rolling" | "Waiting" | "Resizing" | "Refused";
   readonly message: string;
 }
-
-/** Immutable parts of a StatefulSet's spec. The sizes of its claims are looked at apart. */
-const IMMUTABLE = ["selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates"] as const;
 
 /** One pass over the children of a cluster: applies what may be applied now, and keeps what it found. */
 export class ClusterPass {
@@ -211,16 +209,11 @@ export class ClusterPass {
     wanted: WorkloadChild,
     live: LiveWorkload,
   ): Promise<Pick<GroupState, "phase" | "message"> | undefined> {
-    if (live.kind === "Deployment") {
-      const path = missingFrom(live.spec?.selector, wanted.spec.selector).length > 0 ? "selector" : undefined;
-      return path && this.#remake(group, live, [path]);
-    }
+    const immutable = immutableChanges(wanted, live);
+    if (immutable.length > 0) return this.#remake(group, live, immutable);
+    if (live.kind === "Deployment") return undefined;
     const classes = await this.#storageClasses(wanted);
     const expansion = expansionOf(wanted, live, classes, this.#druid.spec.scalePvcSts);
-    const immutable = IMMUTABLE.filter(
-      (field) => missingFrom(withoutSizes(live.spec?.[field]), withoutSizes(wanted.spec[field])).length > 0,
-    );
-    if (immutable.length > 0) return this.#remake(group, live, immutable);
     if (expansion.type === "none") return undefined;
     if (expansion.type === "refuse") {
       this.#ctx.event("Warning", "DruidOperatorPvcReSizeFail", `${group.name}: ${expansion.message}`);
@@ -399,14 +392,6 @@ function imageOf(
   workload: { readonly spec?: Pick<WorkloadChild["spec"], "template"> } | undefined,
 ): string | undefined {
   return workload?.spec?.template.spec?.containers[0]?.image;
-}
-
-function withoutSizes(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return value.map(({ spec, metadata }) => ({
-    metadata: { name: metadata?.name },
-    spec: { ...spec, resources: undefined },
-  }));
 }
 
 function range(from: number, to: number): readonly number[] {

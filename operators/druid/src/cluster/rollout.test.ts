@@ -177,6 +177,22 @@ describe("a change that a StatefulSet cannot take", { timeout: 240_000 }, () => 
     expect((await world.env.client.get(Service, "druid-tiny-brokers", here)).spec?.selector?.team).toBe("a");
   });
 
+  it.each([
+    ["selector", { podLabels: null }],
+    ["volumeClaimTemplates", { volumeClaimTemplates: null }],
+    ["serviceName", { services: [] }],
+  ])("is known beforehand also where its %s only loses something [D53]", async (field, change) => {
+    await using world = await DruidWorld.create({ simulate: true });
+    await world.create(labelled({ team: "a" }, { volumeClaimTemplates: claims("1Gi") }));
+    await world.env.advance("1m");
+    await world.patch("tiny", { spec: { nodes: { brokers: change } } });
+    await world.env.advance("2m");
+    expect(await condition(world, "Degraded")).toMatchObject({
+      reason: "ChangeRefused",
+      message: expect.stringContaining(`StatefulSet druid-tiny-brokers cannot change its ${field};`),
+    });
+  });
+
   it("makes the StatefulSet anew around its pods where that is the policy [D53]", async () => {
     await using world = await DruidWorld.create({ simulate: true, immutableChanges: "recreate" });
     await world.create(labelled({ team: "a" }));

@@ -2,7 +2,7 @@ import type { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import type { GoJson } from "../rendering/go-json.js";
 import { HASH_ANNOTATION, type NodeGroup, type WorkloadChild, withHash } from "../rendering/render.js";
-import { missingFrom } from "./difference.js";
+import { differing, missingFrom } from "./difference.js";
 
 export type LiveWorkload = StatefulSet | Deployment;
 
@@ -136,4 +136,20 @@ export function withLiveSelector(wanted: WorkloadChild, live: LiveWorkload): Wor
   const selector = live.spec?.selector;
   const fits = missingFrom(wanted.spec.template.metadata?.labels, selector?.matchLabels).length === 0;
   return selector && fits ? { ...wanted, spec: { ...wanted.spec, selector } } : wanted;
+}
+
+/** The fields of a workload's spec that would have to change, and cannot. The sizes of claims are looked at apart. */
+export function immutableChanges(wanted: WorkloadChild, live: LiveWorkload): readonly string[] {
+  const selector = differing(live.spec?.selector, wanted.spec.selector).length > 0 ? ["selector"] : [];
+  if (live.kind === "Deployment") return selector;
+  const [has, wants] = [live.spec, wanted.spec].map((spec) => ({
+    serviceName: spec?.serviceName ?? "",
+    podManagementPolicy: spec?.podManagementPolicy,
+    volumeClaimTemplates: (spec?.volumeClaimTemplates ?? []).map(({ metadata, spec: claim }) => ({
+      metadata: { name: metadata?.name },
+      spec: { ...claim, resources: undefined },
+    })),
+  }));
+  const fields = ["serviceName", "podManagementPolicy", "volumeClaimTemplates"] as const;
+  return [...selector, ...fields.filter((field) => missingFrom(has?.[field], wants?.[field]).length > 0)];
 }
