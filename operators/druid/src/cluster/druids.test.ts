@@ -262,6 +262,19 @@ describe("the status", { timeout: 120_000 }, () => {
     expect(status?.conditions?.find(({ type }) => type === "Ready")?.status).toBe("False");
   });
 
+  it("is written every few seconds while pods come up one by one, and has all of them in the end", async () => {
+    await using world = await DruidWorld.create({ simulate: true });
+    const brokers = { nodeType: "broker", replicas: 20, podManagementPolicy: "OrderedReady" } as const;
+    await world.create(sampleDruid({ brokers }));
+    await world.env.advance("5m");
+    expect((await world.druid("tiny")).status).toMatchObject({
+      nodeGroups: [{ ready: 20, phase: "Ready" }],
+      pods: expect.objectContaining({ length: 20 }),
+    });
+    const writes = world.env.operator.writes.filter((write) => write.endsWith("/druids/tiny/status"));
+    expect(writes.length).toBeLessThan(15);
+  });
+
   it("has each group in a table, in the order of a rollout", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(sevenGroups());

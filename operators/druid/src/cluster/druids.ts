@@ -82,14 +82,18 @@ export function druids(options: DruidsOptions): Controller<Druid> {
       const sweptMs = druid.spec.deleteOrphanPvc
         ? await sweepClaims(cluster, live, own, clock.now(), ctx)
         : Number.POSITIVE_INFINITY;
-      const recheckMs = Math.min(pass.recheckMs, deletedMs, sweptMs);
       const isSettled = states.every(({ phase }) => phase === "Ready" || phase === "Resizing");
       const names = await prune(druid, cluster, live, isSettled, ctx);
       report(pass, ctx, own, faults);
       const findings: ClusterFindings = { states, live, names, wanted: childrenOf(cluster), faults };
-      for (const condition of conditionsOf(druid, findings)) ctx.condition(condition);
-      ctx.status(statusOf(druid, findings));
+      const conditions = conditionsOf(druid, findings);
+      const pauseMs = pace.pauseMs(druid, conditions);
+      if (pauseMs === 0) {
+        for (const condition of conditions) ctx.condition(condition);
+        ctx.status(statusOf(druid, findings));
+      }
       if (pass.failures[0]) return retry(pass.failures[0]);
+      const recheckMs = Math.min(pass.recheckMs, deletedMs, sweptMs, pauseMs || Number.POSITIVE_INFINITY);
       return Number.isFinite(recheckMs) ? requeueAfter(recheckMs) : undefined;
     },
     async deleting(druid, ctx) {
