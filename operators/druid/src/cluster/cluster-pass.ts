@@ -1,5 +1,5 @@
 import type { Kind, KubeObject, ReconcileContext } from "setpoint";
-import { isForbidden, isInvalid } from "setpoint/client";
+import { ApiError, isForbidden, isInvalid } from "setpoint/client";
 import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";
 import { HorizontalPodAutoscaler } from "setpoint/kinds/autoscaling/v2";
 import { Ingress } from "setpoint/kinds/networking.k8s.io/v1";
@@ -306,7 +306,7 @@ export class ClusterPass {
       }
       return applied;
     } catch (error) {
-      if (!isInvalid(error) && !isForbidden(error)) throw error;
+      if (!isRefusal(error)) throw error;
       this.#ctx.event(
         "Warning",
         live ? "DruidOperatorUpdateFail" : "DruidOperatorCreateFail",
@@ -386,6 +386,13 @@ export function tableRow({ group, live, phase, message }: GroupState): NodeGroup
     phase,
     message,
   };
+}
+
+/** That the server will never take it so: what breaks its rules, what it may not, and fields that it does not know. */
+export function isRefusal(error: unknown): error is Error {
+  return (
+    isInvalid(error) || isForbidden(error) || (error instanceof ApiError && /typed patch object/.test(error.message))
+  );
 }
 
 function imageOf(

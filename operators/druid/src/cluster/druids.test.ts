@@ -75,6 +75,21 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     expect(await world.env.client.find(StatefulSet, "druid-tiny-brokers", here)).toBeDefined();
   });
 
+  it("are named where the server does not know a field of theirs, and the others are made", async () => {
+    await using world = await DruidWorld.create();
+    const livenessProbe = { httpget: { path: "/status" } } as never;
+    await world.create(
+      sampleDruid({ brokers: { nodeType: "broker", livenessProbe }, routers: { nodeType: "router" } }),
+    );
+    await world.env.advance("1m");
+    expect((await world.druid("tiny")).status?.conditions?.find(({ type }) => type === "Degraded")).toMatchObject({
+      status: "True",
+      reason: "ChildRefused",
+      message: expect.stringContaining("livenessProbe.httpget: field not declared in schema"),
+    });
+    expect(await world.env.client.find(StatefulSet, "druid-tiny-routers", here)).toBeDefined();
+  });
+
   it("take the keys of extra ConfigMaps, also when those appear or change later; a missing one is named [D21]", async () => {
     await using world = await DruidWorld.create();
     await world.create(

@@ -65,7 +65,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
     concurrency: options.concurrency ?? 4,
     ignores: options.ignores,
     async reconcile(druid, ctx) {
-      const problems = validate(druid);
+      const problems = validate(druid, go);
       if (problems.length > 0) return refuse(druid, problems, ctx);
       for (const { path, message } of isNew(druid, ctx) ? notices(druid) : []) {
         ctx.event("Warning", "DruidFieldWithoutEffect", `${path} ${message}`);

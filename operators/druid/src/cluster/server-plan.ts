@@ -1,11 +1,10 @@
 import type { Client, Kind } from "setpoint";
-import { isForbidden, isInvalid } from "setpoint/client";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { Druid } from "../druid.js";
 import { CLUSTER_LABEL } from "../rendering/naming.js";
 import { asApplied, type Child, childrenOf, render } from "../rendering/render.js";
 import { type ChangePlan, type NextChild, planChange } from "./change-plan.js";
-import { CHILD_KINDS, KINDS } from "./cluster-pass.js";
+import { CHILD_KINDS, isRefusal, KINDS } from "./cluster-pass.js";
 import { withLiveSelector } from "./rollout.js";
 import { type ClusterSettings, settingsOf } from "./settings.js";
 
@@ -46,7 +45,7 @@ async function tried(trial: Client, child: Child, old: Child): Promise<NextChild
     const applied = await trial.apply(KINDS[child.kind]!, asApplied(wanted) as never, { force: true });
     return { child: applied as Child, isWhole: true };
   } catch (error) {
-    if (!isInvalid(error) && !isForbidden(error)) throw error;
+    if (!isRefusal(error)) throw error;
     return { child: wanted, isWhole: false };
   }
 }

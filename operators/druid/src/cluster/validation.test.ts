@@ -93,6 +93,31 @@ describe("validation", () => {
     ]);
   });
 
+  it.each<[string, Partial<DruidNode>, string]>([
+    ["env", { env: [{ name: "A", value: 5 as never }] }, "env[0].value: must be a string, not 5"],
+    [
+      "resources",
+      { resources: { limits: { memory: "1Gib" } } },
+      'resources.limits.memory: must be a quantity, not "1Gib"',
+    ],
+    ["livenessProbe", { livenessProbe: { httpGet: [] as never } }, "livenessProbe.httpGet: must be an object, not []"],
+    [
+      "volumes",
+      { volumes: [{ name: "a", secret: { items: {} as never } }] },
+      "volumes[0].secret.items: must be a list, not {}",
+    ],
+    ["ports", { ports: [{ containerPort: 1.5 }] }, "ports[0].containerPort: must be an integer, not 1.5"],
+  ])("names the field of %s that is of another type than Kubernetes takes", (_field, given, problem) => {
+    expect(problems(broker(given))).toEqual([`spec.nodes.brokers.${problem}`]);
+  });
+
+  it("looks at the types of the cluster's own fields, and lets newer ones than it knows pass", () => {
+    expect(problems(broker(), { volumeMounts: [{ name: "a", mountPath: "/a", readOnly: "yes" }] })).toEqual([
+      'spec.volumeMounts[0].readOnly: must be true or false, not "yes"',
+    ]);
+    expect(problems(broker({ lifecycle: { preStop: { sleep: { seconds: 5 } } } as never }))).toEqual([]);
+  });
+
   it("refuses what Java, or a JSON parser, would not read", () => {
     expect(problems(broker({ "runtime.properties": "a=1\nb=\\u12g4" }))).toEqual([
       "spec.nodes.brokers[runtime.properties]: line 2 has \\u without four hexadecimal digits",

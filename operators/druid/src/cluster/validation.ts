@@ -1,5 +1,6 @@
 import type { Druid, DruidNode } from "../druid.js";
 import { dependencyProblems } from "../rendering/config-maps.js";
+import { GoJson } from "../rendering/go-json.js";
 import { groupName, serviceName } from "../rendering/naming.js";
 import { parseProperties } from "../rendering/properties.js";
 import { DEFAULT_SETTINGS, readSetting, settingAnnotation } from "./settings.js";
@@ -17,9 +18,48 @@ const MAX_NAME = 63;
 /** Node types that have a dynamic configuration. */
 export const CONFIGURABLE = ["coordinator", "overlord", "middleManager", "indexer"];
 
+/** Parts of Kubernetes objects by their Go types: our own definition of the kind says nothing of what is in them. */
+const NATIVE: Readonly<Record<string, string>> = {
+  additionalContainer: "[Container",
+  affinity: "Affinity",
+  containerSecurityContext: "SecurityContext",
+  dnsConfig: "PodDNSConfig",
+  env: "[EnvVar",
+  envFrom: "[EnvFromSource",
+  hpAutoscaler: "AutoscalingHorizontalPodAutoscalerSpec",
+  imagePullSecrets: "[LocalObjectReference",
+  ingress: "IngressSpec",
+  lifecycle: "Lifecycle",
+  livenessProbe: "Probe",
+  persistentVolumeClaim: "[PersistentVolumeClaim",
+  podDisruptionBudgetSpec: "PodDisruptionBudgetSpec",
+  ports: "[ContainerPort",
+  readinessProbe: "Probe",
+  resources: "ResourceRequirements",
+  securityContext: "PodSecurityContext",
+  services: "[Service",
+  startUpProbe: "Probe",
+  tolerations: "[Toleration",
+  topologySpreadConstraints: "[TopologySpreadConstraint",
+  updateStrategy: "StatefulSetUpdateStrategy",
+  volumeClaimTemplates: "[PersistentVolumeClaim",
+  volumeMounts: "[VolumeMount",
+  volumes: "[Volume",
+};
+
 /** Everything that is wrong with a cluster, each with the path of its field. Pure; empty where nothing is. */
-export function validate(druid: Druid): readonly Problem[] {
+export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
   const { spec } = druid;
+  const native = (given: object, at: string): readonly Problem[] =>
+    Object.entries(given).flatMap(([field, value]) =>
+      NATIVE[field] ? go.problems(value, NATIVE[field], `${at}.${field}`) : [],
+    );
+  const mistyped = [
+    ...native(spec, "spec"),
+    ...Object.entries(spec.nodes).flatMap(([key, node]) => native(node, `spec.nodes.${key}`)),
+  ];
+  // What follows reads them.
+  if (mistyped.length > 0) return mistyped;
   return [
     ...Object.keys(spec.nodes)
       .sort()

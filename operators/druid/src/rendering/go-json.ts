@@ -3,6 +3,11 @@ import type { JsonObject } from "setpoint";
 import { formatQuantity, parseQuantity } from "setpoint/quantity";
 import { GO_FIELDS } from "./go-fields.js";
 
+interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
 interface GoField {
   readonly name: string;
   readonly omitsEmpty: boolean;
@@ -34,8 +39,64 @@ export class GoJson {
   }
 
   marshal(object: object & { readonly kind?: string }): string {
-    const prefix = object.kind === "HorizontalPodAutoscaler" ? "Autoscaling" : "";
-    return this.#value(object, `${prefix}${object.kind}`);
+    return this.#value(object, typeOf(object));
+  }
+
+  /** As Go would write it: quantities in canonical form, and without what `omitempty` leaves out. */
+  normal<T extends object & { readonly kind?: string }>(object: T): T {
+    return this.#normal(object, typeOf(object)) as T;
+  }
+
+  /** Where Go could not read a value as one of its types. */
+  problems(value: unknown, type: string, path: string): readonly Problem[] {
+    const all = (values: object, inner: (key: string) => string | undefined, at: (key: string) => string) =>
+      Object.entries(values).flatMap(([key, each]) => {
+        const its = inner(key);
+        return its ? this.problems(each, its, `${path}${at(key)}`) : [];
+      });
+    const wrong = (what: string) => [{ path, message: `must be ${what}, not ${JSON.stringify(value)}` }];
+    const inner = type.slice(1);
+    if (value === undefined || value === null) return [];
+    if (type[0] === "*") return this.problems(value, inner, path);
+    if (type[0] === "[") {
+      return Array.isArray(value)
+        ? all(
+            value,
+            () => inner,
+            (index) => `[${index}]`,
+          )
+        : wrong("a list");
+    }
+    if (type in SCALARS) return SCALARS[type]!.is(value) ? [] : wrong(SCALARS[type]!.what);
+    if (typeof value !== "object" || Array.isArray(value)) return wrong("an object");
+    const fields = type[0] === "{" ? undefined : this.#fields(type);
+    return all(
+      value,
+      (key) => (fields ? fields.find(({ name }) => name === key)?.type : inner),
+      (key) => `.${key}`,
+    );
+  }
+
+  #normal(value: unknown, type: string): unknown {
+    const inner = type.slice(1);
+    if (value === undefined || value === null) return undefined;
+    if (type[0] === "*") return this.#normal(value, inner);
+    if (type[0] === "[") return (value as unknown[]).map((each) => this.#normal(each, inner));
+    if (type === "q") return canonicalQuantity(value);
+    if (type in SCALARS) return value;
+    const fields = type[0] === "{" ? undefined : this.#fields(type);
+    const entries = Object.entries(value).flatMap(([key, each]) => {
+      const field = fields?.find(({ name }) => name === key);
+      if (fields && !field) return [[key, each]];
+      return field?.omitsEmpty && isEmpty(each, field.type) ? [] : [[key, this.#normal(each, field?.type ?? inner)]];
+    });
+    return Object.fromEntries(entries.filter(([, each]) => each !== undefined));
+  }
+
+  #fields(type: string): readonly GoField[] {
+    const fields = this.#structs.get(type);
+    if (!fields) throw new TypeError(`no Go type ${type}`);
+    return fields;
   }
 
   #value(value: unknown, type: string): string {
@@ -51,23 +112,54 @@ export class GoJson {
     if (type === "s") return text(value === undefined ? "" : String(value));
     if (type === "n") return String(value ?? 0);
     if (type === "b") return String(value ?? false);
-    if (type === "q") return text(value === undefined ? "0" : formatQuantity(parseQuantity(value as string)));
+    if (type === "q") return text(value === undefined ? "0" : canonicalQuantity(value));
     if (type === "i") return typeof value === "string" ? text(value) : String(value ?? 0);
     if (type === "t") return value ? text(String(value)) : "null";
     return this.#struct((value ?? {}) as JsonObject, type);
   }
 
+  /** Fields that are newer than the types come last, so that a change of theirs changes the hash, too. */
   #struct(value: JsonObject, type: string): string {
-    const fields = this.#structs.get(type);
-    if (!fields) throw new TypeError(`no Go type ${type}`);
+    const fields = this.#fields(type);
     const shown = fields.filter(({ name, omitsEmpty, type }) => !omitsEmpty || !isEmpty(value[name], type));
-    return `{${shown.map(({ name, type }) => `${text(name)}:${this.#value(value[name], type)}`).join(",")}}`;
+    const known = shown.map(({ name, type }) => `${text(name)}:${this.#value(value[name], type)}`);
+    const newer = Object.keys(value).filter((key) => !fields.some(({ name }) => name === key));
+    return `{${[...known, ...newer.sort().map((key) => `${text(key)}:${JSON.stringify(value[key])}`)].join(",")}}`;
   }
 
   #map(value: JsonObject, type: string): string {
     const keys = Object.keys(value).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     return `{${keys.map((key) => `${text(key)}:${this.#value(value[key], type)}`).join(",")}}`;
   }
+}
+
+const isInteger = (value: unknown): boolean => Number.isInteger(value);
+const isText = (value: unknown): boolean => typeof value === "string";
+
+/** The types that have no parts. */
+const SCALARS: Readonly<Record<string, { readonly what: string; readonly is: (value: unknown) => boolean }>> = {
+  s: { what: "a string", is: isText },
+  n: { what: "an integer", is: isInteger },
+  b: { what: "true or false", is: (value) => typeof value === "boolean" },
+  i: { what: "a string or an integer", is: (value) => isText(value) || isInteger(value) },
+  t: { what: "a time", is: isText },
+  q: { what: "a quantity", is: isQuantity },
+};
+
+function isQuantity(value: unknown): boolean {
+  try {
+    return canonicalQuantity(value) !== "";
+  } catch {
+    return false;
+  }
+}
+
+function canonicalQuantity(value: unknown): string {
+  return formatQuantity(parseQuantity(value as string));
+}
+
+function typeOf({ kind }: { readonly kind?: string }): string {
+  return kind === "HorizontalPodAutoscaler" ? `Autoscaling${kind}` : `${kind}`;
 }
 
 /** What `omitempty` leaves out: never a struct, and a pointer only where it is nil. */

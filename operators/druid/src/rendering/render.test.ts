@@ -198,6 +198,33 @@ describe("rendering", () => {
     },
   );
 
+  it("prints what Go would: canonical quantities, and nothing that is empty or zero where Go leaves that out", () => {
+    const druid = sampleDruid({
+      brokers: {
+        nodeType: "broker",
+        podAnnotations: {},
+        nodeSelector: {},
+        resources: { limits: { cpu: 1 as never, memory: "0.5Gi" }, requests: { cpu: "0.5", memory: "1024Mi" } },
+        volumes: [{ name: "scratch", emptyDir: {} }],
+        volumeMounts: [{ name: "scratch", mountPath: "/scratch", readOnly: false }],
+      },
+    });
+    const { template } = render(druid).groups[0]!.workload.spec;
+    expect(template.metadata).not.toHaveProperty("annotations");
+    expect(template.spec).not.toHaveProperty("nodeSelector");
+    expect(template.spec?.volumes?.at(-1)).toEqual({ name: "scratch", emptyDir: {} });
+    const { resources, volumeMounts } = main(druid, "brokers");
+    expect(volumeMounts?.at(-1)).toEqual({ name: "scratch", mountPath: "/scratch" });
+    expect(resources).toEqual({ limits: { cpu: "1", memory: "512Mi" }, requests: { cpu: "500m", memory: "1Gi" } });
+  });
+
+  it("has a hash that changes with a field which is newer than the original's types", () => {
+    const sleeping = (seconds: number) =>
+      render(sampleDruid({ brokers: { nodeType: "broker", lifecycle: { preStop: { sleep: { seconds } } } as never } }))
+        .groups[0]!.workload.metadata.annotations?.[HASH_ANNOTATION];
+    expect(sleeping(5)).not.toBe(sleeping(10));
+  });
+
   it("takes keys of extra ConfigMaps, the later ones over the earlier", () => {
     const druid = sampleDruid({});
     const data = commonConfig(druid, [{ "test.txt": "1", a: "1" }, { "test.txt": "This Is Test" }]);

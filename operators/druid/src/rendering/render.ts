@@ -55,8 +55,8 @@ export function render(
   go: GoJson = new GoJson(),
 ): RenderedCluster {
   const { name } = druid.metadata;
-  const hashed = <T extends Child>(child: T): T => withoutEmptyLists(withHash(plain(child), ownerOf(druid), go));
-  const common = plain(configMap(druid, commonConfigName(name), clusterLabels(name), commonConfig(druid, extra)));
+  const hashed = <T extends Child>(child: T): T => withHash(go.normal(child), ownerOf(druid), go);
+  const common = go.normal(configMap(druid, commonConfigName(name), clusterLabels(name), commonConfig(druid, extra)));
   const groups = Object.keys(druid.spec.nodes)
     .sort()
     .map((key): NodeGroup => {
@@ -65,7 +65,7 @@ export function render(
       const node: DruidNode = { ...given, ports: [...(given.ports ?? []), port] };
       const group = groupName(name, key);
       const labels = groupLabels(druid, key, node);
-      const config = plain(configMap(druid, `${group}-config`, labels, nodeConfig(druid, node)));
+      const config = go.normal(configMap(druid, `${group}-config`, labels, nodeConfig(druid, node)));
       const sha = `${go.hash(common)}-${go.hash(config)}`;
       return {
         key,
@@ -180,29 +180,16 @@ export function others(druid: Druid, node: DruidNode, group: string, labels: Lab
   return children;
 }
 
-/** Without empty lists, as Go writes it; hashes do not see them. */
-function withoutEmptyLists<T>(value: T): T {
-  return reshaped(value, (_key, each) => (Array.isArray(each) && each.length === 0 ? undefined : each));
-}
-
 /**
  * As a server keeps it: with the defaults of what is owned as a whole, and without a strategy that says nothing, which would
  * be owned and never be as stated.
  */
 export function asApplied<T extends Child>(child: T): T {
-  return reshaped(child, (key, each) => {
+  const stored = JSON.stringify(child, (key, each) => {
     if (key === "fieldRef") return { apiVersion: "v1", ...(each as object) };
     if (key === "strategy" && Object.keys((each as { rollingUpdate?: object }).rollingUpdate ?? {}).length === 0)
       return undefined;
     return key === "resourceFieldRef" ? { divisor: "0", ...(each as object) } : each;
   });
-}
-
-function reshaped<T>(value: T, change: (key: string, each: unknown) => unknown): T {
-  return JSON.parse(JSON.stringify(value, change)) as T;
-}
-
-/** Without fields that are undefined: what is sent, compared and hashed is one thing. */
-function plain<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
+  return JSON.parse(stored) as T;
 }
