@@ -64,7 +64,7 @@ describe("controller", () => {
       { triggers: ["10m"] },
       "triggers[0]: 10m is no trigger: use every(…), or name and start",
     ],
-    ["a namespace in place of a list", { namespaces: "team" }, "namespaces is team, no list of names"],
+    ["a namespace in place of a list", { namespaces: "team" }, 'namespaces is team, neither "all", nor'],
     ["a selector that is none", { labelSelector: "a in b" }, "labelSelector: "],
     ["a verb that is none", { writes: ["get"] }, "writes: get is none of create, update, patch, delete, status"],
     ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, no list of names"],

@@ -52,6 +52,11 @@ export function scoped<K extends Kind, Index extends string = never>(
   return { kind, ...scope };
 }
 
+/**
+ * The namespaces that a controller watches: all, those of these names, or those that carry these labels, as they come and go.
+ */
+export type NamespaceScope = "all" | readonly string[] | { readonly labelSelector: string };
+
 /** What to run again when an object of another kind changes; for relations that no read shows. {@link mapped} makes one. */
 export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
   /** The keys to run: `namespace/name`, the name alone for a cluster-scoped kind. Must be pure. */
@@ -182,8 +187,11 @@ export interface ControllerOptions<
   readonly writes?: readonly WriteVerb[];
   readonly watches?: readonly WatchDeclaration[];
   readonly triggers?: readonly Trigger[];
-  /** The namespaces that it watches; all where left out. */
-  readonly namespaces?: readonly string[];
+  /**
+   * The namespaces that it watches; all where left out. Those of a label selector are followed: a namespace that is given the
+   * labels has its objects reconciled, one that loses them is left alone. Caches then hold all namespaces.
+   */
+  readonly namespaces?: NamespaceScope;
   readonly labelSelector?: string;
   readonly when?: Predicate<T>;
   /**
@@ -257,7 +265,10 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly writes: readonly WriteVerb[];
   readonly watches: readonly WatchDeclaration[];
   readonly triggers: readonly Trigger[];
+  /** Those that are named; undefined where it watches all, or follows labels. */
   readonly namespaces: readonly string[] | undefined;
+  /** The labels of the namespaces that it follows. */
+  readonly namespaceSelector: string | undefined;
   readonly labelSelector: string | undefined;
   readonly when: Predicate<T>;
   readonly ignores: ((object: T) => boolean) | undefined;
@@ -322,7 +333,7 @@ export function controller<
     writes: options.writes ?? [],
     watches: options.watches ?? [],
     triggers: options.triggers ?? [],
-    namespaces: options.namespaces,
+    ...namespacesOf(options.namespaces),
     labelSelector: options.labelSelector,
     when: options.when ?? {},
     ignores: options.ignores,
@@ -377,6 +388,12 @@ const CONTROLLER_FUNCTIONS = {
   reconcile: "needed",
   ...optionalFunctions("refs", "finalize", "deleting", "gone", "onError", "ignores"),
 } as const;
+
+function namespacesOf(scope: NamespaceScope | undefined): Pick<Controller, "namespaces" | "namespaceSelector"> {
+  if (scope === undefined || scope === "all") return { namespaces: undefined, namespaceSelector: undefined };
+  if ("labelSelector" in scope) return { namespaces: undefined, namespaceSelector: scope.labelSelector };
+  return { namespaces: scope, namespaceSelector: undefined };
+}
 
 function asScoped(use: KindUse): ScopedKind {
   return "plural" in use ? { kind: use } : use;

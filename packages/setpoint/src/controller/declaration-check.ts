@@ -40,11 +40,12 @@ export function checkDeclaration(
   if (noKind) throw invalid(type, noKind);
   if (typeof options !== "object" || options === null) throw invalid(type, `its options are ${shown(options)}`);
   const { name = (kind as UncheckedOptions).plural } = options as UncheckedOptions;
-  const problem = optionsProblem(options as UncheckedOptions, known, functions);
+  const problem = optionsProblem(type, options as UncheckedOptions, known, functions);
   if (problem) throw invalid(`${type} ${shown(name)}`, problem);
 }
 
 function optionsProblem(
+  type: "controller" | "watcher",
   options: UncheckedOptions,
   known: Readonly<Record<string, true>>,
   functions: ExpectedFunctions,
@@ -59,9 +60,9 @@ function optionsProblem(
   return (
     usesProblem("owns", options.owns) ??
     usesProblem("uses", options.uses) ??
-    usesProblem("watches", options.watches, options.namespaces) ??
+    usesProblem("watches", options.watches, Array.isArray(options.namespaces) ? options.namespaces : undefined) ??
     triggersProblem(options.triggers) ??
-    namesProblem("namespaces", options.namespaces) ??
+    namespacesProblem(type, options.namespaces) ??
     selectorProblem(options.labelSelector) ??
     verbsProblem("writes", options.writes) ??
     whenProblem((options.when ?? {}) as UncheckedOptions) ??
@@ -128,6 +129,18 @@ function scopeProblem(scope: UncheckedOptions): string | undefined {
     selectorProblem(labelSelector) ??
     verbsProblem("writes", writes)
   );
+}
+
+/** Watchers take names alone: of a namespace that leaves they would see no delete. */
+function namespacesProblem(type: "controller" | "watcher", namespaces: unknown): string | undefined {
+  if (type === "watcher" || Array.isArray(namespaces)) return namesProblem("namespaces", namespaces);
+  if (namespaces === undefined || namespaces === "all") return undefined;
+  const isSelector = typeof namespaces === "object" && namespaces !== null && "labelSelector" in namespaces;
+  if (!isSelector || namespaces.labelSelector === undefined)
+    return `namespaces is ${shown(namespaces)}, neither "all", nor a list of names, nor { labelSelector }`;
+  const [unknown] = unknownOptions(namespaces, ["labelSelector"]);
+  const problem = unknown ?? selectorProblem(namespaces.labelSelector);
+  return problem && `namespaces: ${problem}`;
 }
 
 function namesProblem(option: string, names: unknown): string | undefined {

@@ -18,6 +18,7 @@ export type {
   FailedRun,
   KindsOf,
   KindUse,
+  NamespaceScope,
   ReconcileResult,
   ScopedKind,
   WatchDeclaration,

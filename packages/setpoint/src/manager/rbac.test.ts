@@ -75,6 +75,14 @@ describe("the rules of workloads", () => {
     ]);
   });
 
+  it("hold everywhere for namespaces that are chosen by label, and let these be watched", () => {
+    const rules = rbacRules([
+      controller(Website, { namespaces: { labelSelector: "team=web" }, reconcile: () => undefined }),
+    ]);
+    expect(rules).toContainEqual({ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] });
+    expect(rules.every(({ namespace }) => namespace === undefined)).toBe(true);
+  });
+
   it("allow for what a controller says that it writes, and keep clusters apart", () => {
     const one = controller(Plain, {
       uses: [

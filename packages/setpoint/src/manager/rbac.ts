@@ -2,6 +2,7 @@ import { type App, isServed } from "../app/app.js";
 import type { Controller, ScopedKind, WriteVerb } from "../controller/controller.js";
 import type { Loop } from "../controller/loop.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
+import { Namespace } from "../kinds/builtin/v1.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
 import { appsOf, loopsOf } from "./loops.js";
@@ -51,11 +52,17 @@ export function rbacRules(loops: readonly (Loop | App)[], options: RbacOptions =
 export function declaredKinds(loops: readonly (Loop | App)[], cluster?: string): readonly Kind[] {
   const uses = loopsOf(loops).flatMap((loop): readonly ScopedKind[] =>
     loop.type === "controller"
-      ? [{ kind: loop.kind }, ...loop.owns, ...loop.uses, ...loop.watches]
+      ? [{ kind: loop.kind }, ...loop.owns, ...loop.uses, ...loop.watches, ...followed(loop)]
       : [{ kind: loop.kind }],
   );
   const kinds = uses.filter((use) => use.cluster === cluster).map(({ kind }) => kind);
   return [...new Map(kinds.map((kind) => [kindId(kind), kind])).values()];
+}
+
+/** Who chooses namespaces by their labels watches them. */
+// biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
+function followed({ namespaceSelector }: Controller<any>): readonly ScopedKind[] {
+  return namespaceSelector === undefined ? [] : [{ kind: Namespace }];
 }
 
 function ownsElsewhere(loop: Loop): boolean {
@@ -116,7 +123,7 @@ function controllerRules(controller: Controller<any>): RbacRule[] {
   // Owner references that block the owner's deletion ask for this where that admission plug-in is on.
   if (owns.length > 0) rules.push(...inScope(self, namespaces, ["update"], "finalizers"));
   for (const use of owns) rules.push(...inScope(use, namespaces, [...READ, "create", "patch", "delete"]));
-  for (const use of [...uses, ...watches]) rules.push(...inScope(use, namespaces, READ));
+  for (const use of [...uses, ...watches, ...followed(controller)]) rules.push(...inScope(use, namespaces, READ));
   for (const use of uses) rules.push(...writeRules(use, namespaces));
   return [...rules, ...eventRules(kind, namespaces)];
 }

@@ -1,12 +1,13 @@
 import { SetpointError } from "../../errors/error.js";
 import type { InformerEvent, InformerScope, InformerStatus } from "../../informer/informer.js";
 import { Namespace } from "../../kinds/builtin/v1.js";
-import { type Kind, kindId, parseKey } from "../../kinds/kind.js";
+import { type Kind, keyOf, kindId, parseKey } from "../../kinds/kind.js";
 import type { KubeObject } from "../../kinds/object.js";
 import { ownField } from "../../kinds/own-field.js";
 import type { Cluster } from "../cluster.js";
 import type { Controller, ScopedKind, WatchDeclaration } from "../controller.js";
 import type { ControllerEnvironment } from "../environment.js";
+import { FollowedNamespaces } from "./followed-namespaces.js";
 import { KindSource } from "./kind-source.js";
 import type { Sources } from "./object-reader.js";
 
@@ -30,12 +31,16 @@ export class ControllerSources implements Disposable {
   /** Declared kinds by cluster (the empty name is the manager's own), then by kind; the own kind is one of them. */
   readonly #byCluster = new Map<string, Map<string, KindSource>>();
   readonly #watches: readonly KindSource[];
+  /** Of controllers that choose their namespaces by label. */
+  readonly #namespaces: FollowedNamespaces | undefined;
   #homeId: string | undefined;
 
   constructor(controller: Controller, environment: ControllerEnvironment, events: SourceEvents) {
     this.#controller = controller;
     this.#environment = environment;
     const { namespaces, labelSelector, kind, resyncMs, fieldManager } = controller;
+    this.#namespaces = this.#followed(events);
+    const isFollowed = this.#namespaces && ((namespace: string) => this.#namespaces!.has(namespace));
     const own = controller.uses.find((use) => isOwnScope(use, controller));
     this.primary = new KindSource(
       {
@@ -48,13 +53,17 @@ export class ControllerSources implements Disposable {
         cluster: environment.cluster,
         namespaces,
         resyncMs,
-        onEvent: (source, event) => events.onPrimary(source, event),
+        isFollowed,
+        // What lies elsewhere is not looked after, but runs may have read it.
+        onEvent: (source, event) =>
+          this.covers(event.key) ? events.onPrimary(source, event) : events.onDependency(source, event),
       },
     );
     this.#byCluster.set("", new Map([[kindId(kind), this.primary]]));
     const onEvent = (source: KindSource, event: Event): void => events.onDependency(source, event);
-    for (const use of controller.uses) if (use !== own) this.#declare(use, { namespaces, onEvent });
-    for (const use of controller.owns) this.#declare(use, { namespaces, onEvent, fieldManager });
+    const common = { namespaces, isFollowed, onEvent };
+    for (const use of controller.uses) if (use !== own) this.#declare(use, common);
+    for (const use of controller.owns) this.#declare(use, { ...common, fieldManager });
     this.#watches = controller.watches.map((watch) => {
       const cluster = this.#clusterOf(watch);
       return new KindSource(watch, {
@@ -67,22 +76,30 @@ export class ControllerSources implements Disposable {
 
   /** Starts what can be started beforehand. */
   start(): void {
+    this.#namespaces?.start();
     for (const source of this.#all()) source.start();
   }
 
   /** Resolves once everything started is in the stores and its handlers have seen it. */
   async synced(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#all()].map((source) => source.synced(signal)));
+    await Promise.all([this.#namespaces, ...this.#all()].map((source) => source?.synced(signal)));
+  }
+
+  /** Whether a key lies where the controller looks after objects now. */
+  covers(key: string): boolean {
+    return this.#namespaces?.has(parseKey(key).namespace) ?? true;
   }
 
   /** The keys of all objects that the controller looks after. */
   *keys(): Iterable<string> {
-    for (const informer of this.primary.informers) yield* informer.keys();
+    for (const informer of this.primary.informers) {
+      for (const key of informer.keys()) if (this.covers(key)) yield key;
+    }
   }
 
   /** One of the objects that the controller looks after, as it is known now. */
   object(key: string): KubeObject | undefined {
-    return this.primary.peek(parseKey(key).namespace)?.get(key);
+    return this.covers(key) ? this.primary.peek(parseKey(key).namespace)?.get(key) : undefined;
   }
 
   get owned(): readonly KindSource[] {
@@ -90,7 +107,8 @@ export class ControllerSources implements Disposable {
   }
 
   statuses(): readonly SourceStatus[] {
-    return [...this.#all()].flatMap(({ id, informers }) =>
+    const namespaces = this.#namespaces ? [{ id: kindId(Namespace), informers: this.#namespaces.informers }] : [];
+    return [...namespaces, ...this.#all()].flatMap(({ id, informers }) =>
       [...informers].map((informer) => ({ kind: id, scope: informer.scope, ...informer.status() })),
     );
   }
@@ -112,6 +130,7 @@ export class ControllerSources implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#namespaces?.[Symbol.dispose]();
     for (const source of this.#all()) source[Symbol.dispose]();
   }
 
@@ -122,10 +141,32 @@ export class ControllerSources implements Disposable {
     yield* this.#watches;
   }
 
+  /** Those of a label selector: what is in a namespace that joins or leaves comes and goes with it, for runs as for readers. */
+  #followed(events: SourceEvents): FollowedNamespaces | undefined {
+    const { namespaceSelector: labelSelector, kind } = this.#controller;
+    if (labelSelector === undefined || kind.scope === "Cluster") return undefined;
+    const tell = (namespace: string, eventOf: (key: string, object: KubeObject) => Event): void => {
+      for (const source of this.#all()) {
+        if (source.use.cluster !== undefined || this.#watches.includes(source)) continue;
+        const handle = source === this.primary ? events.onPrimary : events.onDependency;
+        for (const object of [...source.within(namespace)]) handle.call(events, source, eventOf(keyOf(object), object));
+      }
+    };
+    return new FollowedNamespaces({
+      cluster: this.#environment.cluster,
+      labelSelector,
+      onJoin: (namespace, isInInitialList) =>
+        tell(namespace, (key, object) => ({ type: "add", key, object, isInInitialList })),
+      onLeave: (namespace) =>
+        tell(namespace, (key, object) => ({ type: "delete", key, object, finalStateUnknown: false })),
+    });
+  }
+
   #declare(
     use: ScopedKind,
     options: {
       readonly namespaces: readonly string[] | undefined;
+      readonly isFollowed: ((namespace: string) => boolean) | undefined;
       readonly onEvent: (source: KindSource, event: Event) => void;
       readonly fieldManager?: string;
     },
@@ -155,8 +196,10 @@ export class ControllerSources implements Disposable {
 }
 
 /** Whether a controller declares what it has anyway, for the indexes: its own kind, as it looks after it. */
-function isOwnScope(use: ScopedKind, { kind, namespaces, labelSelector }: Controller): boolean {
-  const isWhole = use.namespaces === undefined || (use.namespaces === "all" && namespaces === undefined);
+function isOwnScope(use: ScopedKind, controller: Controller): boolean {
+  const { kind, namespaces, namespaceSelector, labelSelector } = controller;
+  const isEverywhere = namespaces === undefined && namespaceSelector === undefined;
+  const isWhole = use.namespaces === undefined || (use.namespaces === "all" && isEverywhere);
   const isHere = use.cluster === undefined && kindId(use.kind) === kindId(kind);
   return isHere && isWhole && use.labelSelector === labelSelector && use.fieldSelector === undefined;
 }

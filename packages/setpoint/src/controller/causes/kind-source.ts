@@ -12,6 +12,8 @@ export interface KindSourceOptions {
   readonly cluster: Cluster;
   /** The namespaces that the controller watches; all where undefined. */
   readonly namespaces: readonly string[] | undefined;
+  /** Which of them it follows by their labels; all where undefined. */
+  readonly isFollowed?: ((namespace: string) => boolean) | undefined;
   /** For owned kinds: whose fields are kept. */
   readonly fieldManager?: string;
   /** For kinds of another cluster: what tells the cluster of the controller's own objects from all others. */
@@ -79,6 +81,19 @@ export class KindSource {
     this.#assertWatched(namespace);
     const share = this.#share(this.isByNamespace ? namespace : "");
     return share.isSynced ? share : share.synced(reader.signal).then(() => share);
+  }
+
+  /** Those of a list of all that are in namespaces which the controller follows. */
+  watched(objects: readonly KubeObject[]): readonly KubeObject[] {
+    const { isFollowed } = this.#options;
+    const isStated = this.use.namespaces !== undefined || this.use.cluster !== undefined;
+    if (!isFollowed || isStated || this.kind.scope === "Cluster") return objects;
+    return objects.filter(({ metadata }) => isFollowed(metadata.namespace ?? ""));
+  }
+
+  /** What the cache holds of a namespace. */
+  *within(namespace: string): Iterable<KubeObject> {
+    if (this.kind.scope === "Namespaced") yield* this.peek(namespace)?.list({ namespace }) ?? [];
   }
 
   /**

@@ -73,7 +73,8 @@ export class ObjectReader {
     const one = namespace === ALL || namespace === "" ? undefined : namespace;
     const selection = { namespace: one, labelSelector, fieldSelector };
     if (tracked) this.#run.track({ type: "list", source: source.id, ...selection, ...matchOf(selection) });
-    const found = [...informer.list(selection)];
+    const all = [...informer.list(selection)];
+    const found = namespace === ALL ? source.watched(all) : all;
     for (const object of found) this.#run.learn(kind, object);
     return sorted(found);
   }
@@ -90,7 +91,7 @@ export class ObjectReader {
     const informer = await source.informer(namespace, this.#run);
     this.#run.assertOpen();
     if (options.tracked ?? true) this.#run.track({ type: "index", source: source.id, index, value });
-    const found = [...informer.byIndex(index, value)];
+    const found = source.watched([...informer.byIndex(index, value)]);
     for (const object of found) this.#run.learn(kind, object);
     return sorted(found);
   }
@@ -150,7 +151,7 @@ function sharedTexts({ labelSelector, fieldSelector }: ListSelection): readonly 
   return shared;
 }
 
-function sorted(objects: KubeObject[]): readonly KubeObject[] {
+function sorted(objects: readonly KubeObject[]): readonly KubeObject[] {
   const keyed = objects.map((object) => ({ key: keyOf(object), object }));
   keyed.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
   return keyed.map(({ object }) => object);

@@ -247,6 +247,7 @@ export class LiveController implements AsyncDisposable {
       this.#reporter.log.error(`${describeCause(cause)} asks for ${problem}`);
       return;
     }
+    if (cause.type !== "deleted" && !this.#sources.covers(key)) return;
     const dampedMs = isUrgent(cause) ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
     if (dampedMs > 0) this.#queue.add(key, [cause], { priority: "low", afterMs: dampedMs });
     else this.#queue.add(key, [cause, ...(this.#refs?.note(key) ?? [])], { priority });
