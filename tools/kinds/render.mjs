@@ -69,13 +69,14 @@ const moduleOf = ({ group, version }) => (group ? `${group}/${version}` : versio
 function renderModule(path, { facts, groupVersion, schemas, modules }) {
   const prefix = [...modules].find(([, module]) => module === path)[0];
   const imports = new Imports(path, prefix, modules, schemas);
+  const version = facts.gitVersion.replace(/^v|[-+].*$/g, "");
   const kinds = kindsOf(groupVersion);
   const names = reachable(prefix, schemas);
   const blocks = names.sort().map((name) => {
     const kind = kinds.get(name.slice(prefix.length));
-    return renderInterface(name.slice(prefix.length), schemas.get(name), kind, imports);
+    const text = renderInterface(name.slice(prefix.length), schemas.get(name), kind, imports);
+    return kind ? withReference(text, kind, version) : text;
   });
-  const version = facts.gitVersion.replace(/^v|[-+].*$/g, "");
   return [
     `// Generated from the OpenAPI documents of Kubernetes ${version} by tools/kinds/generate.mjs. Do not edit.`,
     ...imports.lines(),
@@ -83,6 +84,14 @@ function renderModule(path, { facts, groupVersion, schemas, modules }) {
     blocks.join("\n\n"),
     "",
   ].join("\n");
+}
+
+/** Fields are described where they are documented: each kind links to its place there. */
+function withReference(text, { group, version, kind }, release) {
+  const [minor] = /^\d+\.\d+/.exec(release);
+  const anchor = [kind.toLowerCase(), version, group.replaceAll(".", "-") || "core"].join("-");
+  const comment = `/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v${minor}/#${anchor} */`;
+  return text.replace(/^export (interface|const)/gm, (heading) => `${comment}\n${heading}`);
 }
 
 /** The kinds that have a place of their own in the URL space; others (Scale, Eviction) are bodies of subresources. */
@@ -154,7 +163,7 @@ function isNeverEmpty(field, type, schemas) {
 
 function renderDescriptor(kind, imports) {
   const fields = Object.entries(kind).map(([field, value]) => `  ${field}: ${JSON.stringify(value)},`);
-  const type = `${imports.local("Kind", "kind")}<${kind.kind}>`;
+  const type = `${imports.local("Kind", "kind")}<${kind.kind}, ${JSON.stringify(kind.scope)}>`;
   return `export const ${kind.kind}: ${type} = {\n${fields.join("\n")}\n};`;
 }
 

@@ -3,7 +3,7 @@ import type { LabelSelector } from "setpoint/kinds";
 import { adoption, BY_CONTROLLER, claims, ORPHANS, orphanPlace, release } from "./owner-claims.js";
 
 /** What claiming needs of a run's context; the kind must be declared with `CLAIM_INDEXES`. */
-type ClaimContext<K extends Kind> = Pick<ReconcileContext<KubeObject, K, never>, "byIndex" | "patch">;
+type ClaimContext = Pick<ReconcileContext, "byIndex" | "patch">;
 
 export interface ClaimOptions<T> {
   /** Which objects without a controller may be adopted. */
@@ -17,7 +17,7 @@ export async function claimedObjects<K extends Kind>(
   ownerKind: Kind,
   owner: KubeObject & { readonly spec: { readonly selector: LabelSelector } },
   kind: K,
-  ctx: ClaimContext<K>,
+  ctx: ClaimContext,
   { mayAdopt = () => true, releases = true }: ClaimOptions<ObjectOf<K>> = {},
 ): Promise<readonly ObjectOf<K>[]> {
   const { uid, namespace = "" } = owner.metadata;

@@ -1,7 +1,7 @@
 import type { DeleteOptions, Patch, SubresourceWrite } from "../client/client.js";
 import type { NewCondition } from "../kinds/condition.js";
 import type { Kind, ObjectOf } from "../kinds/kind.js";
-import type { DeepPartial, KubeObject, NewObject } from "../kinds/object.js";
+import type { DeepPartial, KubeObject, NewObject, ObjectMeta, WrittenAs, writtenAs } from "../kinds/object.js";
 import type { LoopContext } from "../loop/context.js";
 import type { Logger } from "../loop/logger.js";
 import type { Action, Cause } from "./causes/cause.js";
@@ -51,8 +51,28 @@ export type IndexLookup<Index extends string> = [Index] extends [never]
   ? KindHasNoIndex
   : { readonly [Name in Index]?: string };
 
-/** A child as a reconciler states it: no more than what it wants to own. */
-export type Desired<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "apiVersion" | "kind" | "status"> & {
+/** A child as a reconciler states it: no more than what it wants to own, and all that its kind requires. */
+export type Desired<T extends KubeObject> = Stated<Omit<WrittenAs<T>, keyof KubeObject | "status" | typeof writtenAs>> &
+  ChildIdentity<T>;
+
+/** Whole objects within another (the claims of a StatefulSet) are stated as any, without what servers fill in. */
+type Stated<T> = T extends KubeObject
+  ? Stated<Omit<T, keyof KubeObject>> &
+      Partial<Pick<T, "apiVersion" | "kind">> & { readonly metadata?: Partial<ObjectMeta> }
+  : T extends readonly (infer Item)[]
+    ? readonly Stated<Item>[]
+    : T extends object
+      ? { [Field in keyof T]: Stated<T[Field]> }
+      : T;
+
+/** Some fields of an object that somebody else has made: for `existing: "adopt"`. */
+export type PartlyDesired<T extends KubeObject> = Omit<
+  DeepPartial<WrittenAs<T>>,
+  keyof KubeObject | "status" | typeof writtenAs
+> &
+  ChildIdentity<T>;
+
+interface ChildIdentity<T extends KubeObject> {
   readonly apiVersion?: T["apiVersion"];
   readonly kind?: T["kind"];
   readonly metadata: {
@@ -62,7 +82,22 @@ export type Desired<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "a
     readonly annotations?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];
   };
-};
+}
+
+/** Stands where a kind would that no declaration names: its field tells the reader of the compiler's message why. */
+export interface KindIsNotDeclared {
+  readonly "this kind is not declared: add it to uses, or to owns": never;
+}
+
+/** Stands where a kind would that is not owned: its field tells the reader of the compiler's message why. */
+export interface KindIsNotOwned {
+  readonly "only kinds that are owned are applied and pruned: add this one to owns": never;
+}
+
+/** A kind, if it is one of the `Known`. */
+type Declared<K extends Kind, Known extends Kind> = Kind extends Known ? K : K extends Known ? K : KindIsNotDeclared;
+/** A kind, if it is one of the `Owned`. */
+type OwnedKind<K extends Kind, Owned extends Kind> = Kind extends Owned ? K : K extends Owned ? K : KindIsNotOwned;
 
 /**
  * Reads and writes of declared kinds. Reads come from the cache, at least as new as the last write of this process; they
@@ -74,13 +109,13 @@ export interface ObjectAccess<
   Uses extends readonly KindUse[] = readonly KindUse[],
 > {
   /** Throws `DEPENDENCY_ABSENT` where the object is not there; left uncaught, the run waits for it. */
-  get<K extends Known>(kind: K, name: string, options?: ReadOptions): Promise<ObjectOf<K>>;
-  find<K extends Known>(kind: K, name: string, options?: ReadOptions): Promise<ObjectOf<K> | undefined>;
+  get<K extends Kind>(kind: Declared<K, Known>, name: string, options?: ReadOptions): Promise<ObjectOf<K>>;
+  find<K extends Kind>(kind: Declared<K, Known>, name: string, options?: ReadOptions): Promise<ObjectOf<K> | undefined>;
   /** In order of their keys. */
-  list<K extends Known>(kind: K, options?: ListReadOptions): Promise<readonly ObjectOf<K>[]>;
+  list<K extends Kind>(kind: Declared<K, Known>, options?: ListReadOptions): Promise<readonly ObjectOf<K>[]>;
   /** The objects for which a declared index gave a value, in order of their keys: `byIndex(Pod, { node: "node-1" })`. */
-  byIndex<K extends Known>(
-    kind: K,
+  byIndex<K extends Kind>(
+    kind: Declared<K, Known>,
     index: IndexLookup<IndexesOf<Uses, K>>,
     options?: Pick<ReadOptions, "tracked">,
   ): Promise<readonly ObjectOf<K>[]>;
@@ -88,25 +123,36 @@ export interface ObjectAccess<
   /**
    * Server-side apply with this controller's field manager, owned by the object that is reconciled. Costs no request
    * where the child is as desired; puts drift right; removes what is no longer stated. Gives the child as it then is.
+   * What the kind requires must be stated, unless the object is another's that is adopted (`existing: "adopt"`). Throws
+   * `KIND_NOT_DECLARED` for a kind that is not owned.
    */
-  apply<K extends Owned>(kind: K, desired: Desired<ObjectOf<K>>, options?: ApplyOptions): Promise<ObjectOf<K>>;
+  apply<K extends Kind>(
+    kind: OwnedKind<K, Owned>,
+    desired: Desired<ObjectOf<K>>,
+    options?: ApplyOptions,
+  ): Promise<ObjectOf<K>>;
+  apply<K extends Kind>(
+    kind: OwnedKind<K, Owned>,
+    desired: PartlyDesired<ObjectOf<K>>,
+    options: ApplyOptions & { readonly existing: "adopt" },
+  ): Promise<ObjectOf<K>>;
   /** Creates an object once; owned like those that are applied where its kind is owned, but never pruned. */
-  create<K extends Known>(kind: K, object: NewObject<ObjectOf<K>>): Promise<ObjectOf<K>>;
-  patch<K extends Known>(
-    kind: K,
+  create<K extends Kind>(kind: Declared<K, Known>, object: NewObject<ObjectOf<K>>): Promise<ObjectOf<K>>;
+  patch<K extends Kind>(
+    kind: Declared<K, Known>,
     name: string,
     patch: Patch,
     options?: { readonly namespace?: string; readonly subresource?: string },
   ): Promise<ObjectOf<K>>;
   /** POSTs to a subresource (`binding`, `eviction`, `token`). */
-  createSubresource<K extends Known>(
-    kind: K,
+  createSubresource<K extends Kind>(
+    kind: Declared<K, Known>,
     name: string,
     request: Pick<SubresourceWrite, "subresource" | "body" | "namespace">,
   ): Promise<unknown>;
   /** Deletes an object; one that is not there is as good as deleted. */
-  delete<K extends Known>(
-    kind: K,
+  delete<K extends Kind>(
+    kind: Declared<K, Known>,
     name: string,
     options?: Pick<DeleteOptions, "namespace" | "preconditions" | "propagation" | "gracePeriodSeconds">,
   ): Promise<void>;
@@ -147,6 +193,7 @@ export interface ReconcileContext<
   Known extends Kind = Kind,
   Owned extends Kind = Kind,
   Uses extends readonly KindUse[] = readonly KindUse[],
+  State extends object = Record<string, unknown>,
 > extends ObjectAccess<Known, Owned, Uses>,
     LoopContext<Cause> {
   /** The causes in one word. */
@@ -158,8 +205,11 @@ export interface ReconcileContext<
    * repeats when that has run.
    */
   requireRefs(): void;
-  /** Kept in memory from run to run until one is done: for what a retry should not do again. */
-  readonly state: Record<string, unknown>;
+  /**
+   * Kept in memory from run to run until one is done: for what a retry should not do again. At first what the controller's
+   * `state` makes.
+   */
+  readonly state: State;
 
   /** Merges into the status (null removes a field), which is written once at the end of the run, however it ends. */
   status(

@@ -2,12 +2,13 @@ import type { Clock } from "../clock/clock.js";
 import { type Duration, parseDuration } from "../clock/duration.js";
 import { SetpointError } from "../errors/error.js";
 import type { IndexFunction } from "../informer/informer.js";
-import { type Kind, kindId, type ObjectOf } from "../kinds/kind.js";
+import { type Kind, kindId, type ObjectOf, type Scope, type Stored } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { Outcome } from "../loop/outcome.js";
 import { type RetryPolicy, type RetryTimes, retryTimes } from "../loop/retry-policy.js";
 import type { GoneContext, ReconcileContext } from "./context.js";
 import { checkDeclaration, optionalFunctions } from "./declaration-check.js";
+import type { FieldPath } from "./field-path-type.js";
 import type { MetricSource } from "./metric-source.js";
 import type { RbacRule } from "./rbac-rule.js";
 import { checkFinalizerName } from "./run/finalizer.js";
@@ -61,7 +62,7 @@ export type NamespaceScope = "all" | readonly string[] | { readonly labelSelecto
 export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
   /** The keys to run: `namespace/name`, the name alone for a cluster-scoped kind. Must be pure. */
   readonly map: (object: never) => readonly string[];
-  readonly when?: Predicate<never>;
+  readonly when?: Predicate<never, string>;
 }
 
 /**
@@ -84,12 +85,12 @@ export function mapped<K extends Kind>(
 }
 
 /** Which changes count. Deletions and resyncs always do. */
-export interface Predicate<T extends KubeObject = KubeObject> {
+export interface Predicate<T extends KubeObject = KubeObject, Path extends string = FieldPath<T>> {
   /**
    * An update counts only where one of these paths changed: `spec`, `metadata.labels`; a key that is no plain word stands in
    * brackets: `metadata.labels[example.com/team]`. What is new counts anyway.
    */
-  readonly changed?: readonly string[];
+  readonly changed?: readonly Path[];
   /** What is new counts where this holds; an update, where it holds of the object before or after. */
   readonly matches?: (object: T) => boolean;
 }
@@ -176,6 +177,9 @@ export interface ControllerOptions<
   T extends KubeObject,
   Uses extends readonly KindUse[] = readonly KindUse[],
   Owns extends readonly KindUse[] = readonly KindUse[],
+  State extends object = Record<string, unknown>,
+  /** The object as callbacks get it. */
+  Own extends T = T,
 > {
   /** For metrics, logs, and the names of field manager and finalizer. Defaults to the plural of the kind. */
   readonly name?: string;
@@ -198,29 +202,49 @@ export interface ControllerOptions<
    * Objects for which this holds are left alone until they change: no run, no finalizer, no status, nothing when they are
    * deleted.
    */
-  readonly ignores?: (object: T) => boolean;
+  readonly ignores?: (object: Own) => boolean;
+  /** Makes what `ctx.state` is at first, of each object anew: it gives that its type. An empty object where left out. */
+  readonly state?: () => State;
   /**
    * The objects of this kind that an object refers to, by name, or as `namespace/name`: they run first, never beside it, and it
    * runs again when they have. Work on one of them cancels its run. Must be pure; see `ctx.requireRefs`.
    */
-  refs?(object: T): readonly string[];
+  refs?(object: Own): readonly string[];
   /** Brings the world to what the object says. Called again and again: must be idempotent. */
   reconcile(
-    object: T,
-    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>, readonly [...Uses, ...Owns]>,
+    object: Own,
+    ctx: ReconcileContext<
+      T,
+      Kind<T> | KindsOf<Uses> | KindsOf<Owns>,
+      KindsOf<Owns>,
+      readonly [...Uses, ...Owns],
+      State
+    >,
   ): ReconcileResult;
   /** Undoes what lies outside before the object goes; holds a finalizer for it. Owned children go by themselves. */
   finalize?(
-    object: T,
-    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>, readonly [...Uses, ...Owns]>,
+    object: Own,
+    ctx: ReconcileContext<
+      T,
+      Kind<T> | KindsOf<Uses> | KindsOf<Owns>,
+      KindsOf<Owns>,
+      readonly [...Uses, ...Owns],
+      State
+    >,
   ): ReconcileResult;
   /**
    * Looks after an object to its end without holding it: called in place of `reconcile` while the object is being deleted
    * and somebody else's finalizer, or a grace period, keeps it. Its status is still written. Left out: nothing is done then.
    */
   deleting?(
-    object: T,
-    ctx: ReconcileContext<T, Kind<T> | KindsOf<Uses> | KindsOf<Owns>, KindsOf<Owns>, readonly [...Uses, ...Owns]>,
+    object: Own,
+    ctx: ReconcileContext<
+      T,
+      Kind<T> | KindsOf<Uses> | KindsOf<Owns>,
+      KindsOf<Owns>,
+      readonly [...Uses, ...Owns],
+      State
+    >,
   ): ReconcileResult;
   /**
    * Cleans up what this process keeps of an object that is gone, or no longer selected: caches, metrics. Adds no finalizer,
@@ -272,6 +296,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly labelSelector: string | undefined;
   readonly when: Predicate<T>;
   readonly ignores: ((object: T) => boolean) | undefined;
+  readonly state: () => Record<string, unknown>;
   readonly refs: ((object: T) => readonly string[]) | undefined;
   reconcile(object: T, ctx: ReconcileContext<T>): unknown;
   readonly finalize: ((object: T, ctx: ReconcileContext<T>) => unknown) | undefined;
@@ -307,7 +332,12 @@ export function controller<
   T extends KubeObject,
   const Uses extends readonly KindUse[] = [],
   const Owns extends readonly KindUse[] = [],
->(kind: Kind<T>, options: ControllerOptions<NoInfer<T>, Uses, Owns>): Controller<T> {
+  S extends Scope = Scope,
+  State extends object = Record<string, unknown>,
+>(
+  kind: Kind<T, S>,
+  options: ControllerOptions<NoInfer<T>, Uses, Owns, State, Stored<NoInfer<T>, NoInfer<S>>>,
+): Controller<T> {
   checkDeclaration("controller", kind, options, CONTROLLER_OPTIONS, CONTROLLER_FUNCTIONS);
   const name = options.name ?? kind.plural;
   const { concurrency = 4, retry = {} } = options;
@@ -336,8 +366,9 @@ export function controller<
     ...namespacesOf(options.namespaces),
     labelSelector: options.labelSelector,
     when: options.when ?? {},
-    ignores: options.ignores,
-    refs: options.refs && ((object) => options.refs?.(object) ?? []),
+    ignores: options.ignores as Controller<T>["ignores"],
+    state: (options.state ?? (() => ({}))) as Controller<T>["state"],
+    refs: options.refs && ((object) => options.refs?.(object as never) ?? []),
     reconcile: options.reconcile as Controller<T>["reconcile"],
     finalize: options.finalize as Controller<T>["finalize"],
     deleting: options.deleting as Controller<T>["deleting"],
@@ -367,6 +398,7 @@ const CONTROLLER_OPTIONS = {
   labelSelector: true,
   when: true,
   ignores: true,
+  state: true,
   refs: true,
   reconcile: true,
   finalize: true,
@@ -386,7 +418,7 @@ const CONTROLLER_OPTIONS = {
 
 const CONTROLLER_FUNCTIONS = {
   reconcile: "needed",
-  ...optionalFunctions("refs", "finalize", "deleting", "gone", "onError", "ignores"),
+  ...optionalFunctions("refs", "finalize", "deleting", "gone", "onError", "ignores", "state"),
 } as const;
 
 function namespacesOf(scope: NamespaceScope | undefined): Pick<Controller, "namespaces" | "namespaceSelector"> {

@@ -11,6 +11,7 @@ export interface ResourceOptions<
   SpecSchema extends Schema,
   StatusSchema extends Schema,
   HasConditions extends boolean = boolean,
+  S extends Scope = Scope,
 > {
   readonly spec: SpecSchema;
   /** Given one, the kind has a status subresource. */
@@ -18,7 +19,7 @@ export interface ResourceOptions<
   /** Gives the status `conditions`, as Kubernetes' own kinds have them. The runtime then shows waits and failures there. */
   readonly conditions?: HasConditions;
   /** `Namespaced` unless given. */
-  readonly scope?: Scope;
+  readonly scope?: S;
   /** The English plural unless given; the CustomResourceDefinition's name is `plural.group`. */
   readonly plural?: string;
   readonly singular?: string;

@@ -6,7 +6,7 @@ export type Scope = "Namespaced" | "Cluster";
  * What a client, an informer or a controller needs to know of a kind: plain data, a few words long. Built-in kinds are
  * constants of this type (`setpoint/kinds/apps/v1`), `resource(…)` makes richer ones, `untypedKind(…)` bare ones.
  */
-export interface Kind<T extends KubeObject = KubeObject> {
+export interface Kind<T extends KubeObject = KubeObject, S extends Scope = Scope> {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
@@ -15,13 +15,18 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly apiVersion: T["apiVersion"];
   /** Lower case, as in the URL. */
   readonly plural: string;
-  readonly scope: Scope;
+  readonly scope: S;
   /** Carries the static type; never there at run time. */
   readonly "~object"?: T;
 }
 
 /** The type of a kind's objects: `ObjectOf<typeof Deployment>`. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+
+/** An object as a server gives it: one of a kind that has namespaces is in one. */
+export type Stored<T extends KubeObject, S extends Scope> = [S] extends ["Namespaced"]
+  ? T & { readonly metadata: { readonly namespace: string } }
+  : T;
 
 /** A kind whose objects are not typed. */
 export type UntypedKind = Kind<UntypedObject>;

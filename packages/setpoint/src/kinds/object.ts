@@ -54,7 +54,8 @@ export interface UntypedObject extends KubeObject {
 /** Where an object type says what its writers give, if that differs from what readers get; never there at run time. */
 export declare const writtenAs: unique symbol;
 
-type WrittenAs<T> = T extends { readonly [writtenAs]?: infer Written extends object } ? Written : T;
+/** What writers of an object give. */
+export type WrittenAs<T> = T extends { readonly [writtenAs]?: infer Written extends object } ? Written : T;
 
 /**
  * An object of type `T` as a client writes it: the server fills in the rest of the metadata, and what has a default may

@@ -9,7 +9,7 @@ import {
   type ResourceOptions,
   type VersionOptions,
 } from "./declaration.js";
-import type { Kind } from "./kind.js";
+import type { Kind, Scope } from "./kind.js";
 import { type ParseKindId, parseKindId, pluralOf } from "./kind-id.js";
 import type { DeepReadonly, KubeObject, NewObject, writtenAs } from "./object.js";
 import { checkResourceOptions } from "./resource-options.js";
@@ -38,7 +38,7 @@ export interface ResourceObject<ApiVersion extends string, KindName extends stri
 }
 
 /** A kind with its schema: it prints its CustomResourceDefinition, fills in defaults and validates. */
-export interface Resource<T extends KubeObject = KubeObject> extends Kind<T> {
+export interface Resource<T extends KubeObject = KubeObject, S extends Scope = Scope> extends Kind<T, S> {
   /** What was declared, checked. */
   readonly declaration: ResourceDeclaration;
   /** The object that installs this kind on a server. The same declaration always gives the same. */
@@ -53,7 +53,7 @@ export interface Resource<T extends KubeObject = KubeObject> extends Kind<T> {
   /** Throws `OBJECT_INVALID`, which lists the problems, unless there are none. */
   assertValid(object: NewObject<T>): void;
   /** This kind with an older version beside it. This version is the storage version unless the CRD says otherwise. */
-  withVersion<Old extends KubeObject>(older: Resource<Old>, options?: VersionOptions<Old, T>): Resource<T>;
+  withVersion<Old extends KubeObject>(older: Resource<Old>, options?: VersionOptions<Old, T>): Resource<T, S>;
   /** The object in another version of this kind: up to the stored one, and down from it. */
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
@@ -66,14 +66,15 @@ type StatusOf<StatusSchema, HasConditions> = [StatusSchema] extends [never]
     ? OutputOf<StatusSchema> & { readonly conditions?: readonly Condition[] }
     : OutputOf<StatusSchema>;
 
-type ResourceOf<Id extends string, SpecSchema, StatusSchema, HasConditions> = Resource<
+type ResourceOf<Id extends string, SpecSchema, StatusSchema, HasConditions, S extends Scope> = Resource<
   ResourceObject<
     ParseKindId<Id>["apiVersion"],
     ParseKindId<Id>["kind"],
     OutputOf<SpecSchema>,
     StatusOf<StatusSchema, HasConditions>,
     InputOf<SpecSchema>
-  >
+  >,
+  S
 >;
 
 /**
@@ -96,10 +97,11 @@ export function resource<
   SpecSchema extends Schema,
   StatusSchema extends Schema = never,
   const HasConditions extends boolean = false,
+  const S extends Scope = "Namespaced",
 >(
   id: Id,
-  options: ResourceOptions<SpecSchema, StatusSchema, HasConditions>,
-): ResourceOf<Id, SpecSchema, StatusSchema, HasConditions> {
+  options: ResourceOptions<SpecSchema, StatusSchema, HasConditions, S>,
+): ResourceOf<Id, SpecSchema, StatusSchema, HasConditions, S> {
   const { group, version, kind } = parseKindId(id);
   if (!group.includes(".")) {
     throw new SetpointError(
@@ -122,7 +124,7 @@ export function resource<
   };
   const made = makeResource(declaration, { spec, ...(status ? { status } : {}) });
   made.crd(); // columns and paths that do not fit are found now, not when it is installed
-  return made as unknown as ResourceOf<Id, SpecSchema, StatusSchema, HasConditions>;
+  return made as unknown as ResourceOf<Id, SpecSchema, StatusSchema, HasConditions, S>;
 }
 
 type Parts = { readonly spec: Schema; readonly status?: Schema };

@@ -2,7 +2,7 @@ import { META } from "./operation-name.js";
 
 /**
  * What the fields of every object's metadata mean, for `kubectl explain`. The schemas of built-in kinds are kept without
- * descriptions; metadata is what they and custom kinds share.
+ * descriptions, and link to their reference; metadata is what they and custom kinds share.
  */
 const OBJECT_META: Readonly<Record<string, string>> = {
   annotations: "Annotations is a map of texts that tools and people keep with the object. They cannot be selected by.",
@@ -29,13 +29,33 @@ const OBJECT_META: Readonly<Record<string, string>> = {
   uid: "UID tells this object from every other, also from one of the same name at another time. Set by the server; read-only.",
 };
 
-/** The schema with descriptions of its fields, where it is that of metadata. */
-export function withFieldDescriptions<Schema extends object>(name: string, schema: Schema): Schema {
+interface Kinded {
+  readonly "x-kubernetes-group-version-kind"?: readonly {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+  }[];
+}
+
+/**
+ * The schema of a built-in kind with a link to where its fields are described; that of metadata with descriptions of its
+ * own fields.
+ */
+export function described<Schema extends object>(name: string, schema: Schema, release: string): Schema {
+  const [kind, ...others] = (schema as Kinded)["x-kubernetes-group-version-kind"] ?? [];
+  if (name.startsWith(META)) return withFieldDescriptions(name, schema);
+  if (kind === undefined || others.length > 0) return schema;
+  const anchor = [kind.kind.toLowerCase(), kind.version, kind.group.replaceAll(".", "-") || "core"].join("-");
+  const page = `https://kubernetes.io/docs/reference/generated/kubernetes-api/v${release}/#${anchor}`;
+  return { description: `${kind.kind}: its fields are described at ${page}`, ...schema };
+}
+
+function withFieldDescriptions<Schema extends object>(name: string, schema: Schema): Schema {
   if (name !== `${META}.ObjectMeta`) return schema;
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, object>> };
-  const described = Object.entries(properties).map(([field, part]) => [
+  const fields = Object.entries(properties).map(([field, part]) => [
     field,
     Object.hasOwn(OBJECT_META, field) ? { description: OBJECT_META[field], ...part } : part,
   ]);
-  return { ...schema, properties: Object.fromEntries(described) };
+  return { ...schema, properties: Object.fromEntries(fields) };
 }

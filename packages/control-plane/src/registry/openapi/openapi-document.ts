@@ -2,7 +2,7 @@ import type { Facts } from "../../facts/facts.js";
 import type { Schema } from "../../facts/schema.js";
 import type { CatalogVersion } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
-import { withFieldDescriptions } from "./metadata-descriptions.js";
+import { described } from "./metadata-descriptions.js";
 import { reference, resourcePaths } from "./openapi-paths.js";
 import { META } from "./operation-name.js";
 import { IDENTITY_PROPERTIES, ITEMS_MORE, LIST_METADATA_DESCRIPTION, METADATA_DESCRIPTION } from "./swagger-schema.js";
@@ -33,16 +33,17 @@ export function openApiDocument(facts: Facts, group: string, { resources }: Cata
   const versions = new Set(resources.map(({ version }) => version));
   const available: Components = { [`${META}.Patch`]: PATCH, ...facts.components, ...custom };
   const schemas = reachable(available, [...referencesIn(paths), ...ALWAYS, ...(isBuiltIn ? BUILT_IN : [])]);
+  const release = `${facts.version.major}.${facts.version.minor}`;
   return {
     openapi: "3.0.0",
-    info: { title: "Kubernetes", version: `${facts.version.major}.${facts.version.minor}` },
+    info: { title: "Kubernetes", version: release },
     paths,
     components: {
       schemas: Object.fromEntries(
-        Object.entries(schemas).map(([name, schema]) => [
-          name,
-          name.startsWith(META) ? ofGroup(withFieldDescriptions(name, schema), group, versions) : schema,
-        ]),
+        Object.entries(schemas).map(([name, schema]) => {
+          const known = Object.hasOwn(custom, name) ? schema : described(name, schema, release);
+          return [name, name.startsWith(META) ? ofGroup(known, group, versions) : known];
+        }),
       ),
     },
   };

@@ -1,7 +1,7 @@
 import type { Facts } from "../../facts/facts.js";
 import type { CatalogGroup } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
-import { withFieldDescriptions } from "./metadata-descriptions.js";
+import { described } from "./metadata-descriptions.js";
 import { customComponentName } from "./openapi-document.js";
 import { META } from "./operation-name.js";
 import { definitionRef, SHARED_PARAMETERS } from "./swagger-parameters.js";
@@ -150,8 +150,9 @@ function versionInfo(): object {
 }
 
 function builtInDefinitions(facts: Facts): Definitions {
+  const release = `${facts.version.major}.${facts.version.minor}`;
   const made = Object.entries(facts.components).map(
-    ([name, schema]) => [name, builtInSwagger(withFieldDescriptions(name, schema as object))] as const,
+    ([name, schema]) => [name, builtInSwagger(described(name, schema as object, release))] as const,
   );
   return { ...LISTS, ...Object.fromEntries(made) };
 }

@@ -65,6 +65,18 @@ describe("OpenAPI v2", () => {
     expect(await protobufNames(8, 2)).toEqual(Object.keys(paths));
   });
 
+  it("links every built-in kind to the page that describes its fields, and leaves custom kinds as they are", async () => {
+    await plane.request("POST", CRDS, { body: crd("x.example.com", [version("v1", undefined, { storage: true })]) });
+    const { definitions } = await swagger();
+    const page = "https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#";
+    expect(definitions["io.k8s.api.apps.v1.StatefulSet"].description).toContain(`${page}statefulset-v1-apps`);
+    expect(definitions["io.k8s.api.core.v1.Pod"].description).toContain(`${page}pod-v1-core`);
+    expect(definitions["com.example.x.v1.Foo"].description).toBeUndefined();
+    const { body } = await plane.request("GET", "/openapi/v3/apis/networking.k8s.io/v1");
+    const { description } = body.components.schemas["io.k8s.api.networking.v1.Ingress"];
+    expect(description).toContain(`${page}ingress-v1-networking-k8s-io`);
+  });
+
   it("refers to nothing that is not there", async () => {
     await plane.request("POST", CRDS, { body: crd("x.example.com", [version("v1", undefined, { storage: true })]) });
     const document = await swagger();

@@ -7,7 +7,7 @@ import { placePod } from "./placement.js";
 
 const NAME = "default-scheduler";
 /** What of a waiting pod may change, and with it where it may go. That it is bound is none of that. */
-const PLACED_BY = ["schedulingGates", "nodeSelector", "affinity", "tolerations", "containers"];
+const PLACED_BY = ["schedulingGates", "nodeSelector", "affinity", "tolerations", "containers"] as const;
 
 /**
  * Binds pods to nodes that can take them: selectors, required affinity to nodes and pods, taints, requests, constraints of
@@ -29,7 +29,7 @@ export function schedulerController({ clock }: WorkloadEnvironment): readonly Lo
     // One after the other: each placement counts with those before it.
     concurrency: 1,
     retry: { attempts: Number.MAX_SAFE_INTEGER },
-    when: { matches: isWaiting, changed: ["metadata.labels", ...PLACED_BY.map((field) => `spec.${field}`)] },
+    when: { matches: isWaiting, changed: ["metadata.labels", ...PLACED_BY.map((field) => `spec.${field}` as const)] },
     async reconcile(pod, ctx) {
       if (!isWaiting(pod)) return;
       const nodes = await ctx.list(Node);

@@ -236,7 +236,7 @@ export class ChildWriter {
 
   async prune(kinds: readonly Kind[]): Promise<readonly string[]> {
     const pruned: string[] = [];
-    const sources = kinds.length === 0 ? this.#sources.owned : kinds.map((kind) => this.#sources.of(kind));
+    const sources = kinds.length === 0 ? this.#sources.owned : kinds.map((kind) => this.#ownedSource(kind, "prune"));
     for (const source of sources) {
       // What an earlier process made is to be found, also where this one has made nothing yet.
       await source.hold(this.#run.object.metadata.namespace, this.#run);
@@ -256,7 +256,7 @@ export class ChildWriter {
   }
 
   #childOf(kind: Kind, stated: JsonObject, ownerCluster: string | undefined): Child {
-    const source = this.#sources.of(kind);
+    const source = this.#ownedSource(kind, "apply");
     const metadata = stated.metadata as JsonObject & { readonly name: string; readonly namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata.namespace);
     source.assertFound(namespace, this.#run.object);
@@ -271,6 +271,14 @@ export class ChildWriter {
     desired.metadata = marked;
     const key = keyFor(kind, metadata.name, namespace);
     return { source, key, namespace, ownerCluster, desired: desired as JsonObject };
+  }
+
+  /** A compiler says so as well, but not everybody has one: what is not owned has no index of its owners, nor is it watched as a child. */
+  #ownedSource(kind: Kind, verb: "apply" | "prune"): KindSource {
+    const source = this.#sources.of(kind);
+    if (source.isOwned) return source;
+    const message = `${source.id} is used, not owned: to ${verb} it, add it to owns in place of uses`;
+    throw new SetpointError("KIND_NOT_DECLARED", message);
   }
 
   #ownerCluster(kind: Kind): Promise<string | undefined> {

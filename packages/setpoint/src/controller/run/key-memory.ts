@@ -27,8 +27,8 @@ export class KeyMemory {
   }
 
   /** Shared by the runs of a key until one is done. */
-  state(key: string): Record<string, unknown> {
-    const state = this.#states.get(key) ?? {};
+  state(key: string, initial: () => Record<string, unknown>): Record<string, unknown> {
+    const state = this.#states.get(key) ?? initial();
     this.#states.set(key, state);
     return state;
   }

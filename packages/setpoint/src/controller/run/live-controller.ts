@@ -356,7 +356,7 @@ export class LiveController implements AsyncDisposable {
       causes: item.cause,
       attempt,
       isLastAttempt: attempt >= this.controller.maxAttempts,
-      state: this.#memory.state(key),
+      state: this.#memory.state(key, this.controller.state),
       origins: this.#memory.takeOrigins(key),
       changedPaths: () => (before ? changedPaths(before, object) : []),
       ...(admission && { ...admission, requireRefs: () => this.#refs?.requireRefs(key) }),

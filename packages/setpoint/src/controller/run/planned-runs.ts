@@ -64,7 +64,8 @@ async function plannedRun(
   const common = { controller: controller.name, kind: sources.primary.id, key };
   if (controller.ignores?.(object) || isPaused(object))
     return { ...common, writes: [], effects: [], outcome: "paused" };
-  const request = { id, key, object, causes: FIRST, attempt: 0, isLastAttempt: false, state: {}, origins: [] };
+  const state = controller.state();
+  const request = { id, key, object, causes: FIRST, attempt: 0, isLastAttempt: false, state, origins: [] };
   const { run, outcome } = await executor.execute({ ...request, changedPaths: () => [] });
   const writes = run.writes.map(({ verb, kind, key, paths }) => ({ verb, kind, key, paths }));
   const { effects, endedByEffect } = run;

@@ -50,6 +50,7 @@ export interface AzureFileVolumeSource {
   readonly shareName: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#binding-v1-core */
 export interface Binding extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Binding";
@@ -57,7 +58,8 @@ export interface Binding extends KubeObject {
   readonly target: ObjectReference;
 }
 
-export const Binding: Kind<Binding> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#binding-v1-core */
+export const Binding: Kind<Binding, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "Binding",
@@ -143,6 +145,7 @@ export interface ComponentCondition {
   readonly type: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#componentstatus-v1-core */
 export interface ComponentStatus extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "ComponentStatus";
@@ -150,7 +153,8 @@ export interface ComponentStatus extends KubeObject {
   readonly conditions?: readonly ComponentCondition[];
 }
 
-export const ComponentStatus: Kind<ComponentStatus> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#componentstatus-v1-core */
+export const ComponentStatus: Kind<ComponentStatus, "Cluster"> = {
   group: "",
   version: "v1",
   kind: "ComponentStatus",
@@ -159,6 +163,7 @@ export const ComponentStatus: Kind<ComponentStatus> = {
   scope: "Cluster",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmap-v1-core */
 export interface ConfigMap extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "ConfigMap";
@@ -168,7 +173,8 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean;
 }
 
-export const ConfigMap: Kind<ConfigMap> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmap-v1-core */
+export const ConfigMap: Kind<ConfigMap, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "ConfigMap",
@@ -363,6 +369,7 @@ export interface EndpointSubset {
   readonly ports?: readonly EndpointPort[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpoints-v1-core */
 export interface Endpoints extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Endpoints";
@@ -370,7 +377,8 @@ export interface Endpoints extends KubeObject {
   readonly subsets?: readonly EndpointSubset[];
 }
 
-export const Endpoints: Kind<Endpoints> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpoints-v1-core */
+export const Endpoints: Kind<Endpoints, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "Endpoints",
@@ -432,6 +440,7 @@ export interface EphemeralVolumeSource {
   readonly volumeClaimTemplate?: PersistentVolumeClaimTemplate;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#event-v1-core */
 export interface Event extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Event";
@@ -452,7 +461,8 @@ export interface Event extends KubeObject {
   readonly type?: string;
 }
 
-export const Event: Kind<Event> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#event-v1-core */
+export const Event: Kind<Event, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "Event",
@@ -625,6 +635,7 @@ export interface LifecycleHandler {
   readonly tcpSocket?: TCPSocketAction;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#limitrange-v1-core */
 export interface LimitRange extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "LimitRange";
@@ -632,7 +643,8 @@ export interface LimitRange extends KubeObject {
   readonly spec: LimitRangeSpec;
 }
 
-export const LimitRange: Kind<LimitRange> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#limitrange-v1-core */
+export const LimitRange: Kind<LimitRange, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "LimitRange",
@@ -691,6 +703,7 @@ export interface NFSVolumeSource {
   readonly server: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespace-v1-core */
 export interface Namespace extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Namespace";
@@ -699,7 +712,8 @@ export interface Namespace extends KubeObject {
   readonly status?: NamespaceStatus;
 }
 
-export const Namespace: Kind<Namespace> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespace-v1-core */
+export const Namespace: Kind<Namespace, "Cluster"> = {
   group: "",
   version: "v1",
   kind: "Namespace",
@@ -725,6 +739,7 @@ export interface NamespaceStatus {
   readonly phase?: "Active" | "Terminating";
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#node-v1-core */
 export interface Node extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Node";
@@ -733,7 +748,8 @@ export interface Node extends KubeObject {
   readonly status?: NodeStatus;
 }
 
-export const Node: Kind<Node> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#node-v1-core */
+export const Node: Kind<Node, "Cluster"> = {
   group: "",
   version: "v1",
   kind: "Node",
@@ -871,6 +887,7 @@ export interface ObjectReference {
   readonly uid?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolume-v1-core */
 export interface PersistentVolume extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "PersistentVolume";
@@ -879,7 +896,8 @@ export interface PersistentVolume extends KubeObject {
   readonly status?: PersistentVolumeStatus;
 }
 
-export const PersistentVolume: Kind<PersistentVolume> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolume-v1-core */
+export const PersistentVolume: Kind<PersistentVolume, "Cluster"> = {
   group: "",
   version: "v1",
   kind: "PersistentVolume",
@@ -888,6 +906,7 @@ export const PersistentVolume: Kind<PersistentVolume> = {
   scope: "Cluster",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaim-v1-core */
 export interface PersistentVolumeClaim extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "PersistentVolumeClaim";
@@ -896,7 +915,8 @@ export interface PersistentVolumeClaim extends KubeObject {
   readonly status?: PersistentVolumeClaimStatus;
 }
 
-export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaim-v1-core */
+export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "PersistentVolumeClaim",
@@ -993,6 +1013,7 @@ export interface PhotonPersistentDiskVolumeSource {
   readonly pdID: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#pod-v1-core */
 export interface Pod extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Pod";
@@ -1001,7 +1022,8 @@ export interface Pod extends KubeObject {
   readonly status?: PodStatus;
 }
 
-export const Pod: Kind<Pod> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#pod-v1-core */
+export const Pod: Kind<Pod, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "Pod",
@@ -1181,6 +1203,7 @@ export interface PodStatus {
   readonly startTime?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplate-v1-core */
 export interface PodTemplate extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "PodTemplate";
@@ -1188,7 +1211,8 @@ export interface PodTemplate extends KubeObject {
   readonly template?: PodTemplateSpec;
 }
 
-export const PodTemplate: Kind<PodTemplate> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplate-v1-core */
+export const PodTemplate: Kind<PodTemplate, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "PodTemplate",
@@ -1268,6 +1292,7 @@ export interface RBDVolumeSource {
   readonly user?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontroller-v1-core */
 export interface ReplicationController extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "ReplicationController";
@@ -1276,7 +1301,8 @@ export interface ReplicationController extends KubeObject {
   readonly status?: ReplicationControllerStatus;
 }
 
-export const ReplicationController: Kind<ReplicationController> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontroller-v1-core */
+export const ReplicationController: Kind<ReplicationController, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "ReplicationController",
@@ -1326,6 +1352,7 @@ export interface ResourceHealth {
   readonly resourceID: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcequota-v1-core */
 export interface ResourceQuota extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "ResourceQuota";
@@ -1334,7 +1361,8 @@ export interface ResourceQuota extends KubeObject {
   readonly status?: ResourceQuotaStatus;
 }
 
-export const ResourceQuota: Kind<ResourceQuota> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcequota-v1-core */
+export const ResourceQuota: Kind<ResourceQuota, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "ResourceQuota",
@@ -1413,6 +1441,7 @@ export interface SeccompProfile {
   readonly type: "Localhost" | "RuntimeDefault" | "Unconfined";
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secret-v1-core */
 export interface Secret extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Secret";
@@ -1423,7 +1452,8 @@ export interface Secret extends KubeObject {
   readonly type?: string;
 }
 
-export const Secret: Kind<Secret> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secret-v1-core */
+export const Secret: Kind<Secret, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "Secret",
@@ -1476,6 +1506,7 @@ export interface SecurityContext {
   readonly windowsOptions?: WindowsSecurityContextOptions;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#service-v1-core */
 export interface Service extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "Service";
@@ -1484,7 +1515,8 @@ export interface Service extends KubeObject {
   readonly status?: ServiceStatus;
 }
 
-export const Service: Kind<Service> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#service-v1-core */
+export const Service: Kind<Service, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "Service",
@@ -1493,6 +1525,7 @@ export const Service: Kind<Service> = {
   scope: "Namespaced",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceaccount-v1-core */
 export interface ServiceAccount extends KubeObject {
   readonly apiVersion: "v1";
   readonly kind: "ServiceAccount";
@@ -1502,7 +1535,8 @@ export interface ServiceAccount extends KubeObject {
   readonly secrets?: readonly ObjectReference[];
 }
 
-export const ServiceAccount: Kind<ServiceAccount> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceaccount-v1-core */
+export const ServiceAccount: Kind<ServiceAccount, "Namespaced"> = {
   group: "",
   version: "v1",
   kind: "ServiceAccount",

@@ -108,7 +108,7 @@ export function controllerSuite(given: () => IntegrationWorld): void {
     it("are paused, stepped, resumed and asked to run by annotation", async () => {
       const world = given();
       const seen: string[] = [];
-      const when = { changed: ["spec"] };
+      const when = { changed: ["spec"] } as const;
       await world.run([controller(Website, { when, reconcile: ({ spec }) => void seen.push(spec.image) })]);
       const annotate = (annotations: Record<string, string | null>) =>
         world.patchSite("a", { metadata: { annotations } });

@@ -35,6 +35,7 @@ export interface MatchResources {
   readonly resourceRules?: readonly NamedRuleWithOperations[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicy-v1-admissionregistration-k8s-io */
 export interface MutatingAdmissionPolicy extends KubeObject {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingAdmissionPolicy";
@@ -42,7 +43,8 @@ export interface MutatingAdmissionPolicy extends KubeObject {
   readonly spec?: MutatingAdmissionPolicySpec;
 }
 
-export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicy-v1-admissionregistration-k8s-io */
+export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, "Cluster"> = {
   group: "admissionregistration.k8s.io",
   version: "v1",
   kind: "MutatingAdmissionPolicy",
@@ -51,6 +53,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy> = {
   scope: "Cluster",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicybinding-v1-admissionregistration-k8s-io */
 export interface MutatingAdmissionPolicyBinding extends KubeObject {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingAdmissionPolicyBinding";
@@ -58,7 +61,8 @@ export interface MutatingAdmissionPolicyBinding extends KubeObject {
   readonly spec?: MutatingAdmissionPolicyBindingSpec;
 }
 
-export const MutatingAdmissionPolicyBinding: Kind<MutatingAdmissionPolicyBinding> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicybinding-v1-admissionregistration-k8s-io */
+export const MutatingAdmissionPolicyBinding: Kind<MutatingAdmissionPolicyBinding, "Cluster"> = {
   group: "admissionregistration.k8s.io",
   version: "v1",
   kind: "MutatingAdmissionPolicyBinding",
@@ -98,6 +102,7 @@ export interface MutatingWebhook {
   readonly timeoutSeconds?: number;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingwebhookconfiguration-v1-admissionregistration-k8s-io */
 export interface MutatingWebhookConfiguration extends KubeObject {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingWebhookConfiguration";
@@ -105,7 +110,8 @@ export interface MutatingWebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly MutatingWebhook[];
 }
 
-export const MutatingWebhookConfiguration: Kind<MutatingWebhookConfiguration> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingwebhookconfiguration-v1-admissionregistration-k8s-io */
+export const MutatingWebhookConfiguration: Kind<MutatingWebhookConfiguration, "Cluster"> = {
   group: "admissionregistration.k8s.io",
   version: "v1",
   kind: "MutatingWebhookConfiguration",
@@ -160,6 +166,7 @@ export interface TypeChecking {
   readonly expressionWarnings?: readonly ExpressionWarning[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicy-v1-admissionregistration-k8s-io */
 export interface ValidatingAdmissionPolicy extends KubeObject {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingAdmissionPolicy";
@@ -168,7 +175,8 @@ export interface ValidatingAdmissionPolicy extends KubeObject {
   readonly status?: ValidatingAdmissionPolicyStatus;
 }
 
-export const ValidatingAdmissionPolicy: Kind<ValidatingAdmissionPolicy> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicy-v1-admissionregistration-k8s-io */
+export const ValidatingAdmissionPolicy: Kind<ValidatingAdmissionPolicy, "Cluster"> = {
   group: "admissionregistration.k8s.io",
   version: "v1",
   kind: "ValidatingAdmissionPolicy",
@@ -177,6 +185,7 @@ export const ValidatingAdmissionPolicy: Kind<ValidatingAdmissionPolicy> = {
   scope: "Cluster",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicybinding-v1-admissionregistration-k8s-io */
 export interface ValidatingAdmissionPolicyBinding extends KubeObject {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingAdmissionPolicyBinding";
@@ -184,7 +193,8 @@ export interface ValidatingAdmissionPolicyBinding extends KubeObject {
   readonly spec: ValidatingAdmissionPolicyBindingSpec;
 }
 
-export const ValidatingAdmissionPolicyBinding: Kind<ValidatingAdmissionPolicyBinding> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicybinding-v1-admissionregistration-k8s-io */
+export const ValidatingAdmissionPolicyBinding: Kind<ValidatingAdmissionPolicyBinding, "Cluster"> = {
   group: "admissionregistration.k8s.io",
   version: "v1",
   kind: "ValidatingAdmissionPolicyBinding",
@@ -230,6 +240,7 @@ export interface ValidatingWebhook {
   readonly timeoutSeconds?: number;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingwebhookconfiguration-v1-admissionregistration-k8s-io */
 export interface ValidatingWebhookConfiguration extends KubeObject {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingWebhookConfiguration";
@@ -237,7 +248,8 @@ export interface ValidatingWebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly ValidatingWebhook[];
 }
 
-export const ValidatingWebhookConfiguration: Kind<ValidatingWebhookConfiguration> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingwebhookconfiguration-v1-admissionregistration-k8s-io */
+export const ValidatingWebhookConfiguration: Kind<ValidatingWebhookConfiguration, "Cluster"> = {
   group: "admissionregistration.k8s.io",
   version: "v1",
   kind: "ValidatingWebhookConfiguration",

@@ -16,6 +16,7 @@ export interface CustomResourceConversion {
   readonly webhook?: WebhookConversion;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinition-v1-apiextensions-k8s-io */
 export interface CustomResourceDefinition extends KubeObject {
   readonly apiVersion: "apiextensions.k8s.io/v1";
   readonly kind: "CustomResourceDefinition";
@@ -24,7 +25,8 @@ export interface CustomResourceDefinition extends KubeObject {
   readonly status?: CustomResourceDefinitionStatus;
 }
 
-export const CustomResourceDefinition: Kind<CustomResourceDefinition> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinition-v1-apiextensions-k8s-io */
+export const CustomResourceDefinition: Kind<CustomResourceDefinition, "Cluster"> = {
   group: "apiextensions.k8s.io",
   version: "v1",
   kind: "CustomResourceDefinition",

@@ -2,6 +2,7 @@
 import type { Kind } from "../../kind.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apiservice-v1-apiregistration-k8s-io */
 export interface APIService extends KubeObject {
   readonly apiVersion: "apiregistration.k8s.io/v1";
   readonly kind: "APIService";
@@ -10,7 +11,8 @@ export interface APIService extends KubeObject {
   readonly status?: APIServiceStatus;
 }
 
-export const APIService: Kind<APIService> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apiservice-v1-apiregistration-k8s-io */
+export const APIService: Kind<APIService, "Cluster"> = {
   group: "apiregistration.k8s.io",
   version: "v1",
   kind: "APIService",

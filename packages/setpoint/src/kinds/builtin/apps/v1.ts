@@ -5,6 +5,7 @@ import type { IntOrString } from "../../schema/int-or-string.js";
 import type { LabelSelector } from "../../selector/label-selector.js";
 import type * as core from "../v1.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#controllerrevision-v1-apps */
 export interface ControllerRevision extends KubeObject {
   readonly apiVersion: "apps/v1";
   readonly kind: "ControllerRevision";
@@ -13,7 +14,8 @@ export interface ControllerRevision extends KubeObject {
   readonly revision: number;
 }
 
-export const ControllerRevision: Kind<ControllerRevision> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#controllerrevision-v1-apps */
+export const ControllerRevision: Kind<ControllerRevision, "Namespaced"> = {
   group: "apps",
   version: "v1",
   kind: "ControllerRevision",
@@ -22,6 +24,7 @@ export const ControllerRevision: Kind<ControllerRevision> = {
   scope: "Namespaced",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonset-v1-apps */
 export interface DaemonSet extends KubeObject {
   readonly apiVersion: "apps/v1";
   readonly kind: "DaemonSet";
@@ -30,7 +33,8 @@ export interface DaemonSet extends KubeObject {
   readonly status?: DaemonSetStatus;
 }
 
-export const DaemonSet: Kind<DaemonSet> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonset-v1-apps */
+export const DaemonSet: Kind<DaemonSet, "Namespaced"> = {
   group: "apps",
   version: "v1",
   kind: "DaemonSet",
@@ -73,6 +77,7 @@ export interface DaemonSetUpdateStrategy {
   readonly type?: "OnDelete" | "RollingUpdate";
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deployment-v1-apps */
 export interface Deployment extends KubeObject {
   readonly apiVersion: "apps/v1";
   readonly kind: "Deployment";
@@ -81,7 +86,8 @@ export interface Deployment extends KubeObject {
   readonly status?: DeploymentStatus;
 }
 
-export const Deployment: Kind<Deployment> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deployment-v1-apps */
+export const Deployment: Kind<Deployment, "Namespaced"> = {
   group: "apps",
   version: "v1",
   kind: "Deployment",
@@ -127,6 +133,7 @@ export interface DeploymentStrategy {
   readonly type?: "Recreate" | "RollingUpdate";
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicaset-v1-apps */
 export interface ReplicaSet extends KubeObject {
   readonly apiVersion: "apps/v1";
   readonly kind: "ReplicaSet";
@@ -135,7 +142,8 @@ export interface ReplicaSet extends KubeObject {
   readonly status?: ReplicaSetStatus;
 }
 
-export const ReplicaSet: Kind<ReplicaSet> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicaset-v1-apps */
+export const ReplicaSet: Kind<ReplicaSet, "Namespaced"> = {
   group: "apps",
   version: "v1",
   kind: "ReplicaSet",
@@ -184,6 +192,7 @@ export interface RollingUpdateStatefulSetStrategy {
   readonly partition?: number;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulset-v1-apps */
 export interface StatefulSet extends KubeObject {
   readonly apiVersion: "apps/v1";
   readonly kind: "StatefulSet";
@@ -192,7 +201,8 @@ export interface StatefulSet extends KubeObject {
   readonly status?: StatefulSetStatus;
 }
 
-export const StatefulSet: Kind<StatefulSet> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulset-v1-apps */
+export const StatefulSet: Kind<StatefulSet, "Namespaced"> = {
   group: "apps",
   version: "v1",
   kind: "StatefulSet",

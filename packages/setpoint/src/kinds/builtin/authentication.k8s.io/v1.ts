@@ -9,6 +9,7 @@ export interface BoundObjectReference {
   readonly uid?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectreview-v1-authentication-k8s-io */
 export interface SelfSubjectReview extends KubeObject {
   readonly apiVersion: "authentication.k8s.io/v1";
   readonly kind: "SelfSubjectReview";
@@ -16,7 +17,8 @@ export interface SelfSubjectReview extends KubeObject {
   readonly status?: SelfSubjectReviewStatus;
 }
 
-export const SelfSubjectReview: Kind<SelfSubjectReview> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectreview-v1-authentication-k8s-io */
+export const SelfSubjectReview: Kind<SelfSubjectReview, "Cluster"> = {
   group: "authentication.k8s.io",
   version: "v1",
   kind: "SelfSubjectReview",
@@ -48,6 +50,7 @@ export interface TokenRequestStatus {
   readonly token?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenreview-v1-authentication-k8s-io */
 export interface TokenReview extends KubeObject {
   readonly apiVersion: "authentication.k8s.io/v1";
   readonly kind: "TokenReview";
@@ -56,7 +59,8 @@ export interface TokenReview extends KubeObject {
   readonly status?: TokenReviewStatus;
 }
 
-export const TokenReview: Kind<TokenReview> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenreview-v1-authentication-k8s-io */
+export const TokenReview: Kind<TokenReview, "Cluster"> = {
   group: "authentication.k8s.io",
   version: "v1",
   kind: "TokenReview",

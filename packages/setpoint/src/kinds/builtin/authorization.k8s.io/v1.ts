@@ -14,6 +14,7 @@ export interface LabelSelectorAttributes {
   readonly requirements?: readonly LabelSelectorRequirement[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#localsubjectaccessreview-v1-authorization-k8s-io */
 export interface LocalSubjectAccessReview extends KubeObject {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "LocalSubjectAccessReview";
@@ -22,7 +23,8 @@ export interface LocalSubjectAccessReview extends KubeObject {
   readonly status?: SubjectAccessReviewStatus;
 }
 
-export const LocalSubjectAccessReview: Kind<LocalSubjectAccessReview> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#localsubjectaccessreview-v1-authorization-k8s-io */
+export const LocalSubjectAccessReview: Kind<LocalSubjectAccessReview, "Namespaced"> = {
   group: "authorization.k8s.io",
   version: "v1",
   kind: "LocalSubjectAccessReview",
@@ -60,6 +62,7 @@ export interface ResourceRule {
   readonly verbs: readonly string[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectaccessreview-v1-authorization-k8s-io */
 export interface SelfSubjectAccessReview extends KubeObject {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "SelfSubjectAccessReview";
@@ -68,7 +71,8 @@ export interface SelfSubjectAccessReview extends KubeObject {
   readonly status?: SubjectAccessReviewStatus;
 }
 
-export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectaccessreview-v1-authorization-k8s-io */
+export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview, "Cluster"> = {
   group: "authorization.k8s.io",
   version: "v1",
   kind: "SelfSubjectAccessReview",
@@ -82,6 +86,7 @@ export interface SelfSubjectAccessReviewSpec {
   readonly resourceAttributes?: ResourceAttributes;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectrulesreview-v1-authorization-k8s-io */
 export interface SelfSubjectRulesReview extends KubeObject {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "SelfSubjectRulesReview";
@@ -90,7 +95,8 @@ export interface SelfSubjectRulesReview extends KubeObject {
   readonly status?: SubjectRulesReviewStatus;
 }
 
-export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectrulesreview-v1-authorization-k8s-io */
+export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, "Cluster"> = {
   group: "authorization.k8s.io",
   version: "v1",
   kind: "SelfSubjectRulesReview",
@@ -103,6 +109,7 @@ export interface SelfSubjectRulesReviewSpec {
   readonly namespace?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subjectaccessreview-v1-authorization-k8s-io */
 export interface SubjectAccessReview extends KubeObject {
   readonly apiVersion: "authorization.k8s.io/v1";
   readonly kind: "SubjectAccessReview";
@@ -111,7 +118,8 @@ export interface SubjectAccessReview extends KubeObject {
   readonly status?: SubjectAccessReviewStatus;
 }
 
-export const SubjectAccessReview: Kind<SubjectAccessReview> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subjectaccessreview-v1-authorization-k8s-io */
+export const SubjectAccessReview: Kind<SubjectAccessReview, "Cluster"> = {
   group: "authorization.k8s.io",
   version: "v1",
   kind: "SubjectAccessReview",

@@ -8,6 +8,7 @@ export interface CrossVersionObjectReference {
   readonly name: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscaler-v1-autoscaling */
 export interface HorizontalPodAutoscaler extends KubeObject {
   readonly apiVersion: "autoscaling/v1";
   readonly kind: "HorizontalPodAutoscaler";
@@ -16,7 +17,8 @@ export interface HorizontalPodAutoscaler extends KubeObject {
   readonly status?: HorizontalPodAutoscalerStatus;
 }
 
-export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscaler-v1-autoscaling */
+export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler, "Namespaced"> = {
   group: "autoscaling",
   version: "v1",
   kind: "HorizontalPodAutoscaler",

@@ -44,6 +44,7 @@ export interface HPAScalingRules {
   readonly tolerance?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscaler-v2-autoscaling */
 export interface HorizontalPodAutoscaler extends KubeObject {
   readonly apiVersion: "autoscaling/v2";
   readonly kind: "HorizontalPodAutoscaler";
@@ -52,7 +53,8 @@ export interface HorizontalPodAutoscaler extends KubeObject {
   readonly status?: HorizontalPodAutoscalerStatus;
 }
 
-export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscaler-v2-autoscaling */
+export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler, "Namespaced"> = {
   group: "autoscaling",
   version: "v2",
   kind: "HorizontalPodAutoscaler",

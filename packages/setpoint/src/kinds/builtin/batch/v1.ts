@@ -4,6 +4,7 @@ import type { KubeObject, ObjectMeta } from "../../object.js";
 import type { LabelSelector } from "../../selector/label-selector.js";
 import type * as core from "../v1.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cronjob-v1-batch */
 export interface CronJob extends KubeObject {
   readonly apiVersion: "batch/v1";
   readonly kind: "CronJob";
@@ -12,7 +13,8 @@ export interface CronJob extends KubeObject {
   readonly status?: CronJobStatus;
 }
 
-export const CronJob: Kind<CronJob> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cronjob-v1-batch */
+export const CronJob: Kind<CronJob, "Namespaced"> = {
   group: "batch",
   version: "v1",
   kind: "CronJob",
@@ -38,6 +40,7 @@ export interface CronJobStatus {
   readonly lastSuccessfulTime?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#job-v1-batch */
 export interface Job extends KubeObject {
   readonly apiVersion: "batch/v1";
   readonly kind: "Job";
@@ -46,7 +49,8 @@ export interface Job extends KubeObject {
   readonly status?: JobStatus;
 }
 
-export const Job: Kind<Job> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#job-v1-batch */
+export const Job: Kind<Job, "Namespaced"> = {
   group: "batch",
   version: "v1",
   kind: "Job",

@@ -2,6 +2,7 @@
 import type { Kind } from "../../kind.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequest-v1-certificates-k8s-io */
 export interface CertificateSigningRequest extends KubeObject {
   readonly apiVersion: "certificates.k8s.io/v1";
   readonly kind: "CertificateSigningRequest";
@@ -10,7 +11,8 @@ export interface CertificateSigningRequest extends KubeObject {
   readonly status?: CertificateSigningRequestStatus;
 }
 
-export const CertificateSigningRequest: Kind<CertificateSigningRequest> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequest-v1-certificates-k8s-io */
+export const CertificateSigningRequest: Kind<CertificateSigningRequest, "Cluster"> = {
   group: "certificates.k8s.io",
   version: "v1",
   kind: "CertificateSigningRequest",

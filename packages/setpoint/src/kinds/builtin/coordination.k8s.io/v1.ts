@@ -2,6 +2,7 @@
 import type { Kind } from "../../kind.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#lease-v1-coordination-k8s-io */
 export interface Lease extends KubeObject {
   readonly apiVersion: "coordination.k8s.io/v1";
   readonly kind: "Lease";
@@ -9,7 +10,8 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-export const Lease: Kind<Lease> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#lease-v1-coordination-k8s-io */
+export const Lease: Kind<Lease, "Namespaced"> = {
   group: "coordination.k8s.io",
   version: "v1",
   kind: "Lease",

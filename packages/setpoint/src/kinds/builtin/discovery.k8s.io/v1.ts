@@ -32,6 +32,7 @@ export interface EndpointPort {
   readonly protocol?: "SCTP" | "TCP" | "UDP";
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointslice-v1-discovery-k8s-io */
 export interface EndpointSlice extends KubeObject {
   readonly apiVersion: "discovery.k8s.io/v1";
   readonly kind: "EndpointSlice";
@@ -41,7 +42,8 @@ export interface EndpointSlice extends KubeObject {
   readonly ports?: readonly EndpointPort[];
 }
 
-export const EndpointSlice: Kind<EndpointSlice> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointslice-v1-discovery-k8s-io */
+export const EndpointSlice: Kind<EndpointSlice, "Namespaced"> = {
   group: "discovery.k8s.io",
   version: "v1",
   kind: "EndpointSlice",

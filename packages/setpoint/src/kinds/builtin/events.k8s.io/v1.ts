@@ -3,6 +3,7 @@ import type { Kind } from "../../kind.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
 import type * as core from "../v1.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#event-v1-events-k8s-io */
 export interface Event extends KubeObject {
   readonly apiVersion: "events.k8s.io/v1";
   readonly kind: "Event";
@@ -23,7 +24,8 @@ export interface Event extends KubeObject {
   readonly type?: string;
 }
 
-export const Event: Kind<Event> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#event-v1-events-k8s-io */
+export const Event: Kind<Event, "Namespaced"> = {
   group: "events.k8s.io",
   version: "v1",
   kind: "Event",

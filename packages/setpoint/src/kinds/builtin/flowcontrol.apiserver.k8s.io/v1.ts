@@ -11,6 +11,7 @@ export interface FlowDistinguisherMethod {
   readonly type: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#flowschema-v1-flowcontrol-apiserver-k8s-io */
 export interface FlowSchema extends KubeObject {
   readonly apiVersion: "flowcontrol.apiserver.k8s.io/v1";
   readonly kind: "FlowSchema";
@@ -19,7 +20,8 @@ export interface FlowSchema extends KubeObject {
   readonly status?: FlowSchemaStatus;
 }
 
-export const FlowSchema: Kind<FlowSchema> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#flowschema-v1-flowcontrol-apiserver-k8s-io */
+export const FlowSchema: Kind<FlowSchema, "Cluster"> = {
   group: "flowcontrol.apiserver.k8s.io",
   version: "v1",
   kind: "FlowSchema",
@@ -74,6 +76,7 @@ export interface PolicyRulesWithSubjects {
   readonly subjects: readonly Subject[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#prioritylevelconfiguration-v1-flowcontrol-apiserver-k8s-io */
 export interface PriorityLevelConfiguration extends KubeObject {
   readonly apiVersion: "flowcontrol.apiserver.k8s.io/v1";
   readonly kind: "PriorityLevelConfiguration";
@@ -82,7 +85,8 @@ export interface PriorityLevelConfiguration extends KubeObject {
   readonly status?: PriorityLevelConfigurationStatus;
 }
 
-export const PriorityLevelConfiguration: Kind<PriorityLevelConfiguration> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#prioritylevelconfiguration-v1-flowcontrol-apiserver-k8s-io */
+export const PriorityLevelConfiguration: Kind<PriorityLevelConfiguration, "Cluster"> = {
   group: "flowcontrol.apiserver.k8s.io",
   version: "v1",
   kind: "PriorityLevelConfiguration",

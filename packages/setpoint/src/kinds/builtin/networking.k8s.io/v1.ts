@@ -16,6 +16,7 @@ export interface HTTPIngressRuleValue {
   readonly paths: readonly HTTPIngressPath[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ipaddress-v1-networking-k8s-io */
 export interface IPAddress extends KubeObject {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "IPAddress";
@@ -23,7 +24,8 @@ export interface IPAddress extends KubeObject {
   readonly spec: IPAddressSpec;
 }
 
-export const IPAddress: Kind<IPAddress> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ipaddress-v1-networking-k8s-io */
+export const IPAddress: Kind<IPAddress, "Cluster"> = {
   group: "networking.k8s.io",
   version: "v1",
   kind: "IPAddress",
@@ -41,6 +43,7 @@ export interface IPBlock {
   readonly except?: readonly string[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingress-v1-networking-k8s-io */
 export interface Ingress extends KubeObject {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "Ingress";
@@ -49,7 +52,8 @@ export interface Ingress extends KubeObject {
   readonly status?: IngressStatus;
 }
 
-export const Ingress: Kind<Ingress> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingress-v1-networking-k8s-io */
+export const Ingress: Kind<Ingress, "Namespaced"> = {
   group: "networking.k8s.io",
   version: "v1",
   kind: "Ingress",
@@ -63,6 +67,7 @@ export interface IngressBackend {
   readonly service?: IngressServiceBackend;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressclass-v1-networking-k8s-io */
 export interface IngressClass extends KubeObject {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "IngressClass";
@@ -70,7 +75,8 @@ export interface IngressClass extends KubeObject {
   readonly spec?: IngressClassSpec;
 }
 
-export const IngressClass: Kind<IngressClass> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressclass-v1-networking-k8s-io */
+export const IngressClass: Kind<IngressClass, "Cluster"> = {
   group: "networking.k8s.io",
   version: "v1",
   kind: "IngressClass",
@@ -134,6 +140,7 @@ export interface IngressTLS {
   readonly secretName?: string;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicy-v1-networking-k8s-io */
 export interface NetworkPolicy extends KubeObject {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "NetworkPolicy";
@@ -141,7 +148,8 @@ export interface NetworkPolicy extends KubeObject {
   readonly spec?: NetworkPolicySpec;
 }
 
-export const NetworkPolicy: Kind<NetworkPolicy> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicy-v1-networking-k8s-io */
+export const NetworkPolicy: Kind<NetworkPolicy, "Namespaced"> = {
   group: "networking.k8s.io",
   version: "v1",
   kind: "NetworkPolicy",
@@ -191,6 +199,7 @@ export interface ServiceBackendPort {
   readonly number?: number;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicecidr-v1-networking-k8s-io */
 export interface ServiceCIDR extends KubeObject {
   readonly apiVersion: "networking.k8s.io/v1";
   readonly kind: "ServiceCIDR";
@@ -199,7 +208,8 @@ export interface ServiceCIDR extends KubeObject {
   readonly status?: ServiceCIDRStatus;
 }
 
-export const ServiceCIDR: Kind<ServiceCIDR> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicecidr-v1-networking-k8s-io */
+export const ServiceCIDR: Kind<ServiceCIDR, "Cluster"> = {
   group: "networking.k8s.io",
   version: "v1",
   kind: "ServiceCIDR",

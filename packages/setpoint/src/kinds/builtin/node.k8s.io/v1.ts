@@ -7,6 +7,7 @@ export interface Overhead {
   readonly podFixed?: Readonly<Record<string, string>>;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#runtimeclass-v1-node-k8s-io */
 export interface RuntimeClass extends KubeObject {
   readonly apiVersion: "node.k8s.io/v1";
   readonly kind: "RuntimeClass";
@@ -16,7 +17,8 @@ export interface RuntimeClass extends KubeObject {
   readonly scheduling?: Scheduling;
 }
 
-export const RuntimeClass: Kind<RuntimeClass> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#runtimeclass-v1-node-k8s-io */
+export const RuntimeClass: Kind<RuntimeClass, "Cluster"> = {
   group: "node.k8s.io",
   version: "v1",
   kind: "RuntimeClass",

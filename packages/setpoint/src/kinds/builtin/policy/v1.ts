@@ -13,6 +13,7 @@ export interface Eviction {
   readonly deleteOptions?: meta.DeleteOptions;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#poddisruptionbudget-v1-policy */
 export interface PodDisruptionBudget extends KubeObject {
   readonly apiVersion: "policy/v1";
   readonly kind: "PodDisruptionBudget";
@@ -21,7 +22,8 @@ export interface PodDisruptionBudget extends KubeObject {
   readonly status?: PodDisruptionBudgetStatus;
 }
 
-export const PodDisruptionBudget: Kind<PodDisruptionBudget> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#poddisruptionbudget-v1-policy */
+export const PodDisruptionBudget: Kind<PodDisruptionBudget, "Namespaced"> = {
   group: "policy",
   version: "v1",
   kind: "PodDisruptionBudget",

@@ -7,6 +7,7 @@ export interface AggregationRule {
   readonly clusterRoleSelectors?: readonly LabelSelector[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrole-v1-rbac-authorization-k8s-io */
 export interface ClusterRole extends KubeObject {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "ClusterRole";
@@ -15,7 +16,8 @@ export interface ClusterRole extends KubeObject {
   readonly rules?: readonly PolicyRule[];
 }
 
-export const ClusterRole: Kind<ClusterRole> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrole-v1-rbac-authorization-k8s-io */
+export const ClusterRole: Kind<ClusterRole, "Cluster"> = {
   group: "rbac.authorization.k8s.io",
   version: "v1",
   kind: "ClusterRole",
@@ -24,6 +26,7 @@ export const ClusterRole: Kind<ClusterRole> = {
   scope: "Cluster",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrolebinding-v1-rbac-authorization-k8s-io */
 export interface ClusterRoleBinding extends KubeObject {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "ClusterRoleBinding";
@@ -32,7 +35,8 @@ export interface ClusterRoleBinding extends KubeObject {
   readonly subjects?: readonly Subject[];
 }
 
-export const ClusterRoleBinding: Kind<ClusterRoleBinding> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrolebinding-v1-rbac-authorization-k8s-io */
+export const ClusterRoleBinding: Kind<ClusterRoleBinding, "Cluster"> = {
   group: "rbac.authorization.k8s.io",
   version: "v1",
   kind: "ClusterRoleBinding",
@@ -49,6 +53,7 @@ export interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#role-v1-rbac-authorization-k8s-io */
 export interface Role extends KubeObject {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "Role";
@@ -56,7 +61,8 @@ export interface Role extends KubeObject {
   readonly rules?: readonly PolicyRule[];
 }
 
-export const Role: Kind<Role> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#role-v1-rbac-authorization-k8s-io */
+export const Role: Kind<Role, "Namespaced"> = {
   group: "rbac.authorization.k8s.io",
   version: "v1",
   kind: "Role",
@@ -65,6 +71,7 @@ export const Role: Kind<Role> = {
   scope: "Namespaced",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rolebinding-v1-rbac-authorization-k8s-io */
 export interface RoleBinding extends KubeObject {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
   readonly kind: "RoleBinding";
@@ -73,7 +80,8 @@ export interface RoleBinding extends KubeObject {
   readonly subjects?: readonly Subject[];
 }
 
-export const RoleBinding: Kind<RoleBinding> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rolebinding-v1-rbac-authorization-k8s-io */
+export const RoleBinding: Kind<RoleBinding, "Namespaced"> = {
   group: "rbac.authorization.k8s.io",
   version: "v1",
   kind: "RoleBinding",

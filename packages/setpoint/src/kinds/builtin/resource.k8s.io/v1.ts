@@ -103,6 +103,7 @@ export interface DeviceClaimConfiguration {
   readonly requests?: readonly string[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclass-v1-resource-k8s-io */
 export interface DeviceClass extends KubeObject {
   readonly apiVersion: "resource.k8s.io/v1";
   readonly kind: "DeviceClass";
@@ -110,7 +111,8 @@ export interface DeviceClass extends KubeObject {
   readonly spec: DeviceClassSpec;
 }
 
-export const DeviceClass: Kind<DeviceClass> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclass-v1-resource-k8s-io */
+export const DeviceClass: Kind<DeviceClass, "Cluster"> = {
   group: "resource.k8s.io",
   version: "v1",
   kind: "DeviceClass",
@@ -214,6 +216,7 @@ export interface OpaqueDeviceConfiguration {
   readonly parameters: JsonObject;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaim-v1-resource-k8s-io */
 export interface ResourceClaim extends KubeObject {
   readonly apiVersion: "resource.k8s.io/v1";
   readonly kind: "ResourceClaim";
@@ -222,7 +225,8 @@ export interface ResourceClaim extends KubeObject {
   readonly status?: ResourceClaimStatus;
 }
 
-export const ResourceClaim: Kind<ResourceClaim> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaim-v1-resource-k8s-io */
+export const ResourceClaim: Kind<ResourceClaim, "Namespaced"> = {
   group: "resource.k8s.io",
   version: "v1",
   kind: "ResourceClaim",
@@ -248,6 +252,7 @@ export interface ResourceClaimStatus {
   readonly reservedFor?: readonly ResourceClaimConsumerReference[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimtemplate-v1-resource-k8s-io */
 export interface ResourceClaimTemplate extends KubeObject {
   readonly apiVersion: "resource.k8s.io/v1";
   readonly kind: "ResourceClaimTemplate";
@@ -255,7 +260,8 @@ export interface ResourceClaimTemplate extends KubeObject {
   readonly spec: ResourceClaimTemplateSpec;
 }
 
-export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimtemplate-v1-resource-k8s-io */
+export const ResourceClaimTemplate: Kind<ResourceClaimTemplate, "Namespaced"> = {
   group: "resource.k8s.io",
   version: "v1",
   kind: "ResourceClaimTemplate",
@@ -275,6 +281,7 @@ export interface ResourcePool {
   readonly resourceSliceCount: number;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceslice-v1-resource-k8s-io */
 export interface ResourceSlice extends KubeObject {
   readonly apiVersion: "resource.k8s.io/v1";
   readonly kind: "ResourceSlice";
@@ -282,7 +289,8 @@ export interface ResourceSlice extends KubeObject {
   readonly spec: ResourceSliceSpec;
 }
 
-export const ResourceSlice: Kind<ResourceSlice> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceslice-v1-resource-k8s-io */
+export const ResourceSlice: Kind<ResourceSlice, "Cluster"> = {
   group: "resource.k8s.io",
   version: "v1",
   kind: "ResourceSlice",

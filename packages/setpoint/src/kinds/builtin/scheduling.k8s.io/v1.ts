@@ -2,6 +2,7 @@
 import type { Kind } from "../../kind.js";
 import type { KubeObject, ObjectMeta } from "../../object.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#priorityclass-v1-scheduling-k8s-io */
 export interface PriorityClass extends KubeObject {
   readonly apiVersion: "scheduling.k8s.io/v1";
   readonly kind: "PriorityClass";
@@ -12,7 +13,8 @@ export interface PriorityClass extends KubeObject {
   readonly value?: number;
 }
 
-export const PriorityClass: Kind<PriorityClass> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#priorityclass-v1-scheduling-k8s-io */
+export const PriorityClass: Kind<PriorityClass, "Cluster"> = {
   group: "scheduling.k8s.io",
   version: "v1",
   kind: "PriorityClass",

@@ -4,6 +4,7 @@ import type { KubeObject, ObjectMeta } from "../../object.js";
 import type { LabelSelector } from "../../selector/label-selector.js";
 import type * as core from "../v1.js";
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csidriver-v1-storage-k8s-io */
 export interface CSIDriver extends KubeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSIDriver";
@@ -11,7 +12,8 @@ export interface CSIDriver extends KubeObject {
   readonly spec: CSIDriverSpec;
 }
 
-export const CSIDriver: Kind<CSIDriver> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csidriver-v1-storage-k8s-io */
+export const CSIDriver: Kind<CSIDriver, "Cluster"> = {
   group: "storage.k8s.io",
   version: "v1",
   kind: "CSIDriver",
@@ -34,6 +36,7 @@ export interface CSIDriverSpec {
   readonly volumeLifecycleModes?: readonly string[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csinode-v1-storage-k8s-io */
 export interface CSINode extends KubeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSINode";
@@ -41,7 +44,8 @@ export interface CSINode extends KubeObject {
   readonly spec: CSINodeSpec;
 }
 
-export const CSINode: Kind<CSINode> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csinode-v1-storage-k8s-io */
+export const CSINode: Kind<CSINode, "Cluster"> = {
   group: "storage.k8s.io",
   version: "v1",
   kind: "CSINode",
@@ -61,6 +65,7 @@ export interface CSINodeSpec {
   readonly drivers: readonly CSINodeDriver[];
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csistoragecapacity-v1-storage-k8s-io */
 export interface CSIStorageCapacity extends KubeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSIStorageCapacity";
@@ -71,7 +76,8 @@ export interface CSIStorageCapacity extends KubeObject {
   readonly storageClassName: string;
 }
 
-export const CSIStorageCapacity: Kind<CSIStorageCapacity> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csistoragecapacity-v1-storage-k8s-io */
+export const CSIStorageCapacity: Kind<CSIStorageCapacity, "Namespaced"> = {
   group: "storage.k8s.io",
   version: "v1",
   kind: "CSIStorageCapacity",
@@ -80,6 +86,7 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity> = {
   scope: "Namespaced",
 };
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#storageclass-v1-storage-k8s-io */
 export interface StorageClass extends KubeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "StorageClass";
@@ -93,7 +100,8 @@ export interface StorageClass extends KubeObject {
   readonly volumeBindingMode?: "Immediate" | "WaitForFirstConsumer";
 }
 
-export const StorageClass: Kind<StorageClass> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#storageclass-v1-storage-k8s-io */
+export const StorageClass: Kind<StorageClass, "Cluster"> = {
   group: "storage.k8s.io",
   version: "v1",
   kind: "StorageClass",
@@ -107,6 +115,7 @@ export interface TokenRequest {
   readonly expirationSeconds?: number;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachment-v1-storage-k8s-io */
 export interface VolumeAttachment extends KubeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "VolumeAttachment";
@@ -115,7 +124,8 @@ export interface VolumeAttachment extends KubeObject {
   readonly status?: VolumeAttachmentStatus;
 }
 
-export const VolumeAttachment: Kind<VolumeAttachment> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachment-v1-storage-k8s-io */
+export const VolumeAttachment: Kind<VolumeAttachment, "Cluster"> = {
   group: "storage.k8s.io",
   version: "v1",
   kind: "VolumeAttachment",
@@ -142,6 +152,7 @@ export interface VolumeAttachmentStatus {
   readonly detachError?: VolumeError;
 }
 
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattributesclass-v1-storage-k8s-io */
 export interface VolumeAttributesClass extends KubeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "VolumeAttributesClass";
@@ -150,7 +161,8 @@ export interface VolumeAttributesClass extends KubeObject {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-export const VolumeAttributesClass: Kind<VolumeAttributesClass> = {
+/** Its fields: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattributesclass-v1-storage-k8s-io */
+export const VolumeAttributesClass: Kind<VolumeAttributesClass, "Cluster"> = {
   group: "storage.k8s.io",
   version: "v1",
   kind: "VolumeAttributesClass",
