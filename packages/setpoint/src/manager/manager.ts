@@ -40,7 +40,7 @@ import {
 import { MetricRegistry } from "./metrics/metric-registry.js";
 import { collectStages, informerMetrics } from "./metrics/stage-metrics.js";
 import { workMetrics } from "./metrics/work-metrics.js";
-import { logFindings, type PreflightFinding, preflight } from "./preflight.js";
+import type { PreflightFinding } from "./preflight.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
 
@@ -291,8 +291,9 @@ export class Manager implements AsyncDisposable {
   }
 
   /** What stands against running here: kinds that are not served, verbs that are not allowed. */
-  preflight(): Promise<readonly PreflightFinding[]> {
+  async preflight(): Promise<readonly PreflightFinding[]> {
     const { client, clusters = {} } = this.#options;
+    const { preflight } = await import("./preflight.js");
     return preflight(this.#all, { ...this.#needs, client, clusters, signal: this.#stopping.signal });
   }
 
@@ -430,6 +431,7 @@ export class Manager implements AsyncDisposable {
 
   async #logPreflight(): Promise<void> {
     try {
+      const { logFindings } = await import("./preflight.js");
       logFindings(await this.preflight(), this.#log);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#log.warn("preflight failed", { error });
