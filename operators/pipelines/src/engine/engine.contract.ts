@@ -100,6 +100,21 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(stamp.outputVersion).toBe(whole.outputVersion);
     });
 
+    it("stamps and tests each of several appends at once on all rows that are then there", async () => {
+      await using subject = await open();
+      const { engine } = subject;
+      await publish(engine, "t", { write: { type: "replace", sql: "SELECT 0 AS a" } });
+      const tests = [{ name: "unique", sql: "SELECT a FROM t GROUP BY a HAVING count(*) > 1" }];
+      const append = (a: number) => publish(engine, "t", { write: { type: "append", sql: `SELECT ${a} AS a` }, tests });
+      const ends = await Promise.allSettled([1, 2, 3, 4, 4, 5].map(append));
+      expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(1);
+      const all = await publish(engine, "u", {
+        write: { type: "replace", sql: "SELECT range::INTEGER AS a FROM range(6)" },
+      });
+      expect((await facts(engine, "t")).stamp).toMatchObject({ rows: 6, outputVersion: all.outputVersion });
+      expect((await facts(await subject.reopen(["SELECT 1"]), "t")).isDrifted).toBe(false);
+    });
+
     it("keeps the last good table, its stamp and its requests where a run fails at any step [41]", async () => {
       await using subject = await open();
       const { engine } = subject;
@@ -299,6 +314,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(await rows(engine, "FROM dev.u")).toEqual([{ a: 2 }]);
       expect((await engine.query("FROM u2", { signal: never, schema: "dev" })).rows).toEqual([{ a: 6 }]);
       expect(await engine.inspect(undefined, "dev")).toHaveLength(3);
+      expect(await engine.inspect()).toMatchObject([{ schema: "main", table: "t" }]);
       await engine.dropSchema("dev");
       expect((await engine.inspect()).map(({ table }) => table)).toEqual(["t"]);
     });

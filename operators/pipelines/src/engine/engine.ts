@@ -128,7 +128,7 @@ export interface SchemaOption {
 
 export interface QueryResult {
   readonly columns: readonly Column[];
-  /** Values as JSON can hold them: integers beyond 2^53 and decimals as text. */
+  /** Values as JSON can hold them: numbers that JSON's would not hold exactly as text. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly isCut: boolean;
 }
@@ -147,9 +147,12 @@ export interface Engine extends AsyncDisposable {
   describe(sql: string, options?: SchemaOption & { readonly signal?: AbortSignal }): Promise<readonly Column[]>;
   /** Reads only: a statement that would change the database is refused. */
   query(sql: string, options: EngineRunOptions & SchemaOption & { readonly limit?: number }): Promise<QueryResult>;
-  /** Resolves with the new stamp once it is committed; never where the commit is not certain. */
+  /**
+   * Resolves with the new stamp once it is committed; never where the commit is not certain. Publications of one table follow each
+   * other, so that tests and stamp of each are about all its rows.
+   */
   publish(publication: Publication, options: EngineRunOptions): Promise<Stamp>;
-  /** Of all tables that have a stamp, and of those named. */
+  /** Of the tables that are named, or of all that have a stamp, in one schema: `main` unless given. */
   inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]>;
   partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]>;
   /** Writes rows of the ledger by their key, outside a publication: to mark partitions as skipped, failed, or to be loaded again. */

@@ -66,8 +66,8 @@ export class DuckDbEngine implements Engine {
   readonly #clock: Clock;
   readonly #publications: Slots;
   readonly #queries = new Slots(QUERIES);
-  /** By schema and table: the line of publications that delete rows. */
-  readonly #deletes = new Map<string, Slots>();
+  /** By schema and table: the line of its publications. */
+  readonly #lines = new Map<string, Slots>();
   #child: Promise<EngineChild> | undefined;
   /** What is known of the tables, by id; undefined where the process is to be asked. */
   #facts: Promise<Map<string, TableFacts>> | undefined;
@@ -108,19 +108,18 @@ export class DuckDbEngine implements Engine {
     return this.#queries.with(signal, () => this.#call("query", args, { signal, onProgress }));
   }
 
-  #deletesOf({ schema = "main", table }: Publication): Slots {
-    const id = `${schema}.${table}`.toLowerCase();
-    const line = this.#deletes.get(id) ?? new Slots(1);
-    this.#deletes.set(id, line);
+  #lineOf({ schema, table }: Publication): Slots {
+    const id = tableId(table, schema);
+    const line = this.#lines.get(id) ?? new Slots(1);
+    this.#lines.set(id, line);
     return line;
   }
 
   async publish(publication: Publication, { signal, onProgress }: EngineRunOptions): Promise<Stamp> {
     const call = () => this.#call("publish", publication, { signal, onProgress });
-    // Two that delete rows of one table conflict, and the later one fails: they follow each other.
-    const isDeleting = publication.write.type === "merge" || publication.write.type === "overwrite";
-    const work = isDeleting ? () => this.#deletesOf(publication).with(signal, call) : call;
-    const facts = await this.#write(() => this.#publications.with(signal, work)).catch((error: unknown) => {
+    // Publications of one table follow each other: tests, rows and checksum of each are about all that were committed before.
+    const inLine = () => this.#lineOf(publication).with(signal, () => this.#publications.with(signal, call));
+    const facts = await this.#write(inLine).catch((error: unknown) => {
       // It may have been committed although the answer did not come.
       if (!isSetpointError(error) || error.code === "PIPELINES_ENGINE_LOST") this.#facts = undefined;
       throw error;
@@ -144,9 +143,8 @@ export class DuckDbEngine implements Engine {
     });
     const known = await loading;
     if (tables) return tables.map((table) => known.get(tableId(table, schema)) ?? absent(table, schema));
-    return [...known.values()].filter(
-      (facts) => facts.stamp && (schema === undefined || facts.schema.toLowerCase() === schema.toLowerCase()),
-    );
+    const wanted = (schema ?? MAIN_SCHEMA).toLowerCase();
+    return [...known.values()].filter((facts) => facts.stamp && facts.schema.toLowerCase() === wanted);
   }
 
   partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]> {
