@@ -1,10 +1,10 @@
-import type { Engine } from "../engine/engine.js";
+import type { Engine, Publication } from "../engine/engine.js";
 
 /** What became of the resources of a run, by name. */
 export interface RunSummary {
-  /** Models whose table or view was written. */
+  /** Models whose SQL made their table or view anew. */
   readonly executed: readonly string[];
-  /** What was left as it is. */
+  /** What was left as it is, or is a view of a table that was. */
   readonly settled: readonly string[];
   readonly failed: readonly string[];
 }
@@ -22,7 +22,7 @@ export class Executions {
         if (property !== "publish") return value.bind(target);
         const publish: Engine["publish"] = async (publication, options) => {
           const stamp = await target.publish(publication, options);
-          if (publication.write.type !== "keep") this.#tables.add(publication.table.toLowerCase());
+          if (!isKept(publication)) this.#tables.add(publication.table.toLowerCase());
           return stamp;
         };
         return publish;
@@ -37,4 +37,9 @@ export class Executions {
   forget(): void {
     this.#tables.clear();
   }
+}
+
+/** No SQL of the model was run: its table stays, or it shares the version of another. */
+function isKept({ write, stamp }: Publication): boolean {
+  return write.type === "keep" || stamp.outputVersion !== undefined;
 }

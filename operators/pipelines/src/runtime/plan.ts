@@ -1,11 +1,11 @@
 import type { GraphResource, ResourceName } from "setpoint/graph";
-import type { PartitionRecord, Stamp, TableFacts } from "../engine/engine.js";
+import type { PartitionRecord, TableFacts } from "../engine/engine.js";
 import { decideModel } from "../model/decide-model.js";
 import { inputsOf, specHashOf } from "../model/model-run.js";
 import type { ModelSpec } from "../model/model-spec.js";
 import type { DeclaredResource, Project } from "../project/project.js";
 import type { Pipelines } from "./pipelines.js";
-import { keyOf, projectEdits } from "./project-edits.js";
+import { keyOf, type ProjectEdits, projectEdits } from "./project-edits.js";
 
 /** What a run would do with one resource. */
 export interface PlannedAction {
@@ -34,41 +34,124 @@ export interface PlanQuestion {
 
 /** What a run would do with every resource that the files declare, those included that it would leave alone (`none`). Pure. */
 export function planOf(question: PlanQuestion): readonly PlannedAction[] {
-  const { project, existing } = question;
-  if (project.isFrozen) return [];
-  const edits = projectEdits(project, existing);
-  const movedFrom = new Map(edits.renames.map(({ from, to }) => [keyOf(to), from]));
-  const declared = new Map(project.resources.map((one) => [keyOf(one.name), one]));
-  const planned = new Map<string, PlannedAction>();
-  const known: Known = {
-    resources: new Map(existing.map((one) => [keyOf(one.meta.name), one])),
-    facts: byTable(question.facts),
-    ...(question.mainFacts ? { mainFacts: byTable(question.mainFacts) } : {}),
-  };
-  /** Those whose refs are being looked at. */
-  const open = new Set<string>();
-  const plan = (resource: DeclaredResource): PlannedAction => {
+  if (question.project.isFrozen) return [];
+  return new Planner(question).all();
+}
+
+/** Plans what a resource reads before the resource. */
+class Planner {
+  readonly #question: PlanQuestion;
+  readonly #edits: ProjectEdits;
+  readonly #declared: ReadonlyMap<string, DeclaredResource>;
+  readonly #existing: ReadonlyMap<string, GraphResource>;
+  readonly #broken: ReadonlySet<string>;
+  readonly #facts: ReadonlyMap<string, TableFacts>;
+  readonly #mainFacts: ReadonlyMap<string, TableFacts> | undefined;
+  readonly #movedFrom: ReadonlyMap<string, ResourceName>;
+  readonly #planned = new Map<string, PlannedAction>();
+  /** What a run would make of the definition of a model. */
+  readonly #specHashes = new Map<string, string>();
+  /** Those whose refs are being looked at, in this order. */
+  readonly #open = new Set<string>();
+  readonly #circular = new Set<string>();
+
+  constructor(question: PlanQuestion) {
+    const { project, existing, facts, mainFacts } = question;
+    this.#question = question;
+    this.#edits = projectEdits(project, existing);
+    this.#movedFrom = new Map(this.#edits.renames.map(({ from, to }) => [keyOf(to), from]));
+    this.#declared = new Map(project.resources.map((one) => [keyOf(one.name), one]));
+    this.#existing = new Map(existing.map((one) => [keyOf(one.meta.name), one]));
+    this.#broken = new Set(project.broken.map(({ name }) => keyOf(name)));
+    this.#facts = byTable(facts);
+    this.#mainFacts = mainFacts && byTable(mainFacts);
+  }
+
+  all(): readonly PlannedAction[] {
+    const deletes = this.#edits.deletes.map((name) => entry(name, "delete", "its file is gone"));
+    return [...deletes, ...this.#question.project.resources.map((resource) => this.#plan(resource))];
+  }
+
+  #plan(resource: DeclaredResource): PlannedAction {
     const key = keyOf(resource.name);
-    const done = planned.get(key);
+    const done = this.#planned.get(key);
     if (done) return done;
-    const isCyclic = open.has(key);
-    open.add(key);
-    const refs = isCyclic ? [] : resource.refs.flatMap((ref) => declared.get(keyOf(ref)) ?? []);
-    const before = refs.map(plan);
-    if (!isCyclic) open.delete(key);
-    const own = isCyclic
-      ? entry(resource.name, "none", "it refers to itself, if by way of others: cut the cycle")
-      : decision(question, known, resource, refs, movedFrom.get(key));
-    const cause = before.find(({ action }) => action !== "none" && action !== "rename");
+    const circular = entry(resource.name, "none", "it refers to itself, if by way of others: cut the cycle");
+    if (this.#open.has(key)) {
+      const path = [...this.#open];
+      for (const member of path.slice(path.indexOf(key))) this.#circular.add(member);
+      return circular;
+    }
+    this.#open.add(key);
+    const before = resource.refs.flatMap((ref) => this.#declared.get(keyOf(ref)) ?? []).map((ref) => this.#plan(ref));
+    this.#open.delete(key);
+    const own = this.#circular.has(key) ? circular : this.#decision(resource);
+    const cause = before.find(({ action }) => action !== "none" && action !== "rename" && action !== "share");
     const action =
-      own.action === "none" && cause && resource.name.kind === "Model"
+      own.action === "none" && own !== circular && cause && resource.name.kind === "Model"
         ? { ...own, action: "maybe", reason: `${cause.kind}/${cause.name} runs first; it runs where that has new rows` }
         : own;
-    planned.set(key, action);
+    this.#planned.set(key, action);
     return action;
-  };
-  const deletes = edits.deletes.map((name) => entry(name, "delete", "its file is gone"));
-  return [...deletes, ...project.resources.map((resource) => plan(resource))];
+  }
+
+  #decision({ name, spec, refs }: DeclaredResource): PlannedAction {
+    const from = this.#movedFrom.get(keyOf(name));
+    if (name.kind !== "Model") {
+      const before = this.#existing.get(keyOf(from ?? name));
+      if (!before) return entry(name, "create", "it is new");
+      const isSame = JSON.stringify(before.spec) === JSON.stringify(spec);
+      return isSame
+        ? entry(name, "none", "its file says what it said")
+        : entry(name, "update", "its definition has changed");
+    }
+    const model = spec as ModelSpec;
+    const { table } = model.output;
+    const own = factsOf(this.#facts, this.#tableNow(name, model));
+    const inputs = refs.flatMap((ref) => this.#seen(ref) ?? []);
+    const specHash = specHashOf({ spec: model } as never, inputs);
+    this.#specHashes.set(keyOf(name), specHash);
+    const main = this.#mainFacts && factsOf(this.#mainFacts, table);
+    const { action, reason } = decideModel({
+      spec: model,
+      specHash,
+      facts: own,
+      inputs: inputsOf({ spec: model } as never, inputs),
+      partitions: this.#question.ledgers.get(table.toLowerCase()) ?? [],
+      nowMs: this.#question.nowMs,
+      ...(main?.stamp && !main.isDrifted && main.type !== "absent" ? { main: main.stamp } : {}),
+    });
+    if (action === "none" && from) return entry(name, "rename", `it was ${from.name}`, own);
+    return entry(name, action, reason, own);
+  }
+
+  /** The table as it is called until the run moves it with its model. */
+  #tableNow(name: ResourceName, { output: { table } }: ModelSpec): string {
+    const from = this.#movedFrom.get(keyOf(name));
+    return from && table.toLowerCase() === name.name.toLowerCase() ? from.name : table;
+  }
+
+  /** A ref as a run of a model would see it, were it not to run itself. What a broken file declared stays as it was. */
+  #seen(ref: ResourceName): GraphResource | undefined {
+    const key = keyOf(ref);
+    const known = this.#existing.get(key);
+    const declared = this.#declared.get(key);
+    if (!declared) return this.#broken.has(key) ? known : undefined;
+    const { name, spec } = declared;
+    if (name.kind !== "Model") {
+      return {
+        meta: { name },
+        spec,
+        state: known?.state,
+        outputVersion: known?.outputVersion,
+      } as unknown as GraphResource;
+    }
+    const isShared = this.#planned.get(key)?.action === "share";
+    const table = this.#tableNow(name, spec as ModelSpec);
+    const { stamp } = factsOf((isShared && this.#mainFacts) || this.#facts, table);
+    const state = { specHash: this.#specHashes.get(key) };
+    return { meta: { name }, spec, state, outputVersion: stamp?.outputVersion } as unknown as GraphResource;
+  }
 }
 
 /** The plan of a project that is open: only what would do something. */
@@ -106,61 +189,8 @@ export async function askEngine({
   };
 }
 
-/** What is there, to be looked up by name. */
-interface Known {
-  readonly resources: ReadonlyMap<string, GraphResource>;
-  readonly facts: ReadonlyMap<string, TableFacts>;
-  readonly mainFacts?: ReadonlyMap<string, TableFacts>;
-}
-
 function byTable(facts: readonly TableFacts[]): ReadonlyMap<string, TableFacts> {
   return new Map(facts.map((one) => [one.table.toLowerCase(), one]));
-}
-
-function decision(
-  { ledgers, nowMs }: PlanQuestion,
-  known: Known,
-  { name, spec }: DeclaredResource,
-  refs: readonly DeclaredResource[],
-  from: ResourceName | undefined,
-): PlannedAction {
-  if (name.kind !== "Model") {
-    const before = known.resources.get(keyOf(from ?? name));
-    if (!before) return entry(name, "create", "it is new");
-    const isSame = JSON.stringify(before.spec) === JSON.stringify(spec);
-    return entry(
-      name,
-      isSame ? "none" : "update",
-      isSame ? "its file says what it said" : "its definition has changed",
-    );
-  }
-  const model = spec as ModelSpec;
-  const { table } = model.output;
-  const isMoved = from && table.toLowerCase() === name.name.toLowerCase();
-  const own = factsOf(known.facts, isMoved ? from.name : table);
-  const inputs = refs.map((ref) => asResource(ref, known));
-  const main = known.mainFacts && factsOf(known.mainFacts, table).stamp;
-  const { action, reason } = decideModel({
-    spec: model,
-    specHash: specHashOf({ spec: model } as never, inputs),
-    facts: own,
-    inputs: inputsOf({ spec: model } as never, inputs),
-    partitions: ledgers.get(table.toLowerCase()) ?? [],
-    nowMs,
-    ...(main ? { main } : {}),
-  });
-  if (action === "none" && from) return entry(name, "rename", `it was ${from.name}`, own.stamp);
-  return entry(name, action, reason, own.stamp);
-}
-
-/** A ref as a run of the model would see it, were it not to run itself. */
-function asResource({ name, spec }: DeclaredResource, { resources, facts }: Known): GraphResource {
-  const known = resources.get(keyOf(name));
-  const outputVersion =
-    name.kind === "Model"
-      ? factsOf(facts, (spec as ModelSpec).output.table).stamp?.outputVersion
-      : known?.outputVersion;
-  return { meta: { name }, spec, state: known?.state, outputVersion } as unknown as GraphResource;
 }
 
 function factsOf(facts: ReadonlyMap<string, TableFacts>, table: string): TableFacts {
@@ -168,7 +198,8 @@ function factsOf(facts: ReadonlyMap<string, TableFacts>, table: string): TableFa
   return facts.get(table.toLowerCase()) ?? absent;
 }
 
-function entry({ kind, name }: ResourceName, action: string, reason: string, stamp?: Stamp): PlannedAction {
-  const last = stamp ? { durationMs: stamp.durationMs, rows: stamp.rows } : {};
+function entry({ kind, name }: ResourceName, action: string, reason: string, facts?: TableFacts): PlannedAction {
+  const { stamp, type } = facts ?? {};
+  const last = stamp && { durationMs: stamp.durationMs, ...(type === "table" ? { rows: stamp.rows } : {}) };
   return { kind, name, action, reason, ...last };
 }
