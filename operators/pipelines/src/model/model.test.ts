@@ -344,7 +344,7 @@ describe("tests of a model", () => {
     expect(world.state("s")?.type).toBeUndefined();
     await world.put(modelSpec("s", sql, { ...table, unitTests: unit(3.5), testHash: "new" }), ["orders"]);
     expect(world.error("s")).toBeUndefined();
-    expect(await world.rows("FROM s")).toEqual([{ day: "2024-01-01", total: "2.50" }]);
+    expect(await world.rows("FROM s")).toEqual([{ day: "2024-01-01", total: 2.5 }]);
   });
 
   it("statements after a run see the final name, once a run; a failing one fails the run [45]", async () => {
