@@ -2,6 +2,7 @@ import type { CommandContext } from "setpoint/command";
 import { serve } from "../http/serve.js";
 import { openPipelines } from "../runtime/open-pipelines.js";
 import type { Pipelines } from "../runtime/pipelines.js";
+import { resolve, resolverRequest } from "../runtime/resolver.js";
 import { folderOf, pipelinesOptions } from "./arguments.js";
 import { isForScript, printProblems, printRows, printValue } from "./printing.js";
 import { Progress } from "./progress.js";
@@ -30,7 +31,8 @@ export async function runRun(context: CommandContext): Promise<number> {
     const counts = `${executed.length} executed, ${settled.length} settled, ${failed.length} failed`;
     if (typeof values.query === "string") {
       stderr(counts);
-      printRows(context, await pipelines.query(values.query, { signal }));
+      const question = resolverRequest({ properties: { sql: values.query } });
+      printRows(context, await resolve(pipelines, question, signal));
     } else if (isForScript(context)) printValue(context, summary);
     else stdout(counts);
     return errors > 0 || failed.length > 0 ? 1 : 0;

@@ -142,6 +142,9 @@ export async function openTables(
     const schema = options.schema === undefined ? {} : { schema: options.schema };
     return {
       engine,
+      get project() {
+        return readProject(place.project, options, engine);
+      },
       query: (sql, query) => engine.query(sql, { ...query, ...schema }),
       async [Symbol.asyncDispose]() {
         await engine[Symbol.asyncDispose]();

@@ -1,17 +1,24 @@
+import { systemClock } from "setpoint/clock";
 import type { QueryResult } from "../engine/engine.js";
 import { PipelinesError } from "../errors.js";
+import type { ModelSpec } from "../model/model-spec.js";
+import type { Project } from "../project/project.js";
+import { sourceText } from "../project/source-text.js";
+import { quoted, renderText } from "../template/render-text.js";
 
 /** A question in the words of one resolver. */
 export interface ResolverRequest {
   readonly resolver: string;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Attributes of the user who asks. */
+  /** Attributes of the user who asks: `.user` of templates. */
   readonly user?: Readonly<Record<string, unknown>>;
   readonly limit?: number;
 }
 
 /** What answers a question. */
 export interface Asked {
+  /** What the files say; asked for where a question is a template. */
+  readonly project: Project | Promise<Project>;
   query(sql: string, options: { readonly signal: AbortSignal; readonly limit?: number }): Promise<QueryResult>;
 }
 
@@ -29,7 +36,26 @@ export async function resolve(asked: Asked, request: ResolverRequest, signal: Ab
   }
   const { sql } = properties;
   if (typeof sql !== "string" || sql.trim() === "") throw invalid("properties.sql must be a statement");
-  return asked.query(sql, { signal, ...(limit === undefined ? {} : { limit }) });
+  const statement = sql.includes("{{") ? rendered(sql, request, await asked.project) : sql;
+  return asked.query(statement, { signal, ...(limit === undefined ? {} : { limit }) });
+}
+
+/** Templates see the variables of the project, who asks, and `properties.args`. */
+function rendered(sql: string, { properties, user = {} }: ResolverRequest, { settings, resources }: Project): string {
+  const { args } = properties;
+  const tableOf = (name: string): string | undefined => {
+    const isMeant = (one: Project["resources"][number]): boolean =>
+      one.name.kind === "Model" && one.name.name.toLowerCase() === name.toLowerCase();
+    return (resources.find(isMeant)?.spec as ModelSpec | undefined)?.output.table;
+  };
+  return renderText(sourceText("properties.sql", sql), {
+    environment: settings.environment,
+    variables: settings.variables,
+    user,
+    args: args === undefined ? {} : objectAt(args, "properties.args"),
+    ref: (name) => quoted(tableOf(name) ?? name),
+    now: new Date(systemClock.now()),
+  }).text;
 }
 
 /** Checks a question that came as JSON. */
