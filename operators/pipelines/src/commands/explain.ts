@@ -2,7 +2,7 @@ import { type CommandContext, UsageError } from "setpoint/command";
 import { PipelinesError } from "../errors.js";
 import { Keeper } from "../http/keeper.js";
 import { planFolder } from "../runtime/plan-folder.js";
-import { type ExplanationView, problemText, storedExplanation } from "../runtime/resource-view.js";
+import { type ExplanationView, problemText, storedExplanation, withCause } from "../runtime/resource-view.js";
 import { type StateFolder, stateFolder } from "../runtime/state-folder.js";
 import { folderAndNames, pipelinesOptions } from "./arguments.js";
 import { durationText, isForScript, printValue } from "./printing.js";
@@ -39,7 +39,8 @@ async function explainClosed(context: CommandContext, place: StateFolder, text: 
     return storedExplanation(broken.name, stored, reason);
   }
   const { action, reason } = planned!;
-  return storedExplanation(planned!, stored, action === "none" ? reason : `a run would ${action} it: ${reason}`);
+  const said = action === "none" ? withCause(reason, stored?.state) : `a run would ${action} it: ${reason}`;
+  return storedExplanation(planned!, stored, said);
 }
 
 function print({ stdout }: CommandContext, view: ExplanationView): void {

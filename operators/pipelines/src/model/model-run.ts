@@ -209,9 +209,11 @@ export class ModelRun {
   /** What is shown of the model from now on. */
   show(decision: ModelDecision, facts: TableFacts, ledger?: readonly PartitionRecord[]): void {
     const { stamp } = facts;
+    const cause = decision.action === "none" ? this.#resource.state?.cause : decision.reason;
     this.#ctx.updateState({
       action: decision.action,
       reason: decision.reason,
+      ...(cause === undefined ? {} : { cause }),
       table: this.table,
       type: facts.type,
       specHash: this.specHash,

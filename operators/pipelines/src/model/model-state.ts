@@ -6,6 +6,8 @@ export interface ModelState {
   /** What the last run did, and why. */
   readonly action: ModelAction;
   readonly reason: string;
+  /** Why the last run that did something did it. */
+  readonly cause?: string;
   /** Name of the table or view. */
   readonly table: string;
   readonly type: "table" | "view" | "absent";

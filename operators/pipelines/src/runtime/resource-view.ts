@@ -25,7 +25,9 @@ export interface ResourceView {
 
 /** What the state of a model says that people want to see. */
 interface SeenState {
+  readonly action?: string;
   readonly reason?: string;
+  readonly cause?: string;
   readonly rows?: number;
   readonly builtOn?: number;
   readonly durationMs?: number;
@@ -80,8 +82,9 @@ export function explanationView(pipelines: Pipelines, text: string): Explanation
   const { name } = resource.meta;
   const explanation = pipelines.graph.explain(name)!;
   const problem = pipelines.project.broken.find((broken) => keyOf(broken.name) === keyOf(name))?.problem;
-  const { reason: decided, rows, builtOn, durationMs } = (resource.state ?? {}) as SeenState;
-  const said = decided === undefined ? explanation.reason : `${decided}; ${explanation.reason}`;
+  const { reason: decided, rows, builtOn, durationMs, ...state } = (resource.state ?? {}) as SeenState;
+  const why = decided === undefined ? "" : `${state.action === "none" ? withCause(decided, state) : decided}; `;
+  const said = `${why}${explanation.reason}`;
   const reason = problem ? `its file has an error, and it stays as it was: ${problemText(problem)}` : said;
   const error = resource.error?.message;
   const causes = explanation.causes.length > 0 ? explanation.causes : (explanation.lastRun?.causes ?? []);
@@ -100,13 +103,19 @@ export function explanationView(pipelines: Pipelines, text: string): Explanation
   };
 }
 
+/** `…; it last ran because its definition has changed` */
+export function withCause(reason: string, state: unknown): string {
+  const { cause } = (state ?? {}) as SeenState;
+  return cause === undefined ? reason : `${reason}; it last ran because ${cause}`;
+}
+
 /** What is known of a resource while nobody keeps its folder. */
 export function storedExplanation(
   { kind, name }: ResourceName,
   stored: GraphResource | undefined,
   reason: string,
 ): ExplanationView {
-  const { rows, builtOn, durationMs } = (stored?.state ?? {}) as SeenState;
+  const { rows, builtOn, durationMs, cause } = (stored?.state ?? {}) as SeenState;
   const error = stored?.error?.message;
   return {
     kind,
@@ -114,7 +123,7 @@ export function storedExplanation(
     status: stored ? "idle" : "unknown",
     reason,
     ...(error === undefined ? {} : { error }),
-    causes: [],
+    causes: cause === undefined ? [] : [cause],
     waitsFor: [],
     failedRefs: [],
     ...(rows === undefined ? {} : { rows }),

@@ -45,10 +45,13 @@ describe("setpoint pipelines", () => {
       const { code, out, err } = await project.say("explain", [name, "-o", "json"]);
       return code === 0 ? (JSON.parse(out) as { readonly reason: string }) : { reason: err };
     };
-    expect((await explain("a")).reason).toContain("its definition, inputs and tests are those of its table");
+    const settled = "its definition, inputs and tests are those of its table";
+    expect((await explain("a")).reason).toBe(`${settled}; it last ran because it was never built`);
     project.write("models/a.sql", table("SELECT 2 AS n"));
     expect((await explain("Model/a")).reason).toBe("a run would replace it: its definition has changed");
     project.write("models/a.sql", "SELEC 2");
+    // What reads a model whose file is broken stays as it is too.
+    expect(JSON.parse((await project.say("plan", ["-o", "json"])).out)).toEqual([]);
     expect((await explain("a")).reason).toMatch(/its file has an error.*models\/a\.sql:1:\d/);
     expect((await explain("nothing")).reason).toContain("no file declares nothing");
   });
@@ -84,7 +87,17 @@ describe("setpoint pipelines", () => {
     });
     await project.run();
     project.write("models/b.sql", table("SELECT max(n)::INTEGER AS n FROM a"));
-    expect(await project.run(["--env", "trial"])).toMatchObject({ code: 0, failed: [] });
+    const planned = async (...args: readonly string[]) =>
+      JSON.parse((await project.say("plan", [...args, "-o", "json"])).out) as readonly unknown[];
+    expect(await planned("--env", "trial")).toMatchObject([
+      { name: "a", action: "share" },
+      { name: "b", action: "replace" },
+    ]);
+    const built = await project.run(["--env", "trial"]);
+    expect(built).toMatchObject({ code: 0, executed: ["b"], settled: ["a"], failed: [] });
+    expect(await planned("--env", "trial")).toEqual([]);
+    // The plan of the main schema looks at the tables of the main schema.
+    expect(await planned()).toMatchObject([{ name: "b", action: "replace", reason: "its definition has changed" }]);
     const kinds = await project.rows(
       "SELECT table_schema AS s, table_name AS name, table_type AS type FROM information_schema.tables WHERE table_schema IN ('main', 'trial') ORDER BY ALL",
     );
@@ -141,7 +154,20 @@ describe("setpoint pipelines", () => {
     expect(JSON.parse(out)).toEqual([{ n: 1, s: "x" }]);
     const asked = ["--resolver", "sql", "--properties", '{"sql": "FROM a"}', "-o", "json"];
     expect(JSON.parse((await project.say("query", asked)).out)).toEqual([{ n: 1, s: "x" }]);
+    const sql =
+      "SELECT '{{ .user.name }}' AS who, {{ .args.n }} AS n, 1.50 AS d, 12345678901234567.5 AS long FROM {{ ref \"a\" }}";
+    const template = [
+      "--properties",
+      JSON.stringify({ sql, args: { n: 2 } }),
+      "--user",
+      '{"name": "ada"}',
+      "-o",
+      "json",
+    ];
+    const rows = JSON.parse((await project.say("query", template)).out);
+    expect(rows).toEqual([{ who: "ada", n: 2, d: 1.5, long: "12345678901234567.5" }]);
     const refused = async (...args: readonly string[]) => (await project.say("query", args)).err;
+    expect(await refused("--sql", "SELECT {{ .user.name }}")).toContain("properties.sql:1:11: .user.name has no value");
     expect(await refused("--resolver", "metrics_sql", "--properties", "{}")).toContain("metrics_sql is not there yet");
     expect(await refused("--resolver", "other", "--properties", "{}")).toContain("there is no resolver other");
     expect(await refused("--properties", "{")).toContain("--properties: ");
