@@ -1,7 +1,7 @@
 import { ConfigMap } from "setpoint/kinds/v1";
 import { invalidSpec, referenceMissing } from "../errors.js";
 import { Agent, type AgentTool } from "../kinds/agent.js";
-import { goDurationMs } from "./go-duration.js";
+import { goSeconds } from "./go-duration.js";
 import { goMap, type JsonFields, nonEmpty } from "./go-json.js";
 import { executeTemplate } from "./go-template.js";
 import { decodeHash, embeddingFields, type TranslatedModel, translateModel } from "./model.js";
@@ -185,9 +185,9 @@ async function addServerTool(
 
 function seconds(duration: string | undefined, field: string): number | undefined {
   if (duration === undefined) return undefined;
-  const durationMs = goDurationMs(duration);
-  if (durationMs === undefined) throw invalidSpec(`${field}: ${JSON.stringify(duration)} is no duration`);
-  return durationMs / 1_000;
+  const found = goSeconds(duration);
+  if (found === undefined) throw invalidSpec(`${field}: ${JSON.stringify(duration)} is no duration`);
+  return found;
 }
 
 async function agentToolFields(build: Build, tool: AgentTool, headers: Headers): Promise<JsonFields> {

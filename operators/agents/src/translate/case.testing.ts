@@ -67,7 +67,8 @@ export async function translated(
   head: object = {},
   settings: Partial<TranslateSettings> = {},
 ): Promise<Translated> {
-  const text = stringify({ operation: "translateAgent", targetObject: "a", namespace: "ns", ...head, objects });
+  const given = { operation: "translateAgent", targetObject: "a", namespace: "ns", ...head, objects };
+  const text = stringify(given, { version: "1.1" });
   const found = (await translateCase(text, settings)) as unknown as Translated;
   const { template } = found.manifest.find(({ kind }) => kind === "Deployment")!.spec as {
     template: Translated["pod"];

@@ -1,21 +1,35 @@
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
+const UNITS_NS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  μs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  h: 3_600e9,
 };
-const DURATION = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+|0)$/;
+const DURATION = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/;
+
+/** Whole nanoseconds, as Go counts them; undefined for what is no duration. */
+function nanoseconds(text: string): number | undefined {
+  const match = DURATION.exec(text);
+  if (!match) return undefined;
+  let sumNs = 0;
+  for (const [, whole, fraction = "", unit] of match[2]!.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
+    const unitNs = UNITS_NS[unit!]!;
+    sumNs += Number(whole) * unitNs + Math.trunc(Number(fraction) * (unitNs / 10 ** fraction.length));
+  }
+  return match[1] === "-" ? -sumNs : sumNs;
+}
 
 /** Milliseconds of a duration as Go writes it: `5m0s`, `1.5h`. Undefined for what is none. */
 export function goDurationMs(text: string): number | undefined {
-  const match = DURATION.exec(text);
-  if (!match) return undefined;
-  let sumMs = 0;
-  for (const [, number, unit] of match[2]!.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/g)) {
-    sumMs += Number(number) * UNITS_MS[unit!]!;
-  }
-  return match[1] === "-" ? -sumMs : sumMs;
+  const ns = nanoseconds(text);
+  return ns === undefined ? undefined : ns / 1e6;
+}
+
+/** Its seconds as Go's Duration.Seconds gives them, to the last digit. */
+export function goSeconds(text: string): number | undefined {
+  const ns = nanoseconds(text);
+  return ns === undefined ? undefined : Math.trunc(ns / 1e9) + (ns % 1e9) / 1e9;
 }

@@ -46,7 +46,8 @@ export function nonEmpty<T extends Json>(value: T | undefined): T | undefined {
 
 /** The number that a text holds; undefined for what is none, as the original drops it. */
 export function parseFraction(text: string | undefined): number | undefined {
-  return text !== undefined && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined;
+  const isNumber = text !== undefined && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text);
+  return isNumber && Number.isFinite(Number(text)) ? Number(text) : undefined;
 }
 
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");

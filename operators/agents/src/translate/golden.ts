@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
 import { kindId } from "setpoint/kinds";
-import { parse } from "yaml";
+import { parse, type ScalarTag } from "yaml";
 import { invalidSpec } from "../errors.js";
 import type { Agent } from "../kinds/agent.js";
 import type { Json } from "./go-json.js";
@@ -22,12 +22,28 @@ interface TranslationCase {
 /** What kagent's tests set for every case. */
 const CASE_SETTINGS: TranslateSettings = { ...DEFAULT_SETTINGS, imageTag: "dev", inheritAnnotations: true };
 
+/** `n` is a field of OpenAI's. */
+const letter: ScalarTag = { tag: "tag:yaml.org,2002:str", default: true, test: /^[YyNn]$/, resolve: (text) => text };
+/**
+ * YAML as Kubernetes' own tools read it: of version 1.1 (`0444` is octal, `yes` is true), but times, `1:30` and single letters
+ * are texts.
+ */
+const DIALECT = {
+  version: "1.1",
+  merge: true,
+  uniqueKeys: false,
+  customTags: (tags: unknown[]) => [
+    letter,
+    ...(tags as ScalarTag[]).filter(({ tag, format }) => !tag.endsWith(":timestamp") && format !== "TIME"),
+  ],
+} as const;
+
 /** Left out wherever they stand: they differ from run to run. */
 const DROPPED = new Set(["id", "created_at", "updated_at", "uuid"]);
 
 /** Translates a case from YAML, and gives the result in the form of kagent's own expected outputs. */
 export async function translateCase(text: string, more: Partial<TranslateSettings> = {}): Promise<Json> {
-  const given = parse(text) as TranslationCase;
+  const given = read(text);
   if (!Array.isArray(given?.objects)) throw invalidSpec("objects: a list of Kubernetes objects is expected");
   const agent = given.objects.find(
     ({ kind, metadata }) =>
@@ -45,12 +61,21 @@ export async function translateCase(text: string, more: Partial<TranslateSetting
   return normalised({ agentCard, config, manifest } as unknown as Json);
 }
 
+function read(text: string): TranslationCase {
+  try {
+    return parse(text, DIALECT) as TranslationCase;
+  } catch (error) {
+    throw invalidSpec((error as Error).message.trimEnd());
+  }
+}
+
 /** The objects of a case; the namespaces that they stand in, or that their URLs name, are there as well. */
 function objectsOf({ objects, namespace: own }: TranslationCase): Objects {
   const idOf = (apiVersion: string, kind: string) =>
     `${apiVersion.startsWith("kagent.dev/") ? "kagent.dev" : apiVersion}/${kind}`;
-  const namespaces = new Set([own, ...objects.map(({ metadata }) => metadata.namespace ?? "")]);
-  for (const { kind, spec } of objects as readonly (KubeObject & { readonly spec?: { readonly url?: string } })[]) {
+  const namespaces = new Set([own]);
+  for (const { kind, metadata, spec } of objects as readonly (KubeObject & { spec?: { url?: string } })[]) {
+    namespaces.add((kind === "Namespace" ? metadata.name : metadata.namespace) ?? "");
     const host = kind === "RemoteMCPServer" ? parseGoUrl(spec?.url ?? "")?.hostname.split(".")[1] : undefined;
     if (host) namespaces.add(host);
   }

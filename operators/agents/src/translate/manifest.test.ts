@@ -38,6 +38,36 @@ describe("the workload of a declarative agent", () => {
     });
   });
 
+  it("parts of a pod are written as Go writes them: what is empty by type is left out, what users say stays", async () => {
+    const volumes = [
+      { name: "h", hostPath: { path: "/h", type: "" } },
+      { name: "c", csi: { driver: "d", readOnly: false, volumeAttributes: { a: "" } } },
+      { name: "p", persistentVolumeClaim: { claimName: "p", readOnly: false } },
+      { name: "e", ephemeral: { volumeClaimTemplate: { spec: { storageClassName: "", volumeName: "" } } } },
+    ];
+    const term = { topologyKey: "z", labelSelector: { matchLabels: { role: "" } }, namespaces: [] };
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+    const { pod } = await withDeployment({ volumes, affinity, cmd: "not-mine", workingDir: "/not-mine" });
+    expect(pod.spec.volumes.slice(1, -1)).toEqual([
+      { name: "h", hostPath: { path: "/h", type: "" } },
+      { name: "c", csi: { driver: "d", readOnly: false, volumeAttributes: { a: "" } } },
+      { name: "p", persistentVolumeClaim: { claimName: "p" } },
+      {
+        name: "e",
+        ephemeral: { volumeClaimTemplate: { metadata: {}, spec: { resources: {}, storageClassName: "" } } },
+      },
+    ]);
+    expect(pod.spec.affinity).toEqual({
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: "z", labelSelector: { matchLabels: { role: "" } } },
+        ],
+      },
+    });
+    expect(pod.spec.containers[0]).not.toHaveProperty("command");
+    expect(pod.spec.containers[0]).not.toHaveProperty("workingDir");
+  });
+
   it("every override of the deployment has its place", async () => {
     const found = await withDeployment({
       replicas: 3,

@@ -137,6 +137,8 @@ function podTemplate(
   const { spec, metadata } = agent;
   const { name } = metadata;
   const deployment = deploymentOf(agent);
+  // Fields that an image of one's own has, and no other agent.
+  const { cmd, args, workingDir }: Partial<Deployment> = spec.type === "BYO" ? deployment : {};
   const isGo = spec.type === "Declarative" && spec.declarative?.runtime === "go";
   const skills = spec.skills && hasSkills(spec.skills) ? spec.skills : undefined;
   const configMap = `${name}-skills-init`;
@@ -150,9 +152,9 @@ function podTemplate(
     name: "kagent",
     image: imageOf(agent, deployment, settings, isGo),
     imagePullPolicy: deployment.imagePullPolicy || settings.imagePullPolicy,
-    command: deployment.cmd ? [deployment.cmd] : undefined,
-    args: spec.type === "BYO" ? nonEmpty(deployment.args) : runtimeArguments(settings),
-    workingDir: nonEmpty(deployment.workingDir),
+    command: cmd ? [cmd] : undefined,
+    args: spec.type === "BYO" ? nonEmpty(args) : runtimeArguments(settings),
+    workingDir: nonEmpty(workingDir),
     ports: [{ name: "http", containerPort: PORT }],
     resources: resources(deployment.resources as JsonFields | undefined),
     env: [...pod(deployment.env), ...additions.env, ...sharedVariables(agent, settings, skills !== undefined)],
@@ -188,7 +190,7 @@ function podTemplate(
   return {
     metadata: { labels, annotations: { ...deployment.annotations, [CONFIG_HASH]: hash, ...(isGo ? metrics : {}) } },
     spec: {
-      serviceAccountName,
+      serviceAccountName: nonEmpty(serviceAccountName),
       imagePullSecrets: nonEmpty(pullSecrets as unknown as Json),
       securityContext: deployment.podSecurityContext && asGo(deployment.podSecurityContext as Json),
       initContainers: initContainer && [initContainer],
@@ -254,10 +256,7 @@ function extraContainers({ extraContainers = [] }: Partial<Deployment>): readonl
   if (names.includes("kagent")) throw invalidSpec('extraContainers: "kagent" is a reserved container name');
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw invalidSpec(`extraContainers: duplicate container name ${JSON.stringify(twice)}`);
-  return extraContainers.map((container) => {
-    const fields = asGo(container as Json) as JsonFields;
-    return { ...fields, resources: resources((container.resources ?? {}) as JsonFields) };
-  });
+  return extraContainers.map((container) => asGo(container as Json, "extraContainer") as JsonFields);
 }
 
 function skillsConfigMap(agent: Agent, config: string): JsonFields {
@@ -296,32 +295,39 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const OMITTED_WHEN_ZERO = words(
   "readOnly stdin stdinOnce tty hostPort initialDelaySeconds timeoutSeconds periodSeconds successThreshold failureThreshold hostIPC hostPID hostNetwork",
 );
-/** Maps, which Go leaves out where they are empty; an empty block, as of `emptyDir`, stays. */
-const OMITTED_WHEN_EMPTY = words(
-  "labels annotations matchLabels nodeSelector limits requests volumeAttributes options",
-);
+/** Maps, which Go leaves out where they are empty; what they hold is the user's. An empty block, as of `emptyDir`, stays. */
+const MAPS = words("labels annotations matchLabels nodeSelector limits requests volumeAttributes options");
+/** Texts that are pointers in Go: an empty one is said on purpose. */
+const KEPT_WHEN_EMPTY = words("type storageClassName service");
 const QUANTITIES = words("sizeLimit divisor");
+/** What is no pointer in Go, and is written even where it is not given; by the block that holds it. */
+const WRITTEN_ALWAYS: Readonly<Record<string, JsonFields>> = {
+  resourceFieldRef: { divisor: "0" },
+  volumeClaimTemplate: { metadata: {} },
+  // Of a volumeClaimTemplate: nothing else in a pod has one.
+  spec: { resources: {} },
+  extraContainer: { resources: {} },
+};
 const canonical = (quantity: Json): Json => formatQuantity(parseQuantity(quantity as string | number));
 
 /**
  * A part of a pod as Go writes it again: empty texts and lists are left out, and quantities are written as Kubernetes
  * does (`3000m` is `3`).
  */
-function asGo(value: Json): Json {
-  if (Array.isArray(value)) return value.map(asGo);
+function asGo(value: Json, parent = ""): Json {
+  if (Array.isArray(value)) return value.map((item) => asGo(item));
   if (typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).flatMap(([key, field]): [string, Json][] => {
-    if (field === undefined || field === null || field === "") return [];
-    if ((field === false || field === 0) && OMITTED_WHEN_ZERO.has(key)) return [];
+    if (field === undefined || field === null || (field === "" && !KEPT_WHEN_EMPTY.has(key))) return [];
+    if ((field === false || field === 0) && OMITTED_WHEN_ZERO.has(key) && parent !== "csi") return [];
     if (Array.isArray(field) && field.length === 0) return [];
-    if (OMITTED_WHEN_EMPTY.has(key) && Object.keys(field).length === 0) return [];
+    if (MAPS.has(key) && Object.keys(field).length === 0) return [];
     if (QUANTITIES.has(key)) return [[key, canonical(field)]];
     if (key === "limits" || key === "requests") {
       const amounts = Object.entries(field as Readonly<Record<string, Json>>);
       return [[key, Object.fromEntries(amounts.map(([name, amount]) => [name, canonical(amount)]))]];
     }
-    // A quantity is no pointer in Go: where it is not given it is written as 0.
-    return [[key, key === "resourceFieldRef" ? { divisor: "0", ...(asGo(field) as JsonFields) } : asGo(field)]];
+    return [[key, MAPS.has(key) ? field : asGo(field, key)]];
   });
-  return Object.fromEntries(kept);
+  return { ...WRITTEN_ALWAYS[parent], ...Object.fromEntries(kept) };
 }
