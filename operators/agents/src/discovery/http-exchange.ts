@@ -39,8 +39,32 @@ export interface HttpAnswer {
 /** Tells of a peer that vanished without a word, on streams that may be silent for long. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** Sends a request on a connection of its own. Rejects with `MCP_UNREACHABLE`, `MCP_TLS`, or the signal's reason. */
+const MAX_REDIRECTS = 5;
+
+/**
+ * Sends a request on a connection of its own, and follows where the server sends it on to another path (`/mcp` to `/mcp/`):
+ * headers may hold secrets, so never to another host. Rejects with `MCP_UNREACHABLE`, `MCP_TLS`, or the signal's reason.
+ */
 export async function exchange(target: HttpTarget, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  let { url } = request;
+  for (let redirects = 0; ; redirects++) {
+    const answer = await send(target, { ...request, url }, signal);
+    const next = redirects < MAX_REDIRECTS ? redirectOf(answer, request.method, url) : undefined;
+    if (next === undefined) return answer;
+    answer.body.destroy();
+    url = next;
+  }
+}
+
+/** 307 and 308 keep the method; the others mean a GET. */
+function redirectOf({ status, headers }: HttpAnswer, method: string, url: string): string | undefined {
+  const isFollowed = [307, 308].includes(status) || (method === "GET" && [301, 302, 303].includes(status));
+  if (!isFollowed || !headers.location || !URL.canParse(headers.location, url)) return undefined;
+  const next = new URL(headers.location, url);
+  return next.origin === new URL(url).origin ? next.href : undefined;
+}
+
+async function send(target: HttpTarget, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   signal.throwIfAborted();
   const isSecure = request.url.startsWith("https:");
   const { tls } = target;

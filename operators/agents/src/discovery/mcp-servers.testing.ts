@@ -32,6 +32,8 @@ export interface McpServerOptions {
   readonly failAt?: number;
   /** Says that it tells of changes. */
   readonly announces?: boolean;
+  /** Sends requests for one path on to another. */
+  readonly redirects?: { readonly from: string; readonly to: string };
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
 }
 
@@ -54,6 +56,10 @@ export async function startStreamable(options: McpServerOptions): Promise<Runnin
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const servers = new Map<string, Server>();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (options.redirects?.from === request.url) {
+      request.resume();
+      return void response.writeHead(307, { location: options.redirects!.to }).end();
+    }
     const id = request.headers["mcp-session-id"];
     let transport = typeof id === "string" ? transports.get(id) : undefined;
     if (!transport) {

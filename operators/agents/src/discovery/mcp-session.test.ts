@@ -68,6 +68,25 @@ describe("listing the tools of an MCP server", () => {
     expect((await listTools(target(silent.url), deadline.signal)).tools).toEqual([]);
   });
 
+  it("follows a server that sends it on to another path, never to another host", async () => {
+    await using server = await startStreamable(named("a"));
+    const { origin } = new URL(server.url);
+    const sendingTo = (location: string) =>
+      listen((request, response) => {
+        request.resume();
+        response.writeHead(307, { location }).end();
+      });
+    // What many frameworks do for a path without its last slash.
+    await using slashed = await startStreamable({ ...named("a"), redirects: { from: "/mcp", to: "/mcp/" } });
+    expect((await listTools(target(slashed.url), never)).tools).toHaveLength(1);
+    expect(slashed.sessions()).toBe(0);
+    await using elsewhere = await sendingTo(`${origin}/mcp`);
+    await expect(listTools(target(elsewhere.url), never)).rejects.toMatchObject({ code: "MCP_HTTP_STATUS" });
+    await using circle = await sendingTo("/mcp");
+    await expect(listTools(target(circle.url), never)).rejects.toMatchObject({ code: "MCP_HTTP_STATUS" });
+    expect(server.requests).toEqual([]);
+  });
+
   it.each([
     ["401", (r: { writeHead(status: number): { end(): void } }) => r.writeHead(401).end(), "MCP_UNAUTHORIZED"],
     ["404", (r: { writeHead(status: number): { end(): void } }) => r.writeHead(404).end(), "MCP_HTTP_STATUS"],
