@@ -68,10 +68,11 @@ function declarativeProblems({ metadata, spec }: Agent, add: (path: string, mess
     const isSelf = agent?.name === metadata.name && (agent.namespace || metadata.namespace) === metadata.namespace;
     if (isSelf) add(`${path}.agent.name`, "agent tool cannot be used to reference itself");
   });
-  const aliases = (promptTemplate?.dataSources ?? []).map(({ alias, name }) => alias || name);
-  aliases.forEach((alias, index) => {
+  // Two ConfigMaps may share an alias where they share no key; one ConfigMap shares all of its own.
+  const sources = (promptTemplate?.dataSources ?? []).map(({ alias, name }) => `${alias || name} ${name}`);
+  sources.forEach((source, index) => {
     const path = `spec.declarative.promptTemplate.dataSources[${index}]`;
-    if (aliases.indexOf(alias) !== index) add(path, `duplicate prompt template identifier "${alias}"`);
+    if (sources.indexOf(source) !== index) add(path, `duplicate prompt template identifier "${source.split(" ")[0]}"`);
   });
 }
 
