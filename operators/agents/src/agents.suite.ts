@@ -170,6 +170,8 @@ export function agentsSuite(place: Place): void {
       await world.agent("a", { tools: [sub("b")] });
       await world.agent("b", { tools: [sub("a")] });
       expect((await world.condition(Agent, "a", "Accepted"))?.message).toContain("cycle detected");
+      await world.edit(Agent, "b", { spec: { declarative: { tools: null } } });
+      expect(await world.accepted(Agent, "a")).toBe("True Reconciled");
       await world.agent("self", { tools: [sub("self")] });
       expect((await world.condition(Agent, "self", "Accepted"))?.message).toContain("reference itself");
       for (let at = 12; at >= 0; at--) await world.agent(`c-${at}`, at === 12 ? {} : { tools: [sub(`c-${at + 1}`)] });
@@ -313,10 +315,30 @@ export function agentsSuite(place: Place): void {
         status: "False",
         observedGeneration: generation,
       });
-      expect(await world.condition(Agent, "math", "Ready")).toMatchObject({
-        status: "Unknown",
-        observedGeneration: generation,
-      });
+      for (const type of ["Ready", "Progressing"]) {
+        expect(await world.condition(Agent, "math", type)).toMatchObject({
+          status: "Unknown",
+          observedGeneration: generation,
+        });
+      }
+    });
+
+    it("an Agent that is no longer accepted goes on to say what its pods do", async () => {
+      await using world = await create();
+      await world.basics();
+      await world.agent("math");
+      await world.setAvailable("math", 1);
+      await world.edit(Agent, "math", { spec: { declarative: { modelConfig: "missing" } } });
+      const { generation } = (await world.env.client.get(Agent, "math", inNs)).metadata;
+      const said = async (type: string) => {
+        const found = await world.condition(Agent, "math", type);
+        return [found?.status, found?.reason, found?.observedGeneration];
+      };
+      expect(await said("Accepted")).toEqual(["False", "ReferenceMissing", generation]);
+      expect(await said("Ready")).toEqual(["True", "DeploymentReady", generation]);
+      expect(await said("Progressing")).toEqual(["False", "RolloutComplete", generation]);
+      await world.setAvailable("math", 0);
+      expect(await said("Ready")).toEqual(["False", "DeploymentNotReady", generation]);
     });
 
     it("is Ready with one replica, and says apart from that whether it rolls", async () => {
@@ -425,6 +447,19 @@ export function agentsSuite(place: Place): void {
       }
       await world.env.advance("1m");
       expect(await world.accepted(Agent, "math")).toBe("True Reconciled");
+      {
+        using _fault = (world.env as TestEnvironment).fault((request) =>
+          request.method === "PATCH" && request.path.includes("/secrets/")
+            ? errorAnswer(403, "Forbidden", "exceeded quota")
+            : undefined,
+        );
+        const deployment = { serviceAccountName: "mine" };
+        await world.edit(Agent, "math", { spec: { declarative: { systemMessage: "new", deployment } } });
+        expect((await world.deployment("math"))?.spec?.template.spec?.serviceAccountName).toBe("mine");
+        expect(await world.env.client.find(ServiceAccount, "math", inNs)).toBeDefined();
+      }
+      await world.env.advance("1m");
+      expect(await world.env.client.find(ServiceAccount, "math", inNs)).toBeUndefined();
     });
   });
 }

@@ -1,5 +1,5 @@
 import { systemClock } from "setpoint/clock";
-import { Service } from "setpoint/kinds/v1";
+import { Secret, Service } from "setpoint/kinds/v1";
 import { describe, expect, it } from "vitest";
 import type { AgentsOptions } from "./agents-app.js";
 import type { ToolList } from "./discovery/mcp-session.js";
@@ -245,6 +245,7 @@ export function toolServersSuite(place: Place): void {
       expect(await world.accepted(RemoteMCPServer, "tools")).toBe("False InvalidSpec");
       expect((await world.condition(RemoteMCPServer, "tools", "Accepted"))?.message).toContain(field);
       expect(world.asked).toEqual([]);
+      expect((await world.store.servers()).map(({ name }) => name)).toEqual(["test/tools"]);
       await world.edit(RemoteMCPServer, "tools", { spec: { url: URL_A, timeout: "5s" } });
       expect(await world.accepted(RemoteMCPServer, "tools")).toBe("True Reconciled");
     });
@@ -286,6 +287,10 @@ export function toolServersSuite(place: Place): void {
       expect(found).toMatchObject({ reason: "ReferenceMissing", message: 'Secret test/token has no key "t"' });
       await world.secret("token", { t: "a-token" });
       expect(await world.accepted(RemoteMCPServer, "tools")).toBe("True Reconciled");
+      await world.env.client.delete(Secret, "token", inNs);
+      await world.env.idle();
+      expect(await world.accepted(RemoteMCPServer, "tools")).toBe("False ReferenceMissing");
+      expect((await status(world, "tools"))?.discoveredTools).toEqual(toolList("a").tools);
     });
 
     it("a Service without a clear port is invalid, reported once, and discovered once it is mended [25]", async () => {
@@ -335,6 +340,9 @@ export function toolServersSuite(place: Place): void {
       await world.env.client.create(MCPServer, { metadata: { name: "m", namespace: NS }, spec } as never);
       await world.env.idle();
       expect(await world.accepted(MCPServer, "m")).toBe("False InvalidConfig");
+      expect(await world.condition(MCPServer, "m", "ToolsDiscovered")).toMatchObject({ reason: "InvalidConfig" });
+      expect(await world.store.servers()).toHaveLength(1);
+      expect(await world.store.tools()).toEqual([]);
       expect(await world.deployment("m")).toBeUndefined();
     });
 
@@ -358,6 +366,31 @@ export function toolServersSuite(place: Place): void {
       await world.env.client.patch(MCPServer, "m", { type: "merge", body: { metadata: { labels } } }, inNs);
       await world.env.idle();
       expect(await world.store.servers()).toEqual([]);
+      expect(await world.condition(MCPServer, "m", "ToolsDiscovered")).toMatchObject({
+        status: "False",
+        reason: "DiscoveryDisabled",
+      });
+    });
+
+    it("an MCPServer and a Service whose servers hang say that they wait", async () => {
+      await using world = await create();
+      world.answers.set("http://m.test:3000/mcp", "hang");
+      world.answers.set("http://svc.test:1/mcp", "hang");
+      const labels = { "kagent.dev/mcp-service": "true" };
+      const spec = { transportType: "stdio", deployment: { cmd: "npx" }, timeout: "10h" };
+      await world.env.client.create(MCPServer, { metadata: { name: "m", namespace: NS }, spec } as never);
+      const ports = [{ port: 1 }];
+      await world.env.client.create(Service, {
+        metadata: { name: "svc", namespace: NS, labels },
+        spec: { ports },
+      } as never);
+      await world.env.idle();
+      for (const [kind, name, type] of [
+        [MCPServer, "m", "ToolsDiscovered"],
+        [Service, "svc", "kagent.dev/ToolsDiscovered"],
+      ] as const) {
+        expect(await world.condition(kind, name, type)).toMatchObject({ status: "Unknown", reason: "Connecting" });
+      }
     });
 
     it("rows of objects that vanished while nobody looked are swept at the start, no living ones [40]", async () => {

@@ -46,10 +46,11 @@ export function agentController(shared: Shared): Controller<Agent> {
     async reconcile(agent, context) {
       const ctx = context as unknown as Context;
       ctx.status({ observedGeneration: agent.metadata.generation ?? 0 });
+      setUnsupported(agent, ctx);
       try {
         return await reconcileAgent(agent, ctx, shared);
       } catch (error) {
-        return rejected(agent, ctx, error);
+        return await rejected(agent, ctx, error);
       }
     },
   });
@@ -74,7 +75,6 @@ async function reconcileAgent(agent: Agent, ctx: Context, shared: Shared): Promi
   await ctx.effect("store the agent", () => shared.store.putAgent(row), { planned: false });
   ctx.condition({ type: "Accepted", status: "True", reason: "Reconciled", message: "Agent configuration accepted" });
   setWorkload(ctx, await ctx.find(Deployment, agent.metadata.name, { tracked: false }));
-  setUnsupported(agent, ctx);
   return done();
 }
 
@@ -210,13 +210,20 @@ function setUnsupported({ spec, status }: Agent, ctx: Context): void {
   }
 }
 
-/** Says in the status why an Agent does not run, with every condition; what a change may mend is tried again when it comes. */
-function rejected(agent: Agent, ctx: Context, error: unknown): Outcome {
+/** Says in the status why an Agent is not accepted, with every condition; what a change may mend is tried again when it comes. */
+async function rejected({ metadata }: Agent, ctx: Context, error: unknown): Promise<Outcome> {
   const message = shortened((error as Error).message);
+  const deployment = await ctx.find(Deployment, metadata.name, { tracked: false });
+  // Pods of an earlier configuration run on; a Deployment of somebody else says nothing of this Agent.
+  const isOwn = deployment?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid);
   const reject = (reason: string): void => {
     ctx.condition({ type: "Accepted", status: "False", reason, message });
-    if (findCondition(agent.status?.conditions, "Ready")?.status === "True") return;
-    ctx.condition({ type: "Ready", status: "Unknown", reason, message: "the configuration is not accepted" });
+    if (isOwn) setWorkload(ctx, deployment);
+    else {
+      for (const type of ["Ready", "Progressing"]) {
+        ctx.condition({ type, status: "Unknown", reason, message: "the configuration is not accepted" });
+      }
+    }
   };
   const code = error instanceof AgentsError ? error.code : undefined;
   if (code === "AGENTS_INVALID_SPEC") {

@@ -1,4 +1,14 @@
-import { type Controller, controller, done, type ReconcileContext, scoped, terminal } from "setpoint";
+import {
+  type Condition,
+  type Controller,
+  controller,
+  done,
+  findCondition,
+  type KubeObject,
+  type ReconcileContext,
+  scoped,
+  terminal,
+} from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Service, ServiceAccount } from "setpoint/kinds/v1";
 import { invalidSpec } from "../errors.js";
@@ -9,7 +19,7 @@ import { ofMcpServer, ofService, SERVICE_LABEL } from "../translate/tool-server.
 import { serverManifest } from "./kmcp.js";
 import { discovered, sweep } from "./server-rows.js";
 import { type Shared, trackedObjects } from "./shared.js";
-import { type Discovered, discoverTools, listedMessage, probeIdOf, serverIdOf } from "./tool-discovery.js";
+import { type Discovered, discoverTools, listedMessage, probeIdOf, serverIdOf, storeServer } from "./tool-discovery.js";
 import { serversOf } from "./usage.js";
 
 /** Set to `disabled` on an MCPServer, its tools are not listed. */
@@ -28,6 +38,13 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
       const set = (type: string, isTrue: boolean, reason: string, message: string): void =>
         ctx.condition({ type, status: isTrue ? "True" : "False", reason, message });
       const id = { name: `${server.metadata.namespace}/${server.metadata.name}`, groupKind: "MCPServer.kagent.dev" };
+      const isDisabled = server.metadata.labels?.[DISCOVERY_LABEL] === "disabled";
+      if (isDisabled) {
+        shared.tools.forget(probeIdOf(id));
+        const forget = () => shared.store.deleteServer(id, server.metadata.uid!);
+        await ctx.effect("forget the tool server", forget, { planned: false });
+        set("ToolsDiscovered", false, "DiscoveryDisabled", `the label ${DISCOVERY_LABEL} says so`);
+      } else await storeServer(id, server, "", shared, ctx);
       const problems = mcpServerProblems(server);
       if (problems.length > 0) {
         const message = describeProblems(problems);
@@ -35,6 +52,7 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
         set("ResolvedRefs", false, "InvalidConfig", "Configuration validation failed");
         set("Programmed", false, "InvalidConfig", "Configuration validation failed");
         set("Ready", false, "PodsNotReady", "Configuration validation failed");
+        if (!isDisabled) set("ToolsDiscovered", false, "InvalidConfig", "Configuration validation failed");
         shared.tools.forget(probeIdOf(id));
         return terminal(invalidSpec(message));
       }
@@ -59,16 +77,10 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
         set("Ready", false, "PodsNotReady", "Resources failed to be created");
         throw error;
       }
-      if (server.metadata.labels?.[DISCOVERY_LABEL] === "disabled") {
-        shared.tools.forget(probeIdOf(id));
-        await ctx.effect("forget the tool server", () => shared.store.deleteServer(id, server.metadata.uid!), {
-          planned: false,
-        });
-        return;
-      }
+      if (isDisabled) return;
       const users = (await ctx.byIndex(Agent, { servers: probeIdOf(id) })).length;
       const found = await discoverTools(ofMcpServer(server), server, trackedObjects(ctx), shared, ctx);
-      setDiscovered(ctx, "ToolsDiscovered", found, users);
+      setDiscovered(ctx, server, "ToolsDiscovered", found, users);
     },
   });
 }
@@ -86,13 +98,12 @@ export function toolServices(shared: Shared): Controller<Service> {
     async reconcile(service, ctx) {
       const { name, namespace = "" } = service.metadata;
       const id = serverIdOf({ kind: "Service", name, namespace });
+      await storeServer(id, service, "", shared, ctx);
       let server: ReturnType<typeof ofService>;
       try {
         server = ofService(service);
       } catch (error) {
         shared.tools.forget(probeIdOf(id));
-        const row = { ...id, uid: service.metadata.uid!, description: "N/A" };
-        await ctx.effect("store the tool server", () => shared.store.putServer(row), { planned: false });
         ctx.condition({
           type: SERVICE_CONDITION,
           status: "False",
@@ -103,7 +114,7 @@ export function toolServices(shared: Shared): Controller<Service> {
       }
       const users = (await ctx.byIndex(Agent, { servers: probeIdOf(id) })).length;
       const found = await discoverTools(server, service, trackedObjects(ctx), shared, ctx);
-      setDiscovered(ctx, SERVICE_CONDITION, found, users);
+      setDiscovered(ctx, service, SERVICE_CONDITION, found, users);
       return done();
     },
   });
@@ -112,12 +123,24 @@ export function toolServices(shared: Shared): Controller<Service> {
 /** Conditions of a Service are shared by everybody: ours has a name of its own. */
 const SERVICE_CONDITION = "kagent.dev/ToolsDiscovered";
 
-function setDiscovered(ctx: Pick<ReconcileContext, "condition">, type: string, found: Discovered, users: number): void {
+function setDiscovered(
+  ctx: Pick<ReconcileContext, "condition">,
+  { metadata, status }: KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } },
+  type: string,
+  found: Discovered,
+  users: number,
+): void {
+  const shown = findCondition(status?.conditions, type);
+  // A Service has no generation.
+  const isCurrent = shown !== undefined && shown.observedGeneration === metadata.generation;
   const usage = `used by ${users} agent${users === 1 ? "" : "s"}`;
   if (found.type === "listed") {
     const message = `${listedMessage(found.tools.length, found.tools.length)}; ${usage}`;
     ctx.condition({ type, status: "True", reason: "Discovered", message });
   } else if (found.type === "failed") {
     ctx.condition({ type, status: "False", reason: found.reason, message: `${found.message}; ${usage}` });
+  } else if (!isCurrent) {
+    const message = "waiting for the first answer of the server";
+    ctx.condition({ type, status: "Unknown", reason: "Connecting", message });
   }
 }

@@ -7,7 +7,15 @@ import { describeProblems, remoteServerProblems } from "../spec-problems.js";
 import { ofRemoteMcpServer } from "../translate/tool-server.js";
 import { discovered, sweep } from "./server-rows.js";
 import { type Shared, secretHash, trackedObjects } from "./shared.js";
-import { caSecret, discoverTools, fittingTools, listedMessage, probeIdOf, serverIdOf } from "./tool-discovery.js";
+import {
+  caSecret,
+  discoverTools,
+  fittingTools,
+  listedMessage,
+  probeIdOf,
+  serverIdOf,
+  storeServer,
+} from "./tool-discovery.js";
 import { serversOf } from "./usage.js";
 
 /** Lists the tools of MCP servers elsewhere, and says in their status whether that works. */
@@ -27,6 +35,7 @@ export function remoteMcpServers(shared: Shared): Controller<RemoteMCPServer> {
       // The published CRD has no such field: it would drop it, and each run would write it again.
       const usage = shared.usage.next(id, server.status?.usedBy, users);
       if (server.status === undefined || server.status.usedBy !== undefined) ctx.status({ usedBy: usage.count });
+      await storeServer(serverIdOf(tool), server, tool.description, shared, ctx);
       const problems = remoteServerProblems(server);
       if (problems.length > 0) {
         shared.tools.forget(id);

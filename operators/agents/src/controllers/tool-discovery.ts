@@ -44,24 +44,34 @@ export const serverIdOf = ({ kind, namespace, name }: Pick<ToolServer, "kind" | 
 });
 export const probeIdOf = ({ name, groupKind }: ServerId): string => `${groupKind} ${name}`;
 
+/** Stores the row of a server, whatever is wrong with it: one that cannot be asked is there all the same. */
+export async function storeServer(
+  id: ServerId,
+  { metadata }: KubeObject,
+  description: string,
+  { store }: Shared,
+  ctx: Pick<ReconcileContext, "effect">,
+): Promise<void> {
+  const row = { ...id, uid: metadata.uid!, description: description || "N/A" };
+  await ctx.effect("store the tool server", () => store.putServer(row), { planned: false });
+}
+
 /**
  * Has the tools of a server listed beside the workers, and gives what is known of them now. An answer runs the object
- * again; this stores it, in one transaction, and never waits for a server. Throws where something is not there that the
- * server needs: headers, an authority.
+ * again; this stores it, in one transaction, and never waits for a server. Its row is stored before: {@link storeServer}.
+ * Throws where something is not there that the server needs: headers, an authority.
  */
 export async function discoverTools(
   server: ToolServer,
-  { metadata }: KubeObject,
+  object: KubeObject,
   objects: Objects,
   shared: Shared,
   ctx: Pick<ReconcileContext, "effect">,
 ): Promise<Discovered> {
   const { store, tools: probes } = shared;
   const id = serverIdOf(server);
-  const uid = metadata.uid!;
-  const row = { ...id, uid, description: server.description || "N/A" };
-  await ctx.effect("store the tool server", () => store.putServer(row), { planned: false });
-  const target = await targetOf(server, metadata, objects, shared);
+  const uid = object.metadata.uid!;
+  const target = await targetOf(server, object.metadata, objects, shared);
   probes.want(target);
   const result = probes.result(target);
   if (result?.type === "answer") {
