@@ -34,6 +34,8 @@ export interface ModelSpec {
   readonly specHash: string;
   /** The meaning of the tests. */
   readonly testHash: string;
+  /** The texts of the files as they stand: a file that was moved keeps it, also where it still names its old table. */
+  readonly textHash: string;
   /** Local files that the model reads, with what they held when the project was parsed. */
   readonly files: readonly { readonly pattern: string; readonly fingerprint: string }[];
 }

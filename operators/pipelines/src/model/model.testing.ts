@@ -30,6 +30,7 @@ export function modelSpec(table: string, sql: string, { output, ...change }: Spe
     unitTests: [],
     isSource: false,
     testHash: JSON.stringify(change.tests ?? []),
+    textHash: "",
     files: [],
     ...change,
   };

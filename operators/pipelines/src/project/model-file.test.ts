@@ -328,6 +328,48 @@ describe("the hash of a spec", () => {
   });
 });
 
+describe("the hashes of a model that names itself", () => {
+  const text = (name: string, state = "max(x)") => `
+type: model
+incremental: true
+sql: SELECT 1 AS x {{ if incremental }} WHERE 1 > (SELECT max(${name}.x) FROM main.${name}) {{ end }}
+state: { sql: SELECT ${state} AS last FROM ${name} }
+pre_exec: CREATE TABLE IF NOT EXISTS log (x INTEGER)
+post_exec: INSERT INTO log SELECT count(*) FROM ${name}; UPDATE ${name} SET x = 1
+tests:
+  - { name: some, sql: 'SELECT * FROM "${name}" WHERE ${name}.x IS NULL' }
+  - { name: all, assert: ${name}.x > 0 }
+`;
+
+  it("are the same under another name [11]", async () => {
+    const [a, b] = [await model("a.yaml", text("a")), await model("B.yaml", text("B"))];
+    expect([b.specHash, b.testHash]).toEqual([a.specHash, a.testHash]);
+    expect(b.textHash).not.toBe(a.textHash);
+  });
+
+  it("differ where a table is named that is not theirs, and where the SQL does", async () => {
+    const hashes = async (path: string, sql: string) => {
+      const { specHash, testHash } = await model(path, sql);
+      return [specHash, testHash];
+    };
+    const [spec, test] = await hashes("a.yaml", text("a"));
+    const [otherSpec, otherTest] = await hashes("c.yaml", text("a"));
+    expect([otherSpec === spec, otherTest === test]).toEqual([false, false]);
+    expect((await hashes("d.yaml", text("d", "min(x)")))[0]).not.toBe(spec);
+    // Columns that have the name of a model are columns.
+    const column = (name: string) => `SELECT ${name} FROM other`;
+    expect((await hashes("e.sql", column("e")))[0]).not.toBe((await hashes("f.sql", column("f")))[0]);
+    // So are tables of another schema.
+    const schema = (name: string) => `SELECT * FROM other.${name}`;
+    expect((await hashes("g.sql", schema("g")))[0]).not.toBe((await hashes("h.sql", schema("h")))[0]);
+  });
+
+  it("keep the hash of the text where the file was moved as it is", async () => {
+    const [a, b] = [await model("a.yaml", text("a")), await model("b.yaml", text("a"))];
+    expect(b.textHash).toBe(a.textHash);
+  });
+});
+
 describe("local files", () => {
   it("are in the spec with what they hold, and their change alone changes it [7]", async () => {
     await folder.put({

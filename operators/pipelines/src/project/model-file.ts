@@ -76,15 +76,16 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
 
   const isEngine = input.type === "sql";
   const sqlText = "sql" in input ? input.sql : undefined;
-  const isScript = { isScript: true };
+  const own = output.table;
+  const script = { isScript: true, isParsed: isEngine, own };
   const [main, state_, partition, transform, before, after, ...tested] = await Promise.all([
-    sqlText && context.sql(sqlText, { isParsed: isEngine }),
-    state && context.sql(state),
-    partitions?.type === "sql" ? context.sql(partitions.sql) : undefined,
-    partitions?.type === "glob" && partitions.transformSql ? context.sql(partitions.transformSql) : undefined,
-    preExec && context.sql(preExec, { ...isScript, isParsed: isEngine }),
-    postExec && context.sql(postExec, { ...isScript, isParsed: isEngine }),
-    ...tests.map(({ sql }) => context.sql(sql)),
+    sqlText && context.sql(sqlText, { isParsed: isEngine, own }),
+    state && context.sql(state, { own }),
+    partitions?.type === "sql" ? context.sql(partitions.sql, { own }) : undefined,
+    partitions?.type === "glob" && partitions.transformSql ? context.sql(partitions.transformSql, { own }) : undefined,
+    preExec && context.sql(preExec, script),
+    postExec && context.sql(postExec, script),
+    ...tests.map(({ sql }) => context.sql(sql, { own })),
   ]);
   const texts = [...("path" in input ? [input.path] : []), ...("url" in input ? [input.url] : [])].map((text) =>
     context.text(text),
@@ -98,7 +99,7 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
     patterns.map(async (pattern) => ({ pattern, fingerprint: await context.fingerprint(pattern) })),
   );
   const side = [state_, partition, transform, before, after, ...tested].filter((analysis) => analysis !== undefined);
-  const own = (table: TableUse) => [name, output.table].some((one) => one.toLowerCase() === table.name.toLowerCase());
+  const isOwn = (table: TableUse) => [name, output.table].some((one) => one.toLowerCase() === table.name.toLowerCase());
   const made = tablesMadeBy(preExec?.text ?? "");
   const readsItself = incremental || partitions !== undefined;
   const { table: _table, ...outputOptions } = output;
@@ -123,10 +124,8 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
       [plain(options), outputOptions, output.table === name ? "" : output.table],
       [incremental, partitions && { ...partitions, sql: "", path: "", transformSql: "" }],
     ]),
-    testHash: digestOf([
-      tests.map(({ name: title, sql }, index) => [title, testMeaning(sql, tested[index]!, output.table)]),
-      unitTests,
-    ]),
+    testHash: digestOf([tests.map(({ name: title }, index) => [title, tested[index]!.hash]), unitTests]),
+    textHash: textHashOf(file),
     files,
   };
   const all: readonly (SqlAnalysis | TextAnalysis | undefined)[] = [main, ...side, ...texts, ...glob];
@@ -135,24 +134,24 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
     ...(output.table !== name && { tableName: output.table }),
     refs: [
       ...file.refs,
-      ...all.flatMap((analysis) => analysis?.refs ?? []).filter((ref) => !own(ref) || !readsItself),
+      ...all.flatMap((analysis) => analysis?.refs ?? []).filter((ref) => !isOwn(ref) || !readsItself),
       ...[("connector" in input && input.connector) || "", output.connector]
         .filter(Boolean)
         .map((connector): NamedRef => ({ type: "connector", name: connector, place: file.place, isOptional: true })),
     ],
     tables: [
-      ...(main?.tables ?? []).filter((table) => !(readsItself && own(table))),
-      ...side.flatMap(({ tables }) => tables).filter((table) => !own(table)),
+      ...(main?.tables ?? []).filter((table) => !(readsItself && isOwn(table))),
+      ...side.flatMap(({ tables }) => tables).filter((table) => !isOwn(table)),
     ].filter((table) => !made.has(table.name.toLowerCase())),
     patterns,
     warnings: [...(main?.warnings ?? []), ...side.flatMap(({ warnings }) => warnings), ...unknownKeys(settings)],
   };
 }
 
-/** A test's meaning does not change with the name of its model. */
-function testMeaning(sql: SourceText, analysis: SqlAnalysis, table: string): unknown {
-  const head = assertHead(table);
-  return sql.text.startsWith(head) ? sql.text.slice(head.length).replace(/\s+/g, " ") : analysis.hash;
+/** Of what the files say but for the name: equal for a file that was moved as it is. */
+function textHashOf({ settings, sql }: ResourceFile): string {
+  const entries = [...settings.entries].filter(([key]) => key !== "name" && key !== "namespace");
+  return digestOf([sql?.text, plain({ ...settings, entries: new Map(entries) })]);
 }
 
 const assertHead = (table: string) => `SELECT * FROM ${quoted(table)} WHERE NOT (`;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ParsedStatement } from "../engine/engine.js";
+import { withoutOwnName } from "../sql/own-name.js";
 import { splitStatements, tokensOf } from "../sql/tokens.js";
 import { analyzed, type TemplateAnalysis, type TemplateVariant, UNKNOWN_NAME } from "../template/analysis.js";
 import { parseTemplate } from "../template/parse-template.js";
@@ -15,6 +16,8 @@ export interface SqlOptions {
   readonly isScript?: boolean;
   /** False for SQL of another database: it is rendered, but not parsed. */
   readonly isParsed?: boolean;
+  /** The table that the SQL belongs to: what it is called does not count in the hash. */
+  readonly own?: string;
 }
 
 /** What a template means, whatever a run fills in. */
@@ -52,10 +55,10 @@ export async function analyzeSql(
   source: SourceText,
   settings: ProjectSettings,
   parse: ParseStatement,
-  { isScript = false, isParsed = true }: SqlOptions,
+  { isScript = false, isParsed = true, own }: SqlOptions,
 ): Promise<SqlAnalysis> {
   const analysis = analysisOf(source, settings);
-  const reader = new VariantReader(source, settings, parse, isScript);
+  const reader = new VariantReader(source, settings, parse, { isScript, own });
   const variants = await Promise.all(
     analysis.variants.map((variant) => (isParsed ? reader.read(variant) : tokensOnly(variant))),
   );
@@ -116,12 +119,19 @@ class VariantReader {
   readonly #settings: ProjectSettings;
   readonly #parse: ParseStatement;
   readonly #isScript: boolean;
+  readonly #own: string | undefined;
 
-  constructor(source: SourceText, settings: ProjectSettings, parse: ParseStatement, isScript: boolean) {
+  constructor(
+    source: SourceText,
+    settings: ProjectSettings,
+    parse: ParseStatement,
+    { isScript, own }: { readonly isScript: boolean; readonly own: string | undefined },
+  ) {
     this.#source = source;
     this.#settings = settings;
     this.#parse = parse;
     this.#isScript = isScript;
+    this.#own = own;
   }
 
   /** The first of the variant's texts that is SQL. */
@@ -154,7 +164,7 @@ class VariantReader {
         return this.#failure(rendered, base + (statement.offset ?? 0), statement.message);
       if (!statement.isQuery && !this.#isScript)
         return this.#failure(rendered, base, "the SQL must be a query, such as SELECT or FROM");
-      hashes.push(statement.hash);
+      hashes.push(await this.#hashOf(statements[index]!.sql, statement));
       files.push(...statement.files.filter((file) => !file.includes(UNKNOWN_NAME)));
       for (const { catalog, schema, table, offset } of statement.tables) {
         const isLocal = catalog === undefined && (schema === undefined || schema.toLowerCase() === "main");
@@ -163,6 +173,12 @@ class VariantReader {
       }
     }
     return { type: "read", facts: { meaning: [hashes, unknowns], tables, files, warnings: [] } };
+  }
+
+  async #hashOf(sql: string, statement: ParsedStatement & { readonly type: "parsed" }): Promise<string> {
+    const text = this.#own === undefined ? sql : withoutOwnName(sql, statement, this.#own);
+    const nameless = text === sql ? statement : await this.#parse(text);
+    return nameless.type === "parsed" ? nameless.hash : statement.hash;
   }
 
   #failure(rendered: RenderedTemplate, offset: number, message: string): Reading {

@@ -82,4 +82,10 @@ describe("the edits that files ask for", () => {
     const edits = projectEdits(project([model("b", spec("b"))]), [known("a", spec("a"))]);
     expect(edits.renames).toEqual([{ from: named("a"), to: named("b") }]);
   });
+
+  it("know a file that was moved as it is by its text, although it means its old table", () => {
+    const spec = (specHash: string) => ({ specHash, textHash: "t" });
+    const edits = projectEdits(project([model("b", spec("of b"))]), [known("a", spec("of a"))]);
+    expect(edits).toMatchObject({ renames: [{ from: named("a"), to: named("b") }], creates: [], deletes: [] });
+  });
 });

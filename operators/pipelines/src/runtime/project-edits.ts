@@ -58,6 +58,11 @@ function caseChanges(
   });
 }
 
+type Move = ProjectEdits["renames"][number];
+
+/** What tells that two resources are one: its meaning, or the text of a file that was moved as it is. */
+type Likeness = (name: ResourceName, spec: unknown) => string | undefined;
+
 /**
  * Pairs what lost its name with what came under another: by kind and content, and where several are alike by the order of
  * their names. A name is taken only where it is free, or becomes free by another move.
@@ -66,39 +71,70 @@ function movesOf(
   own: readonly GraphResource[],
   resources: readonly DeclaredResource[],
   broken: ReadonlySet<string>,
-): ProjectEdits["renames"] {
-  const before = new Map(own.map(({ meta, spec }) => [keyOf(meta.name), contentOf(meta.name, spec)]));
-  const after = new Map(resources.map(({ name, spec }) => [keyOf(name), contentOf(name, spec)]));
-  const byContent = new Map<string, ResourceName[]>();
-  for (const { name } of [...resources].sort(byName)) {
-    const content = after.get(keyOf(name))!;
-    if (before.get(keyOf(name)) !== content) byContent.set(content, [...(byContent.get(content) ?? []), name]);
+): readonly Move[] {
+  const taken = new Set(own.map(({ meta }) => keyOf(meta.name)));
+  let moves: readonly Move[] = [];
+  for (const likeness of [meaningOf, textOf]) {
+    const from = new Set(moves.map((move) => keyOf(move.from)));
+    const to = new Set(moves.map((move) => keyOf(move.to)));
+    const stays = ({ meta }: GraphResource): boolean => broken.has(keyOf(meta.name)) || from.has(keyOf(meta.name));
+    const left = own.filter((one) => !stays(one));
+    const come = resources.filter(({ name }) => !to.has(keyOf(name)));
+    moves = [...moves, ...pairs(left, come, likeness)];
   }
-  let moves = own.flatMap(({ meta: { name } }) => {
-    const content = before.get(keyOf(name))!;
-    if (broken.has(keyOf(name)) || after.get(keyOf(name)) === content) return [];
-    const to = byContent.get(content)?.shift();
-    return to ? [{ from: name, to }] : [];
-  });
   for (let count = -1; count !== moves.length; ) {
     count = moves.length;
     const leaving = new Set(moves.map(({ from }) => keyOf(from)));
-    moves = moves.filter(({ to }) => !before.has(keyOf(to)) || leaving.has(keyOf(to)));
+    moves = moves.filter(({ to }) => !taken.has(keyOf(to)) || leaving.has(keyOf(to)));
   }
   return moves;
+}
+
+/** Resources and files that are alike. One whose name has the same content as before is no part of a pair. */
+function pairs(
+  own: readonly GraphResource[],
+  resources: readonly DeclaredResource[],
+  likeness: Likeness,
+): readonly Move[] {
+  const before = new Map(own.map(({ meta, spec }) => [keyOf(meta.name), likeness(meta.name, spec)]));
+  const after = new Map(resources.map(({ name, spec }) => [keyOf(name), likeness(name, spec)]));
+  const alike = new Map<string, ResourceName[]>();
+  for (const { name } of [...resources].sort(byName)) {
+    const content = after.get(keyOf(name));
+    if (content === undefined || before.get(keyOf(name)) === content) continue;
+    alike.set(content, [...(alike.get(content) ?? []), name]);
+  }
+  return own.flatMap(({ meta: { name } }) => {
+    const content = before.get(keyOf(name));
+    if (content === undefined || after.get(keyOf(name)) === content) return [];
+    const to = alike.get(content)?.shift();
+    return to ? [{ from: name, to }] : [];
+  });
 }
 
 function byName(left: DeclaredResource, right: DeclaredResource): number {
   return keyOf(left.name) < keyOf(right.name) ? -1 : 1;
 }
 
+interface Hashes {
+  readonly specHash?: string;
+  readonly testHash?: string;
+  readonly textHash?: string;
+}
+
 /** What makes a resource itself, whatever it is called and wherever its file is. */
-function contentOf(name: ResourceName, spec: unknown): string {
-  const { specHash, testHash } = (spec ?? {}) as { readonly specHash?: string; readonly testHash?: string };
+function meaningOf(name: ResourceName, spec: unknown): string {
+  const { specHash, testHash } = (spec ?? {}) as Hashes;
   if (specHash !== undefined) return JSON.stringify([name.kind, specHash, testHash]);
   return JSON.stringify([name.kind, spec], (key, value: unknown) =>
     key === "path" || key === "origin" ? undefined : value,
   );
+}
+
+/** A file that was moved as it is may still name its old table, and so mean another. */
+function textOf(name: ResourceName, spec: unknown): string | undefined {
+  const { textHash } = (spec ?? {}) as Hashes;
+  return textHash === undefined ? undefined : JSON.stringify([name.kind, textHash]);
 }
 
 /** Two names that differ in case alone are one name. */

@@ -141,6 +141,39 @@ describe("a project under run", () => {
     });
   });
 
+  const counter = (own: string) => `type: model
+incremental: true
+sql: SELECT {{ if incremental }}{{ .state.last }} + 1 AS x FROM ${own} LIMIT 1{{ else }}1 AS x{{ end }}
+state: { sql: SELECT max(${own}.x) AS last FROM ${own} }
+tests:
+  - { name: positive, sql: SELECT * FROM ${own} WHERE x < 1 }
+`;
+
+  it("keeps the rows of a renamed model that names its own table in SQL, state and tests [11]", async () => {
+    using project = ProjectFolder.with({ "models/a.yaml": counter("a") });
+    await project.run();
+    await project.say("refresh", ["a"]);
+    const rows = [{ x: 1 }, { x: 2 }];
+    expect(await project.rows("FROM a ORDER BY x")).toEqual(rows);
+    project.remove("models/a.yaml");
+    project.write("models/b.yaml", counter("b"));
+    expect(JSON.parse((await project.say("plan", ["-o", "json"])).out)).toMatchObject([
+      { name: "b", action: "rename" },
+    ]);
+    expect(await project.run()).toMatchObject({ code: 0, executed: [], settled: ["b"], failed: [] });
+    expect(await project.rows("FROM b ORDER BY x")).toEqual(rows);
+    // A file that is moved and not edited names a table that is gone: an error, and no loss.
+    project.move("models/b.yaml", "models/c.yaml");
+    const moved = await project.run();
+    expect(moved).toMatchObject({ code: 1, executed: [], failed: ["c"] });
+    expect(moved.err).toMatch(/models\/c\.yaml:\d+:\d+: .*\bb\b/);
+    expect(await project.rows("FROM c ORDER BY x")).toEqual(rows);
+    project.write("models/c.yaml", counter("c"));
+    expect(await project.run()).toMatchObject({ code: 0, executed: [], settled: ["c"] });
+    expect(Object.keys(await tables(project))).toEqual(["c"]);
+    expect(await project.rows("FROM c ORDER BY x")).toEqual(rows);
+  });
+
   it("keeps all tables of a chain whose head fails, and names the head in each error [15]", async () => {
     using project = ProjectFolder.with({
       "data/foo.csv": CSV,
