@@ -49,7 +49,7 @@ describe("early cut-off", () => {
     expect(lab.log).toEqual([]);
   });
 
-  it("shows no stale errors while something above runs, and a warning re-runs nobody [33]", async () => {
+  it("shows no stale errors while something above runs, and a warning re-runs nobody [33, defects 2 and 3]", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("a");
     lab.create("b", ["a"]);

@@ -147,7 +147,7 @@ export class GraphRun {
     throw outcomes.terminal(new SetpointError("GRAPH_REF_FAILED", message));
   }
 
-  #resultOf(result: Exclude<GraphResult, undefined | void>): RunResult {
+  #resultOf(result: outcomes.Outcome | GraphReport): RunResult {
     const { clock, random, run, kind } = this.#options;
     let outcome = outcomeOf(result);
     const report: GraphReport = outcomes.isOutcome(result) ? {} : result;
@@ -189,7 +189,7 @@ export class GraphRun {
   }
 }
 
-function outcomeOf(result: Exclude<GraphResult, undefined | void>): outcomes.Outcome {
+function outcomeOf(result: outcomes.Outcome | GraphReport): outcomes.Outcome {
   return outcomes.isOutcome(result) ? result : (result.outcome ?? outcomes.done());
 }
 

@@ -44,7 +44,7 @@ export function graphStoreContract(name: string, make: () => GraphStore): void {
       expect([...second.records()]).toEqual([{ id: "Table/a", record: recordOf("a", 2) }]);
     });
 
-    it("refuses a write to a version that is not stored, and all that goes with it", async () => {
+    it("refuses a write to a version that is not stored, and all that goes with it [defect 10]", async () => {
       using session = await make().open();
       await session.commit([put("a", 1, 0)]);
       for (const wrong of [

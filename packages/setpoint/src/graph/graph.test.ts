@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retry, terminal } from "../loop/outcome.js";
+import { terminal } from "../loop/outcome.js";
 import { Lab, named } from "./lab.testing.js";
 
 describe("the graph", () => {
@@ -40,35 +40,6 @@ describe("the graph", () => {
     expect(newer.graph.get(named("a"))?.spec).toEqual({});
     await newer.finishAll();
     await newer[Symbol.asyncDispose]();
-  });
-
-  it("keeps a failed delete visible and tries it again, without holding up others", async () => {
-    await using lab = await Lab.create();
-    lab.create("a");
-    await lab.finishAll();
-    lab.graph.delete(named("a"));
-    await lab.settle();
-    await lab.call("a").return(retry(new Error("locked"), { after: "1s" }));
-    expect(lab.graph.deleted()).toMatchObject([{ error: { message: "locked" } }]);
-    lab.create("b");
-    await lab.settle();
-    expect(lab.running).toEqual(["b"]);
-    await lab.clock.advance(1_000);
-    await lab.finishAll();
-    expect(lab.graph.deleted()).toEqual([]);
-  });
-
-  it("waits for a cancelled child before it deletes its parent", async () => {
-    await using lab = await Lab.create();
-    lab.create("a");
-    lab.create("b", ["a"]);
-    await lab.settle();
-    await lab.call("a").return();
-    lab.graph.delete(named("a"));
-    await lab.settle();
-    expect([lab.running, lab.call("b").ctx.signal.aborted]).toEqual([["b"], true]);
-    await lab.call("b").return();
-    expect(lab.call("a").phase).toBe("remove");
   });
 
   it("never takes more than its capacity; what is too heavy runs alone, and is overtaken only so often", async () => {

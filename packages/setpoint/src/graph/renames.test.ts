@@ -4,7 +4,7 @@ import type { BatchEditor } from "./graph-editor.js";
 import { Lab, named } from "./lab.testing.js";
 
 describe("renames", () => {
-  it("neither stalls nor loses anything when a parent is edited and its child renamed in one batch [14]", async () => {
+  it("neither stalls nor loses anything when a parent is edited and its child renamed in one batch [14, defect 1]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);

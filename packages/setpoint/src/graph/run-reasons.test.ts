@@ -43,7 +43,7 @@ describe("when a resource runs", () => {
     expect(second.graph.deleted()).toEqual([]);
   });
 
-  it("keeps an error across a restart, and its retry waits for its time", async () => {
+  it("keeps an error across a restart, and its retry waits for its time [30]", async () => {
     const first = await Lab.create({ whenRefsFinish: "changed" });
     first.create("a");
     await first.settle();

@@ -22,8 +22,11 @@ const RETRY_MS = 1_000;
 
 /** A violated invariant, by its number in the list of docs/graph.md. */
 export class Violation extends Error {
+  readonly invariant: number;
+
   constructor(invariant: number, message: string) {
     super(`invariant ${invariant}: ${message}`);
+    this.invariant = invariant;
   }
 }
 
@@ -337,6 +340,8 @@ export class Simulation {
       const runs = node.run === undefined ? undefined : this.state.runs.get(String(node.run));
       if (!isRestless && runs?.phase !== "rename" && unsettledRefsOf(this.state, node) > 0)
         throw new Violation(3, `${node.id} is ${node.status} below a resource that is not at rest`);
+      const isCutOff = node.status === "idle" && node.meta.name.kind === "Changed" && !this.#hasSeenAll(node);
+      if (isCutOff) throw new Violation(8, `${node.id} is at rest, and its last run saw other inputs`);
       if (node.inLine) {
         const gatesOpen = this.state.openDeletes + this.state.openRenames + this.state.locks === 0;
         const waited = gatesOpen ? (this.#inLineFor.get(node.id) ?? 0) : 0;
@@ -351,6 +356,26 @@ export class Simulation {
     }
     for (const [name, capacity] of Object.entries(CAPACITY)) {
       if ((used[name] ?? 0) > capacity) throw new Violation(15, `${used[name]} of ${capacity} ${name} are used`);
+    }
+  }
+
+  /** Whether the last run of a resource was for its spec and for what its refs offer now; not so where it was called off. */
+  #hasSeenAll({ failure, trace, specHash, meta }: Node): boolean {
+    if (!trace || failure || meta.deletedOn !== undefined || meta.renamedFrom) return true;
+    const offers = meta.refs.map((ref) => {
+      const parent = this.state.nodes.get(keyOf(ref));
+      const isBad = parent?.status === "cyclic" || parent?.failure || parent?.trace?.error;
+      return parent ? `${isBad ? "failed" : "ok"} ${parent.trace?.outputVersion ?? ""}` : "absent";
+    });
+    return specHash === trace.specHash && JSON.stringify(offers) === JSON.stringify(trace.inputs);
+  }
+
+  /** Runs are numbered in the order of their starts, and a run starts after those of its refs have ended. */
+  #checkFollows({ id, meta, failure, lastRun }: Node): void {
+    for (const ref of meta.refs) {
+      const last = this.state.nodes.get(keyOf(ref))?.lastRun;
+      if (failure || last?.phase !== "reconcile" || last.outcome === "cancelled") continue;
+      if (last.id > (lastRun?.id ?? 0)) throw new Violation(6, `${id} has not run since ${keyOf(ref)} did`);
     }
   }
 
@@ -425,6 +450,9 @@ export class Simulation {
       if (node.meta.renamedFrom) throw new Violation(11, `${node.id} is not renamed`);
       if (node.status !== "idle" && node.status !== "cyclic")
         throw new Violation(1, `${node.id} is ${node.status} at rest`);
+      if (node.status === "idle" && !this.#hasSeenAll(node))
+        throw new Violation(6, `${node.id} has not run for its last inputs`);
+      if (node.status === "idle" && node.meta.name.kind === "Always") this.#checkFollows(node);
       const isCalledOff =
         node.failure?.code === "GRAPH_RUN_CANCELLED" || (node.trace === undefined && node.status === "idle");
       if (isCalledOff || offer(node.id) === "failed") continue;
