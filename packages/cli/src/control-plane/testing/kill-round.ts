@@ -58,7 +58,8 @@ export async function killRound(options: KillRoundOptions): Promise<{ readonly a
   return { acknowledged: writers.acknowledged };
 }
 
-function checkObject(
+/** Throws where an object is not what its writer knows of it. */
+export function checkObject(
   name: string,
   content: string | undefined,
   known: Writers["known"] extends Map<string, infer K> ? K : never,
@@ -117,7 +118,8 @@ function revisionOf(event: Event): number {
   return Number(event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion);
 }
 
-async function stateOf(client: Client): Promise<{ state: Map<string, string>; revision: string }> {
+/** What the writers' objects hold, by name. */
+export async function stateOf(client: Client): Promise<{ state: Map<string, string>; revision: string }> {
   const { items, resourceVersion } = await client.list(ConfigMap, SELECTOR);
   return { state: new Map(items.map((item) => [item.metadata.name, contentOf(item)])), revision: resourceVersion };
 }
