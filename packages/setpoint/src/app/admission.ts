@@ -86,7 +86,8 @@ export interface Mutator {
 }
 
 /**
- * A validating webhook of one kind; its operations are those that it has a function for.
+ * A validating webhook of one kind; its operations are those that it has a function for. In an app with admission, what the
+ * kind's schema refines (`refine` of zod) is checked beside it; `validating(Website)` checks that alone.
  *
  * ```ts
  * validating(Website, {
@@ -96,7 +97,7 @@ export interface Mutator {
  * });
  * ```
  */
-export function validating<T extends KubeObject>(kind: Kind<T>, options: ValidateOptions<T>): Validator {
+export function validating<T extends KubeObject>(kind: Kind<T>, options: ValidateOptions<T> = {}): Validator {
   return { type: "validator", kind, options: options as unknown as ValidateOptions<KubeObject> };
 }
 

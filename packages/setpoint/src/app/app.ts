@@ -8,6 +8,7 @@ import type { Resource } from "../kinds/resource.js";
 import { handlerProblems, type Mutator, operationsOf, type Validator } from "./admission.js";
 import { checkAppOptions } from "./app-options.js";
 import type { HealthCheck } from "./health-check.js";
+import { refinementValidator, warnOfUnchecked } from "./refinements.js";
 import { handledProblems, type Route, routeId } from "./routes/route.js";
 import type { Runnable } from "./runnable-group.js";
 import type { Converter } from "./webhooks/conversion-review.js";
@@ -95,7 +96,9 @@ export interface App {
  */
 export function app(options: AppOptions): App {
   checkAppOptions(options);
-  const { kinds } = options;
+  const { kinds, validate = [], mutate = [], convert = [] } = options;
+  const converters = [...kinds.filter(hasConversion).map(converterOf), ...convert];
+  const hasAdmission = validate.length + mutate.length + converters.length > 0;
   const made: App = {
     type: "app",
     name: options.name,
@@ -104,9 +107,9 @@ export function app(options: AppOptions): App {
     kinds,
     unmanaged: options.unmanaged ?? [],
     loops: options.loops ?? [],
-    validators: options.validate ?? [],
-    mutators: options.mutate ?? [],
-    converters: [...kinds.filter(hasConversion).map(converterOf), ...(options.convert ?? [])],
+    validators: hasAdmission ? withRefinements(validate, kinds) : validate,
+    mutators: mutate,
+    converters,
     routes: options.routes ?? [],
     givenUp: options.givenUp ?? [],
     runnables: options.runnables ?? [],
@@ -119,12 +122,25 @@ export function app(options: AppOptions): App {
   const problems = [
     ...nameProblems(made),
     ...loopProblems(made),
-    ...admissionProblems(made, options.convert ?? []),
+    ...admissionProblems(made, convert),
     ...routeProblems(made),
   ];
   if (problems.length > 0) throw new SetpointError("APP_INVALID", `app ${options.name}: ${problems.join("; ")}`);
+  if (!hasAdmission) for (const kind of kinds) warnOfUnchecked(`app ${options.name}`, kind);
   for (const warning of scaleWarnings(made)) process.emitWarning(warning, { code: "SETPOINT_SCALE_UNCHECKED" });
   return made;
+}
+
+/** With what checks the refinements of kinds; a validator without a function stands for that, and has its settings. */
+function withRefinements(validators: readonly Validator[], kinds: readonly AnyResource[]): readonly Validator[] {
+  const refined = kinds.filter(({ declaration }) => declaration.refinements);
+  const isBare = (each: Validator): boolean =>
+    operationsOf(each).length === 0 && refined.some((kind) => isSameKind(kind, each.kind));
+  const made = refined.map((kind) => {
+    const bare = validators.find((each) => isBare(each) && isSameKind(kind, each.kind));
+    return refinementValidator(kind, bare?.options);
+  });
+  return [...validators.filter((each) => !isBare(each)), ...made];
 }
 
 /** Validators that `kubectl scale` and autoscalers pass by: a write to `scale` is not one to the object. */

@@ -4,6 +4,7 @@ import type { Marker } from "./k8s.js";
 import type { Scope } from "./kind.js";
 import type { KubeObject, writtenAs } from "./object.js";
 import type { Schema } from "./schema/json-schema.js";
+import type { Refinements } from "./schema/refinements.js";
 import type { StructuralSchema } from "./schema/structural-schema.js";
 
 /** What `resource(…)` takes. */
@@ -92,6 +93,8 @@ export interface ResourceDeclaration {
   /** The schema of a whole object. */
   readonly schema: StructuralSchema;
   readonly versions: readonly OlderVersion[];
+  /** Of the spec, where it has any. */
+  readonly refinements?: Refinements;
 }
 
 export function invalidKind(where: string, why: string): SetpointError {

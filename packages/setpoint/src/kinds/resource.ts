@@ -22,6 +22,7 @@ import {
   type StandardIssue,
 } from "./schema/json-schema.js";
 import { objectSchema } from "./schema/object-schema.js";
+import { refinedPaths } from "./schema/refinements.js";
 import { fieldStep } from "./schema/schema-place.js";
 import { type FieldProblem, validateValue } from "./schema/validation.js";
 
@@ -111,6 +112,7 @@ export function resource<
   }
   checkResourceOptions(kind, options);
   const { spec, status, ...rest } = options;
+  const refined = refinedPaths(spec, "spec");
   const declaration: ResourceDeclaration = {
     group,
     version,
@@ -121,6 +123,9 @@ export function resource<
     hasStatus: status !== undefined || options.conditions === true,
     schema: objectSchema(options),
     versions: [],
+    ...(refined.length > 0
+      ? { refinements: { paths: refined, problems: (object) => specProblems(spec, object) } }
+      : {}),
   };
   const made = makeResource(declaration, { spec, ...(status ? { status } : {}) });
   made.crd(); // columns and paths that do not fit are found now, not when it is installed
@@ -192,13 +197,22 @@ function libraryProblems(
   return Object.entries(parts).flatMap(([name, schema]) => {
     if (!isStandardSchema(schema) || object[name] === undefined) return [];
     const result = schema["~standard"].validate(hasConditions ? ownPart(object, name) : object[name]);
-    if (result instanceof Promise)
-      throw invalidKind(name, "validates asynchronously, which no API server can wait for");
+    if (result instanceof Promise) throw invalidKind(name, ASYNCHRONOUS);
     return (result.issues ?? [])
       .map((issue) => ({ path: `${name}${pathOf(issue)}`, message: `is refused: ${issue.message}` }))
       .filter(({ path }) => !found.some((problem) => problem.path === path || problem.path.startsWith(`${path}.`)));
   });
 }
+
+/** What the schema library alone says of the spec. */
+function specProblems(spec: Schema, object: { readonly spec?: unknown }): readonly FieldProblem[] {
+  if (!isStandardSchema(spec)) return [];
+  const result = spec["~standard"].validate(object.spec);
+  if (result instanceof Promise) throw invalidKind("spec", ASYNCHRONOUS);
+  return (result.issues ?? []).map((issue) => ({ path: `spec${pathOf(issue)}`, message: issue.message }));
+}
+
+const ASYNCHRONOUS = "validates asynchronously, which no API server can wait for";
 
 /** Without the conditions that the option adds: the library's schema does not know them. */
 function ownPart(object: Readonly<Record<string, unknown>>, name: string): unknown {

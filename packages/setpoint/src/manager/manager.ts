@@ -1,5 +1,6 @@
 import type { App } from "../app/app.js";
 import type { HealthCheck } from "../app/health-check.js";
+import { warnOfUnchecked } from "../app/refinements.js";
 import { type Runnable, RunnableGroup } from "../app/runnable-group.js";
 import type { Client } from "../client/client.js";
 import type { Clock } from "../clock/clock.js";
@@ -41,10 +42,8 @@ import { MetricRegistry } from "./metrics/metric-registry.js";
 import { collectStages, informerMetrics } from "./metrics/stage-metrics.js";
 import { workMetrics } from "./metrics/work-metrics.js";
 import type { PreflightFinding } from "./preflight.js";
-import { type RbacOptions, rbacRules } from "./rbac.js";
+import type { RbacOptions } from "./rbac.js";
 import type { NarrowedRules, SeenAccess } from "./seen-access.js";
-
-const DEFAULT_GRACE: Duration = "30s";
 
 export interface ManagerOptions extends EndpointOptions {
   /** For the lease, events and logs. Defaults to `setpoint`. */
@@ -128,7 +127,7 @@ export class Manager implements AsyncDisposable {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    this.#graceMs = parseDuration(options.grace ?? DEFAULT_GRACE, "grace");
+    this.#graceMs = parseDuration(options.grace ?? "30s", "grace");
     // The questions of the preflight and whatever else goes on listen to it, which is no leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopping.signal, this.#lost.signal);
     this.metrics = options.metricRegistry ?? new MetricRegistry();
@@ -225,6 +224,11 @@ export class Manager implements AsyncDisposable {
   add(loop: Loop | App): Promise<void> {
     checkLoop(loop);
     if (loop.type === "app") return this.#addApp(loop);
+    warnOfUnchecked(idOf(loop), loop.kind);
+    return Promise.resolve(this.#addLoop(loop));
+  }
+
+  #addLoop(loop: Loop): void {
     const id = idOf(loop);
     this.#assertTakesLoops(id);
     if (this.#loops.has(id)) throw new TypeError(`the manager has a ${id} already`);
@@ -237,7 +241,6 @@ export class Manager implements AsyncDisposable {
     if (loop.type === "controller") initControllerMetrics(this.metrics, loop.name);
     if (this.isLeading) this.#startRun(id, run);
     else if (this.#hasStarted && !this.#isLeading) run.warmUp();
-    return Promise.resolve();
   }
 
   /** Stops and takes away a loop or an app. One that is not there is as good as removed. */
@@ -351,7 +354,7 @@ export class Manager implements AsyncDisposable {
   async #serve(): Promise<void> {
     if (!this.#options.health && !this.#options.metrics) return;
     // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
-    const loaded = await import("./endpoints/endpoints.js");
+    const [loaded, { rbacRules }] = await Promise.all([import("./endpoints/endpoints.js"), import("./rbac.js")]);
     this.#endpoints = new loaded.Endpoints();
     const { metrics, timeline } = this;
     const readiness = (): readonly HealthCheck[] => [
@@ -379,7 +382,7 @@ export class Manager implements AsyncDisposable {
     await this.#apps.add(app);
     this.#stopping.signal.throwIfAborted();
     this.#collect(app, app.metrics);
-    for (const loop of app.loops) void this.add(loop);
+    for (const loop of app.loops) this.#addLoop(loop);
     for (const runnable of app.runnables) {
       this.addRunnable({ name: `${app.name}/${runnable.name}`, run: (signal) => runnable.run(signal) });
     }

@@ -7,13 +7,12 @@ import type { Loop } from "../controller/loop.js";
 import { SetpointError } from "../errors/error.js";
 import { ownField } from "../kinds/own-field.js";
 import type { Logger } from "../loop/logger.js";
-import { type Configuration, type ConfigurationSources, readConfiguration } from "./configuration.js";
+import type { Configuration, ConfigurationSources } from "./configuration.js";
 import { jsonLogger, type LogLevel } from "./log/json-logger.js";
 import { checkLoop } from "./loops.js";
 import { Manager, type ManagerOptions } from "./manager.js";
 import { requestMetrics } from "./metrics/controller-metrics.js";
 import { MetricRegistry } from "./metrics/metric-registry.js";
-import { SeenAccess } from "./seen-access.js";
 
 /** How long code may go on after `run` that was given up. */
 const EXIT_AFTER_MS = 1_000;
@@ -65,6 +64,10 @@ export async function run(loops: Runs | readonly Runs[], options: RunOptions = {
 async function runUntilTold(loops: Runs | readonly Runs[], options: RunOptions): Promise<void> {
   const env = options.env ?? process.env;
   const { args = [], config } = options;
+  const [{ readConfiguration }, { SeenAccess }] = await Promise.all([
+    import("./configuration.js"),
+    import("./seen-access.js"),
+  ]);
   const configuration = await readConfiguration({ args, env, ...(config ? { file: config } : {}) });
   const log = options.log ?? (await defaultLog(configuration.logLevel ?? "info"));
   // The manager's, which is masked, once there is one: servers quote what they were sent.
