@@ -226,7 +226,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "inherited names",
     "labels are those that were given",
-    "registry/selectors/label-selector.ts",
+    "../../setpoint/src/kinds/selector/label-selector.ts",
     "return met === required;",
     "return met === required || [...rules.keys()].every((key) => key in labels);",
   ),

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Mutant, mutants } from "./mutant-list.js";
@@ -71,7 +71,8 @@ function isNoticed(folder: string, { area, file, find, replace }: Mutant, transc
     source.replace(find, () => replace),
   );
   try {
-    execFileSync(process.execPath, ["tools/build/bundle.mjs", "packages/control-plane"], { cwd: folder });
+    const broken = relative(folder, path).split("/").slice(0, 2).join("/");
+    execFileSync(process.execPath, ["tools/build/bundle.mjs", broken], { cwd: folder });
     return !passes(folder, transcripts, area, BRIEF_SECONDS);
   } finally {
     writeFileSync(path, source);

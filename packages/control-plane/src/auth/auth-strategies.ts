@@ -1,4 +1,4 @@
-import { pathSegmentName } from "../api/metadata/name-rules.js";
+import { pathSegmentName } from "setpoint/kinds";
 import type { StrategyExtras } from "../builtin/built-in-strategies.js";
 import { certificateRequestStrategy } from "./certificates/certificate-request-strategy.js";
 import { rbacStrategies } from "./rbac/rbac-strategies.js";

@@ -1,7 +1,6 @@
 import type { KubeObject } from "setpoint";
-import { formatTime, type UntypedObject } from "setpoint/kinds";
+import { formatTime, labelName, type UntypedObject } from "setpoint/kinds";
 import { invalidValue } from "../api/field-error.js";
-import { labelName } from "../api/metadata/name-rules.js";
 import type { FieldError } from "../api/status-error.js";
 import type { StrategyFacts } from "../facts/facts.js";
 import type { Strategy } from "../kinds/strategy.js";

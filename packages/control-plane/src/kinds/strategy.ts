@@ -1,5 +1,5 @@
 import type { KubeObject } from "setpoint";
-import type { NameRule } from "../api/metadata/name-rules.js";
+import type { NameRule } from "setpoint/kinds";
 import type { FieldError } from "../api/status-error.js";
 
 /**

@@ -1,7 +1,7 @@
+import { pathSegmentName } from "setpoint/kinds";
 import { accessDenied, pathAccess, resourceAccess } from "../api/access-request.js";
 import type { ApiHandler, ApiRequest, ApiResponse, RequestHead } from "../api/api-request.js";
 import { Warnings } from "../api/error-budget.js";
-import { pathSegmentName } from "../api/metadata/name-rules.js";
 import type { RequestInfo, Verb } from "../api/request-info.js";
 import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "../api/status-error.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";

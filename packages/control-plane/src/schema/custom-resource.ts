@@ -1,4 +1,5 @@
 import type { ObjectMeta } from "setpoint";
+import { pathSegmentName } from "setpoint/kinds";
 import { addErrors, BoundedTexts, fieldErrors } from "../api/error-budget.js";
 import { invalidValue, placed, required } from "../api/field-error.js";
 import {
@@ -11,7 +12,6 @@ import {
   withField,
 } from "../api/json.js";
 import { perObject } from "../api/memoized.js";
-import { pathSegmentName } from "../api/metadata/name-rules.js";
 import { validateObjectMeta } from "../api/metadata/object-meta-validation.js";
 import type { FieldError } from "../api/status-error.js";
 import type { Message } from "../facts/message.js";

@@ -1,6 +1,6 @@
+import { subdomainName } from "setpoint/kinds";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../api/json.js";
-import { subdomainName } from "../api/metadata/name-rules.js";
 import { validateObjectMeta } from "../api/metadata/object-meta-validation.js";
 import { jsonPatch } from "../apply/json-patch.js";
 import { mergePatch } from "../apply/merge-patch.js";

@@ -1,5 +1,5 @@
 import type { Kind, KubeObject } from "setpoint";
-import { formatLabelSelector, type LabelSelector, matchesLabels, type OwnerReference } from "setpoint/kinds";
+import { formatLabelSelector, type LabelSelector, labelMatcher, type OwnerReference } from "setpoint/kinds";
 
 /** The index of children by the uid of their controller. */
 export const BY_CONTROLLER = "controller";
@@ -57,14 +57,14 @@ export function claims<T extends KubeObject>(
   const adopted: T[] = [];
   const released: T[] = [];
   const isLeaving = owner.metadata.deletionTimestamp !== undefined;
-  const selects = isEmpty(selector) ? () => false : (object: T) => matchesLabels(selector, object.metadata.labels);
+  const selects = isEmpty(selector) ? () => false : labelMatcher(selector);
   for (const object of objects) {
     const controller = controllerOf(object.metadata);
     if (controller) {
       if (controller.uid !== owner.metadata.uid) continue;
-      if (selects(object)) kept.push(object);
+      if (selects(object.metadata.labels)) kept.push(object);
       else if (!isLeaving) released.push(object);
-    } else if (!isLeaving && !object.metadata.deletionTimestamp && selects(object)) {
+    } else if (!isLeaving && !object.metadata.deletionTimestamp && selects(object.metadata.labels)) {
       adopted.push(object);
     }
   }

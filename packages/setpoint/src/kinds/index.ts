@@ -7,6 +7,16 @@ export { type DiscoveryClient, discoverKind } from "./discovered-kind.js";
 export type { Marker } from "./k8s.js";
 export { keyOf, kindId, parseKey, type Scope, type UntypedKind } from "./kind.js";
 export { type KindId, parseKindId, pluralOf } from "./kind-id.js";
+export { dnsSubdomain, labelValue, qualifiedName } from "./label-rules.js";
+export {
+  dns1035Label,
+  dnsLabel,
+  label1035Name,
+  labelName,
+  type NameRule,
+  pathSegmentName,
+  subdomainName,
+} from "./name-rules.js";
 export type { DeepPartial, DeepReadonly, ManagedFieldsEntry, OwnerReference, UntypedObject } from "./object.js";
 export { compareResourceVersions } from "./resource-version.js";
 export { isSameJson } from "./same-json.js";
@@ -18,18 +28,20 @@ export {
   type FieldRequirement,
   type FieldSelectorLike,
   formatFieldSelector,
-  matchesFields,
+  holdsField,
   parseFieldSelector,
 } from "./selector/field-selector.js";
+export type { LabelRequirement } from "./selector/label-requirement.js";
 export {
   formatLabelSelector,
-  holdsLabel,
-  type LabelRequirement,
+  type LabelMatcher,
   type LabelSelector,
   type LabelSelectorLike,
   type LabelSelectorRequirement,
+  labelMatcher,
   matchesLabels,
   parseLabelSelector,
 } from "./selector/label-selector.js";
+export { type InvalidPart, SelectorError } from "./selector/selector-error.js";
 export { formatTime, parseTime } from "./time.js";
 export { type KindOptions, untypedKind } from "./untyped-kind.js";

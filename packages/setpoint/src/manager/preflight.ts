@@ -6,7 +6,8 @@ import { SelfSubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v
 import { type Kind, kindId } from "../kinds/kind.js";
 import { ownField } from "../kinds/own-field.js";
 import type { Logger } from "../loop/logger.js";
-import { declaredKinds, type RbacOptions, rbacRules } from "./rbac.js";
+import { declaredKinds } from "./declared-kinds.js";
+import { type RbacOptions, rbacRules } from "./rbac.js";
 
 /** Something that loops need and do not have. `message` names it. */
 export type PreflightFinding =

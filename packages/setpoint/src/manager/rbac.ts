@@ -2,9 +2,9 @@ import { type App, isServed } from "../app/app.js";
 import type { Controller, ScopedKind, WriteVerb } from "../controller/controller.js";
 import type { Loop } from "../controller/loop.js";
 import type { RbacRule } from "../controller/rbac-rule.js";
-import { Namespace } from "../kinds/builtin/v1.js";
-import { type Kind, kindId } from "../kinds/kind.js";
+import type { Kind } from "../kinds/kind.js";
 import type { JsonObject } from "../kinds/object.js";
+import { followed } from "./declared-kinds.js";
 import { appsOf, loopsOf } from "./loops.js";
 
 export interface RbacOptions {
@@ -46,23 +46,6 @@ export function rbacRules(loops: readonly (Loop | App)[], options: RbacOptions =
     own.push({ apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] });
   }
   return own;
-}
-
-/** Every kind that these loops declare in a cluster (the own where left out), each once. */
-export function declaredKinds(loops: readonly (Loop | App)[], cluster?: string): readonly Kind[] {
-  const uses = loopsOf(loops).flatMap((loop): readonly ScopedKind[] =>
-    loop.type === "controller"
-      ? [{ kind: loop.kind }, ...loop.owns, ...loop.uses, ...loop.watches, ...followed(loop)]
-      : [{ kind: loop.kind }],
-  );
-  const kinds = uses.filter((use) => use.cluster === cluster).map(({ kind }) => kind);
-  return [...new Map(kinds.map((kind) => [kindId(kind), kind])).values()];
-}
-
-/** Who chooses namespaces by their labels watches them. */
-// biome-ignore lint/suspicious/noExplicitAny: kinds differ from one to the next
-function followed({ namespaceSelector }: Controller<any>): readonly ScopedKind[] {
-  return namespaceSelector === undefined ? [] : [{ kind: Namespace }];
 }
 
 function ownsElsewhere(loop: Loop): boolean {

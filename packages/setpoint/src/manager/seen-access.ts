@@ -11,7 +11,7 @@ import { TokenReview } from "../kinds/builtin/authentication.k8s.io/v1.js";
 import { SubjectAccessReview } from "../kinds/builtin/authorization.k8s.io/v1.js";
 import { Event } from "../kinds/builtin/v1.js";
 import type { Kind } from "../kinds/kind.js";
-import { declaredKinds } from "./rbac.js";
+import { declaredKinds } from "./declared-kinds.js";
 
 /** Kinds that the manager itself requests. Not Leases: they may be held by another thread's client. */
 const OWN_KINDS: readonly Kind[] = [

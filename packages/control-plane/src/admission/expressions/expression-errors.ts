@@ -1,6 +1,6 @@
+import { qualifiedName } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, invalidValue, required, tooMany } from "../../api/field-error.js";
-import { qualifiedName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { BOOL, type Type } from "../../cel/types/type.js";
 import { type AdmissionScope, admissionExpression } from "./admission-expression.js";

@@ -41,7 +41,7 @@ export function paramsOf(
     const selector = selectorOf(reference.selector);
     const entries = storage.snapshot(definition.storageId)?.entries(definition.namespaced ? { namespace: home } : {});
     for (const { object } of entries ?? []) {
-      if (selector.matches(object.metadata.labels)) found.push(object as unknown as Json);
+      if (selector(object.metadata.labels)) found.push(object as unknown as Json);
     }
   }
   if (found.length === 0 && reference.parameterNotFoundAction === "Deny") {

@@ -1,8 +1,8 @@
 import type { KubeObject } from "setpoint";
+import { dns1035Label, dnsSubdomain, pathSegmentName, qualifiedName } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from "../../api/field-error.js";
 import type { JsonObject } from "../../api/json.js";
-import { dns1035Label, dnsSubdomain, pathSegmentName, qualifiedName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { errorsOf } from "../../builtin/validation/rule.js";
 import { labelSelector } from "../../builtin/validation/selector-rules.js";

@@ -1,6 +1,7 @@
 import type { KubeObject } from "setpoint";
 import { notFound } from "../../api/status-error.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
+import { everything } from "../../registry/selectors/object-label-selector.js";
 import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
 import type { InstalledWebhook, WebhookRule } from "./webhook.js";
@@ -46,8 +47,8 @@ export function invocationOf(
 ): Invocation | undefined {
   const { webhook, objectSelector } = installed;
   const { definition, object, oldObject } = attributes;
-  if (objectSelector.requirements.length > 0) {
-    const isSelected = [object, oldObject].some((each) => each && objectSelector.matches(each.metadata?.labels));
+  if (objectSelector !== everything) {
+    const isSelected = [object, oldObject].some((each) => each && objectSelector(each.metadata?.labels));
     if (!isSelected) return undefined;
   }
   const rules = webhook.rules ?? [];
@@ -101,9 +102,9 @@ function matchesNamespace(
 ): boolean {
   const { definition, operation, subresource, object } = attributes;
   const namespace = admissionNamespace(attributes);
-  if (namespaceSelector.requirements.length === 0 || (namespace === "" && !isNamespace(definition))) return true;
+  if (namespaceSelector === everything || (namespace === "" && !isNamespace(definition))) return true;
   const isWrittenNow = isNamespace(definition) && subresource === "" && operation !== "DELETE";
   const home: KubeObject | undefined = isWrittenNow ? object : storage.head("/namespaces", namespace)?.object;
   if (!home) throw notFound({ group: "", resource: "namespaces" }, namespace);
-  return namespaceSelector.matches(home.metadata.labels);
+  return namespaceSelector(home.metadata.labels);
 }

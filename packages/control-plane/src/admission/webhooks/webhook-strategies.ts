@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
+import { dns1035Label, dnsSubdomain } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, invalidValue, notSupported, required } from "../../api/field-error.js";
-import { dns1035Label, dnsSubdomain } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import type { Strategy } from "../../kinds/strategy.js";
 import { conditionErrors } from "../expressions/expression-errors.js";

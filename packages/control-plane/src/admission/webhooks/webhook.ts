@@ -1,4 +1,4 @@
-import type { LabelSelector } from "../../registry/selectors/label-selector.js";
+import type { LabelMatcher } from "setpoint/kinds";
 import { type ObjectLabelSelector, selectorOf } from "../../registry/selectors/object-label-selector.js";
 import type { Change, Storage } from "../../storage/storage.js";
 import { MatchConditions } from "../expressions/match-conditions.js";
@@ -53,8 +53,8 @@ export interface InstalledWebhook {
   /** Unique among all, also where a configuration names one twice. */
   readonly id: string;
   readonly webhook: Webhook;
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
+  readonly namespaceSelector: LabelMatcher;
+  readonly objectSelector: LabelMatcher;
   /** Undefined where there are none. */
   readonly conditions: MatchConditions | undefined;
 }

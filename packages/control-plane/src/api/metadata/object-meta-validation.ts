@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { OwnerReference } from "setpoint/kinds";
+import { labelName, labelValue, type NameRule, qualifiedName } from "setpoint/kinds";
 import { fieldErrors } from "../error-budget.js";
 import { forbiddenField, invalidValue, Printed, required, tooLong } from "../field-error.js";
 import type { FieldError } from "../status-error.js";
-import { labelName, labelValue, type NameRule, qualifiedName } from "./name-rules.js";
 
 const ANNOTATIONS_LIMIT_BYTES = 256 * 1024;
 const FIELD_MANAGER_LIMIT = 128;

@@ -82,7 +82,7 @@ export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]):
   const seen = new Set<string>();
   const sorted = [...all].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    const { matches } = selectorOf(selector);
+    const matches = selectorOf(selector);
     for (const { metadata, rules: own } of sorted) {
       if (metadata.name === role.metadata.name || !matches(metadata.labels)) continue;
       for (const rule of own ?? []) {

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
+import { pathSegmentName, subdomainName } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { invalidValue, notSupported, required } from "../../api/field-error.js";
-import { pathSegmentName, subdomainName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import type { Strategy } from "../../kinds/strategy.js";
 import type { PolicyRule } from "./policy-rule.js";

@@ -1,4 +1,4 @@
-import type { NameRule } from "../../api/metadata/name-rules.js";
+import type { NameRule } from "setpoint/kinds";
 import {
   type Address,
   AddressError,

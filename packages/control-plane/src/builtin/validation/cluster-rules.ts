@@ -1,6 +1,6 @@
+import { pathSegmentName } from "setpoint/kinds";
 import { duplicate, invalidValue, required } from "../../api/field-error.js";
 import { isObject, type JsonObject } from "../../api/json.js";
-import { pathSegmentName } from "../../api/metadata/name-rules.js";
 import { canonicalCidr, isCidr } from "./address-rules.js";
 import { internal } from "./internal-struct.js";
 import { resourceRequirements } from "./pod/resource-rules.js";

@@ -1,6 +1,6 @@
+import { dnsLabel, dnsSubdomain, labelValue } from "setpoint/kinds";
 import { duplicate, invalidValue, required, tooMany } from "../../api/field-error.js";
 import type { Json } from "../../api/json.js";
-import { dnsLabel, dnsSubdomain, labelValue } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { canonicalAddress, ipAddress } from "./address-rules.js";
 import {

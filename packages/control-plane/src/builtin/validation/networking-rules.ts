@@ -1,6 +1,6 @@
+import { dnsLabel, dnsSubdomain, pathSegmentName } from "setpoint/kinds";
 import { forbiddenField, invalidValue, notSupported, required, tooLong } from "../../api/field-error.js";
 import { isArray, isObject, type Json } from "../../api/json.js";
-import { dnsLabel, dnsSubdomain, pathSegmentName } from "../../api/metadata/name-rules.js";
 import { cidr, isIp, isWithin, looseRange } from "./address-rules.js";
 import {
   each,

@@ -1,7 +1,7 @@
+import { labelValue } from "setpoint/kinds";
 import { addErrors, fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, internalError, invalidValue } from "../../api/field-error.js";
 import { isArray, type Json, type JsonObject } from "../../api/json.js";
-import { labelValue } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { cidr, isCidr } from "./address-rules.js";
 import { internal } from "./internal-struct.js";

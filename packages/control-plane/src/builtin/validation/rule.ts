@@ -1,8 +1,7 @@
-import { isSameJson } from "setpoint/kinds";
+import { dns1035Label, dnsLabel, dnsSubdomain, isSameJson, labelValue, qualifiedName } from "setpoint/kinds";
 import { fieldErrors, isFull } from "../../api/error-budget.js";
 import { duplicate, invalidValue, notSupported, required } from "../../api/field-error.js";
 import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
-import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { canonicalQuantity, quantityNanos } from "../../schema/quantity.js";
 

@@ -1,6 +1,6 @@
+import { labelValue } from "setpoint/kinds";
 import { forbiddenField, invalidValue, notSupported, required } from "../../api/field-error.js";
 import { field, isArray, type JsonObject } from "../../api/json.js";
-import { labelValue } from "../../api/metadata/name-rules.js";
 import {
   each,
   isEmpty,

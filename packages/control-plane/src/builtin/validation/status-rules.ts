@@ -1,7 +1,7 @@
+import { qualifiedName } from "setpoint/kinds";
 import { fieldErrors } from "../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../api/field-error.js";
 import { isObject, type Json, type JsonObject } from "../../api/json.js";
-import { qualifiedName } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { ipAddress, isIp } from "./address-rules.js";
 import { isNativeResource, quotaResourceName, resourceAmount } from "./pod/resource-rules.js";

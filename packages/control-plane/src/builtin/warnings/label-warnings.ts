@@ -1,5 +1,5 @@
+import { labelValue } from "setpoint/kinds";
 import { isArray, type Json, type JsonObject } from "../../api/json.js";
-import { labelValue } from "../../api/metadata/name-rules.js";
 import { list, object } from "../validation/rule.js";
 
 /** Labels of nodes that have newer names, or none. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
+import { labelName } from "setpoint/kinds";
 import { asJson, type Json, type JsonObject } from "../../api/json.js";
-import { labelName } from "../../api/metadata/name-rules.js";
 import type { Warnings } from "../../kinds/strategy.js";
 import { generationOf } from "../daemon-generation.js";
 import { list, object } from "../validation/rule.js";

@@ -1,4 +1,4 @@
-import { label1035Name, labelName, labelValue, qualifiedName, subdomainName } from "../../api/metadata/name-rules.js";
+import { label1035Name, labelName, labelValue, qualifiedName, subdomainName } from "setpoint/kinds";
 import { formatCheck } from "../../schema/format.js";
 import { listOf, optionalOf, STRING, struct } from "../types/type.js";
 import { ListValue } from "../values/collection.js";

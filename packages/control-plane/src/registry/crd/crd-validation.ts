@@ -1,8 +1,7 @@
-import { isSameJson } from "setpoint/kinds";
+import { dns1035Label, dnsSubdomain, isSameJson } from "setpoint/kinds";
 import { addErrors, fieldErrors } from "../../api/error-budget.js";
 import { forbiddenField, invalidValue, notSupported, Printed, required } from "../../api/field-error.js";
 import type { Json } from "../../api/json.js";
-import { dns1035Label, dnsSubdomain } from "../../api/metadata/name-rules.js";
 import type { FieldError } from "../../api/status-error.js";
 import { validateCrdSchema } from "./crd-schema-validation.js";
 import { validateColumns, validateScale, validateSelectableFields } from "./crd-version-validation.js";

@@ -1,9 +1,14 @@
 import type { KubeObject } from "setpoint";
-import type { UntypedObject } from "setpoint/kinds";
+import {
+  type FieldRequirement,
+  holdsField,
+  type LabelRequirement,
+  labelMatcher,
+  type UntypedObject,
+} from "setpoint/kinds";
 import { badRequest } from "../../api/status-error.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
-import { type FieldTerm, parseFieldSelector } from "../selectors/field-selector.js";
-import { everything, type LabelSelector, parseLabelSelector } from "../selectors/label-selector.js";
+import { requestedFields, requestedLabels } from "../selectors/request-selectors.js";
 
 /** Which objects of a resource a list, watch or deletecollection is about, its namespace apart. */
 export interface ObjectFilter {
@@ -19,26 +24,25 @@ export interface ObjectFilter {
 const ALL_OBJECTS: ObjectFilter = { isEmpty: true, name: undefined, namespace: undefined, matches: () => true };
 
 export function objectFilter(definition: ResourceDefinition, labels: string, fields: string): ObjectFilter {
-  const labelSelector = labels === "" ? everything : parseLabelSelector(labels);
-  const terms = fields === "" ? [] : parseFieldSelector(fields);
-  checkFields(definition, terms);
-  return filterOf(labelSelector, terms);
+  const labelTerms = labels === "" ? [] : requestedLabels(labels);
+  const fieldTerms = fields === "" ? [] : requestedFields(fields);
+  checkFields(definition, fieldTerms);
+  return filterOf(labelTerms, fieldTerms);
 }
 
-function filterOf(labels: LabelSelector, terms: readonly FieldTerm[]): ObjectFilter {
-  if (labels.requirements.length === 0 && terms.length === 0) return ALL_OBJECTS;
+function filterOf(labels: readonly LabelRequirement[], terms: readonly FieldRequirement[]): ObjectFilter {
+  if (labels.length === 0 && terms.length === 0) return ALL_OBJECTS;
   const exact = (field: string): string | undefined =>
-    terms.find((term) => term.field === field && !term.isNegated)?.value;
-  const compared = terms.map((term) => ({ ...term, path: term.field.split(".") }));
+    terms.find((term) => term.field === field && term.operator === "=")?.value;
+  const areSelected = labelMatcher(labels);
+  const compared = terms.map((term) => ({ term, path: term.field.split(".") }));
   return {
     isEmpty: false,
     name: exact("metadata.name"),
     namespace: exact("metadata.namespace"),
     matches: (object) =>
-      labels.matches(object.metadata.labels) &&
-      compared.every(({ field, path, value, isNegated }) => {
-        return (selectableValue(object, field, path) === value) !== isNegated;
-      }),
+      areSelected(object.metadata.labels) &&
+      compared.every(({ term, path }) => holdsField(term, selectableValue(object, term.field, path))),
   };
 }
 
@@ -51,7 +55,7 @@ const OWN_WORDS: ReadonlyMap<string, (field: string) => string> = new Map([
 ]);
 
 /** Two kinds of answers: custom resources name the unsupported field alone, built-in ones each in its own words. */
-function checkFields(definition: ResourceDefinition, terms: readonly FieldTerm[]): void {
+function checkFields(definition: ResourceDefinition, terms: readonly FieldRequirement[]): void {
   for (const { field } of terms) {
     if (field === "metadata.name") continue;
     if (field === "metadata.namespace") continue;

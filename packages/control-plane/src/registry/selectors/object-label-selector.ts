@@ -1,5 +1,4 @@
-import type { LabelRequirement } from "setpoint/kinds";
-import { type LabelSelector, labelSelector } from "./label-selector.js";
+import { type LabelMatcher, type LabelRequirement, labelMatcher } from "setpoint/kinds";
 
 /** A `LabelSelector` as it stands in objects. */
 export interface ObjectLabelSelector {
@@ -11,8 +10,11 @@ export interface ObjectLabelSelector {
 
 const OPERATORS: readonly string[] = ["In", "NotIn", "Exists", "DoesNotExist"] satisfies LabelRequirement["operator"][];
 
+/** The matcher of a selector without terms. */
+export const everything: LabelMatcher = () => true;
+
 /** Absent and empty ones match everything. */
-export function selectorOf(selector: ObjectLabelSelector | null | undefined): LabelSelector {
+export function selectorOf(selector: ObjectLabelSelector | null | undefined): LabelMatcher {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(
     ([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }),
   );
@@ -20,5 +22,6 @@ export function selectorOf(selector: ObjectLabelSelector | null | undefined): La
     if (!OPERATORS.includes(operator)) return [];
     return [{ key, operator: operator as LabelRequirement["operator"], values: values ?? [] }];
   });
-  return labelSelector([...labels, ...expressions]);
+  const terms = [...labels, ...expressions];
+  return terms.length === 0 ? everything : labelMatcher(terms);
 }

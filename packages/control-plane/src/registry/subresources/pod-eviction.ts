@@ -163,5 +163,5 @@ function violation(retryAfterSeconds: number, message: string): Error {
 }
 
 function covers({ spec }: Budget, pod: KubeObject): boolean {
-  return spec?.selector !== undefined && selectorOf(spec.selector).matches(pod.metadata.labels);
+  return spec?.selector !== undefined && selectorOf(spec.selector)(pod.metadata.labels);
 }

@@ -1,7 +1,6 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
-import { formatTime } from "setpoint/kinds";
+import { formatTime, subdomainName } from "setpoint/kinds";
 import { asJson } from "../../api/json.js";
-import { subdomainName } from "../../api/metadata/name-rules.js";
 import { validateKubernetesFinalizers, validateObjectMeta } from "../../api/metadata/object-meta-validation.js";
 import { withoutDuplicateOwners } from "../../api/metadata/owner-references.js";
 import {

@@ -2,25 +2,19 @@ import { isConflict, isInvalid, isNotFound } from "../../client/api-error.js";
 import type { Client, JsonPatchOperation } from "../../client/client.js";
 import { SetpointError } from "../../errors/error.js";
 import { type Kind, keyOf } from "../../kinds/kind.js";
+import { qualifiedName } from "../../kinds/label-rules.js";
 import type { KubeObject } from "../../kinds/object.js";
 import { type Fence, openFence } from "../../loop/fence.js";
-
-const MAX_LENGTH = 63;
-const MAX_DOMAIN_LENGTH = 253;
-const QUALIFIED_NAME =
-  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** How often an edit is tried anew on fresh metadata. */
 const MAX_TRIES = 4;
 
 /** Throws `FINALIZER_INVALID` for a name that an API server would refuse. */
 export function checkFinalizerName(finalizer: string, controller: string): void {
-  const slash = finalizer.indexOf("/");
-  const isShort = slash <= MAX_DOMAIN_LENGTH && finalizer.length - slash - 1 <= MAX_LENGTH;
-  if (isShort && QUALIFIED_NAME.test(finalizer)) return;
+  if (qualifiedName(finalizer).length === 0) return;
   throw new SetpointError(
     "FINALIZER_INVALID",
-    `controller ${controller}: "${finalizer}" is no finalizer; it needs a name of 1 to ${MAX_LENGTH} characters, best ` +
+    `controller ${controller}: "${finalizer}" is no finalizer; it needs a name of 1 to 63 characters, best ` +
       'after a domain: "example.com/cleanup"',
   );
 }

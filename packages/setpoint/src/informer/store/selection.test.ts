@@ -130,6 +130,6 @@ describe("selection", () => {
 
   it("names the term of a selector that is wrong", () => {
     expect(() => termsOf({ labelSelector: "a in b" })).toThrow(/LABEL_SELECTOR_INVALID|label selector/);
-    expect(() => termsOf({ fieldSelector: "spec.node" })).toThrow(/no operator/);
+    expect(() => termsOf({ fieldSelector: "spec.node" })).toThrow(/understand 'spec.node'/);
   });
 });

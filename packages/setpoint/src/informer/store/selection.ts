@@ -5,12 +5,9 @@ import {
   holdsField,
   parseFieldSelector,
 } from "../../kinds/selector/field-selector.js";
-import {
-  holdsLabel,
-  type LabelRequirement,
-  type LabelSelectorLike,
-  parseLabelSelector,
-} from "../../kinds/selector/label-selector.js";
+import type { LabelRequirement } from "../../kinds/selector/label-requirement.js";
+import { LabelRule } from "../../kinds/selector/label-rule.js";
+import { type LabelSelectorLike, parseLabelSelector } from "../../kinds/selector/label-selector.js";
 import { FieldPath } from "./field-path.js";
 
 /** Which of the cached objects a list gives: all where nothing is said. */
@@ -49,12 +46,13 @@ export function isSelectedBy(terms: readonly Term[], object: KubeObject): boolea
 
 function labelTerm(term: LabelRequirement): Term {
   const { key, operator, values } = term;
+  const rule = new LabelRule(term);
   const isPresent = operator === "Exists" || operator === "Gt" || operator === "Lt";
   return {
     id: `label ${key}`,
     path: FieldPath.ofLabel(key),
     texts: operator === "In" ? values : isPresent ? "present" : undefined,
-    holds: (text) => holdsLabel(term, text),
+    holds: (text) => rule.holds(text),
   };
 }
 

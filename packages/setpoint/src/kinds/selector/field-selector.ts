@@ -1,4 +1,4 @@
-import { SetpointError } from "../../errors/error.js";
+import { SelectorError } from "./selector-error.js";
 
 /** One term of a field selector; all terms must hold. */
 export interface FieldRequirement {
@@ -10,13 +10,16 @@ export interface FieldRequirement {
 /** The text that requests take, or parsed terms. */
 export type FieldSelectorLike = string | readonly FieldRequirement[];
 
-/** `metadata.name=a,status.phase!=Running`. Throws `FIELD_SELECTOR_INVALID`. `\`, `,` and `=` in a value are escaped. */
+/**
+ * `metadata.name=a,status.phase!=Running`. Throws `FIELD_SELECTOR_INVALID`, a `SelectorError` in the words of an API
+ * server. `\`, `,` and `=` in a value are escaped.
+ */
 export function parseFieldSelector(selector: FieldSelectorLike): readonly FieldRequirement[] {
   if (typeof selector !== "string") return selector;
-  const terms = selector.match(/(?:\\.|[^,\\]|\\$)+/g) ?? [];
+  const terms = selector.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
   return terms.sort().map((term) => {
     const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
-    if (!match) throw invalid(selector, `"${term}" has no operator`);
+    if (!match) throw invalid(selector, `invalid selector: '${selector}'; can't understand '${term}'`);
     return { field: match[1]!, operator: match[2] === "!=" ? "!=" : "=", value: unescapeValue(match[3]!, selector) };
   });
 }
@@ -28,24 +31,23 @@ export function formatFieldSelector(selector: FieldSelectorLike): string {
     .join(",");
 }
 
-/** Whether all terms hold; `textOf` gives the text of a field, empty where it is absent. */
-export function matchesFields(selector: FieldSelectorLike, textOf: (field: string) => string): boolean {
-  return parseFieldSelector(selector).every((term) => holdsField(term, textOf(term.field)));
-}
-
-/** Whether one term holds for the text of its field. */
+/** Whether one term holds for the text of its field, empty where that is absent. */
 export function holdsField({ operator, value }: FieldRequirement, text: string): boolean {
   return (text === value) === (operator === "=");
 }
 
 function unescapeValue(value: string, selector: string): string {
   return value.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
-    if (escaped === undefined) throw invalid(selector, `"${found}" in the value "${value}" is not escaped`);
-    if (!/^[\\,=]$/.test(escaped)) throw invalid(selector, `"${found}" is no escape sequence`);
+    if (escaped === undefined) {
+      throw invalid(selector, `invalid field selector: unescaped character in value: ${found.charCodeAt(0)}`);
+    }
+    if (!/^[\\,=]$/.test(escaped)) {
+      throw invalid(selector, `invalid field selector: invalid escape sequence: ${found}`);
+    }
     return escaped;
   });
 }
 
-function invalid(selector: string, why: string): SetpointError {
-  return new SetpointError("FIELD_SELECTOR_INVALID", `field selector ${JSON.stringify(selector)}: ${why}`);
+function invalid(selector: string, why: string): SelectorError {
+  return new SelectorError("field", selector, why);
 }

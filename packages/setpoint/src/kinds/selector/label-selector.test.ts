@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  formatLabelSelector,
-  type LabelRequirement,
-  type LabelSelector,
-  matchesLabels,
-  parseLabelSelector,
-} from "./label-selector.js";
+import type { LabelRequirement } from "./label-requirement.js";
+import { formatLabelSelector, type LabelSelector, matchesLabels, parseLabelSelector } from "./label-selector.js";
 
 const word = fc.stringMatching(/^[a-z][a-z0-9.-]{0,8}[a-z0-9]$/);
 const key = fc.oneof(

@@ -1,6 +1,6 @@
+import { qualifiedName } from "setpoint/kinds";
 import { invalidValue, notSupported, required } from "../../../api/field-error.js";
 import { isObject } from "../../../api/json.js";
-import { qualifiedName } from "../../../api/metadata/name-rules.js";
 import { configKeyComplaints } from "../config-rules.js";
 import { each, given, label1123, needed, type Rule, type StructRule, struct, subdomain, text } from "../rule.js";
 import { noBacksteps } from "../storage/path-rules.js";

@@ -1,7 +1,7 @@
+import { dnsSubdomain } from "setpoint/kinds";
 import { isFull } from "../../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required } from "../../../api/field-error.js";
 import { isArray, isObject, type Json, type JsonObject } from "../../../api/json.js";
-import { dnsSubdomain } from "../../../api/metadata/name-rules.js";
 import type { FieldError } from "../../../api/status-error.js";
 import { ipAddress } from "../address-rules.js";
 import {

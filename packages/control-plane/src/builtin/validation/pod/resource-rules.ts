@@ -1,6 +1,6 @@
+import { qualifiedName } from "setpoint/kinds";
 import { forbiddenField, invalidValue, notSupported, required } from "../../../api/field-error.js";
 import { field, isObject, type Json, type JsonObject } from "../../../api/json.js";
-import { qualifiedName } from "../../../api/metadata/name-rules.js";
 import type { FieldError } from "../../../api/status-error.js";
 import {
   entriesOf,

@@ -1,5 +1,5 @@
+import { dnsSubdomain } from "setpoint/kinds";
 import { invalidValue, required } from "../../../api/field-error.js";
-import { dnsSubdomain } from "../../../api/metadata/name-rules.js";
 import { internal } from "../internal-struct.js";
 import { type Rule, type StructRule, text } from "../rule.js";
 

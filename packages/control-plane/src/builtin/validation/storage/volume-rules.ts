@@ -1,7 +1,7 @@
+import { dnsSubdomain } from "setpoint/kinds";
 import { addErrors, fieldErrors } from "../../../api/error-budget.js";
 import { duplicate, forbiddenField, invalidValue, required, tooLong } from "../../../api/field-error.js";
 import { isObject, type Json, type JsonObject } from "../../../api/json.js";
-import { dnsSubdomain } from "../../../api/metadata/name-rules.js";
 import type { FieldError } from "../../../api/status-error.js";
 import { internal } from "../internal-struct.js";
 import { CONTAINER_RESOURCES, fieldSelector, resourceSelector } from "../pod/env-rules.js";

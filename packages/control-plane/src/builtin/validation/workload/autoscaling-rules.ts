@@ -1,6 +1,6 @@
+import { pathSegmentName } from "setpoint/kinds";
 import { forbiddenField, invalidValue, notSupported, required } from "../../../api/field-error.js";
 import { isObject, type JsonObject } from "../../../api/json.js";
-import { pathSegmentName } from "../../../api/metadata/name-rules.js";
 import { containerResourceName } from "../pod/resource-rules.js";
 import {
   aboveZero,

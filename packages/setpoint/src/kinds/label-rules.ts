@@ -1,33 +1,25 @@
-/** Rules for names, label keys and label values, each giving its complaints in the real server's wording. */
-export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
-
-const DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+export const DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const DNS_SUBDOMAIN = `${DNS_LABEL}(\\.${DNS_LABEL})*`;
-const DNS_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const LABEL_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const LABEL_VALUE = `(${LABEL_KEY})?`;
 
-const dnsLabelPattern = new RegExp(`^${DNS_LABEL}$`);
-const dnsSubdomainPattern = new RegExp(`^${DNS_SUBDOMAIN}$`);
-const dns1035LabelPattern = new RegExp(`^${DNS_1035_LABEL}$`);
+export const dnsSubdomainPattern = new RegExp(`^${DNS_SUBDOMAIN}$`);
 const labelKeyPattern = new RegExp(`^${LABEL_KEY}$`);
 const labelValuePattern = new RegExp(`^${LABEL_VALUE}$`);
 
-function regexComplaint(message: string, pattern: string, ...examples: string[]): string {
+/** That a text is not of a pattern, with examples. */
+export function regexComplaint(message: string, pattern: string, ...examples: string[]): string {
   const quoted = examples.map((example) => `'${example}', `).join(" or ");
   return `${message} (e.g. ${quoted}regex used for validation is '${pattern}')`;
 }
 
 const maxBytes = (length: number): string => `must be no more than ${length} bytes`;
 /** Names are measured in bytes as well, and complained of in characters. */
-const maxCharacters = (length: number): string => `must be no more than ${length} characters`;
-const isLonger = (text: string, length: number): boolean =>
+export const maxCharacters = (length: number): string => `must be no more than ${length} characters`;
+export const isLonger = (text: string, length: number): boolean =>
   text.length > length || (text.length * 3 > length && Buffer.byteLength(text) > length);
 
-/** A generated name gets a suffix: a dash at its end is fine. */
-const masked = (name: string, isPrefix: boolean): string =>
-  isPrefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
-
+/** `example.com`: lower-case labels with dots between them, of at most 253 characters. No complaints: it is one. */
 export function dnsSubdomain(value: string, maximum = maxCharacters): readonly string[] {
   // The pattern is linear only on bounded input.
   const complaints = isLonger(value, 253) ? [maximum(253)] : [];
@@ -40,50 +32,6 @@ export function dnsSubdomain(value: string, maximum = maxCharacters): readonly s
       "example.com",
     ),
   ];
-}
-
-export function dnsLabel(value: string): readonly string[] {
-  const complaints = isLonger(value, 63) ? [maxCharacters(63)] : [];
-  if (value.length <= 4096 && dnsLabelPattern.test(value)) return complaints;
-  if (dnsSubdomainPattern.test(value.slice(0, 4096))) return [...complaints, "must not contain dots"];
-  return [
-    ...complaints,
-    regexComplaint(
-      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
-      DNS_LABEL,
-      "my-name",
-      "123-abc",
-    ),
-  ];
-}
-
-export function dns1035Label(value: string): readonly string[] {
-  const complaints = isLonger(value, 63) ? [maxCharacters(63)] : [];
-  if (value.length <= 4096 && dns1035LabelPattern.test(value)) return complaints;
-  return [
-    ...complaints,
-    regexComplaint(
-      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
-      DNS_1035_LABEL,
-      "my-name",
-      "abc-123",
-    ),
-  ];
-}
-
-export const subdomainName: NameRule = (name, isPrefix) => dnsSubdomain(masked(name, isPrefix));
-export const labelName: NameRule = (name, isPrefix) => dnsLabel(masked(name, isPrefix));
-export const label1035Name: NameRule = (name, isPrefix) => dns1035Label(masked(name, isPrefix));
-
-/** For RBAC: anything that can be one segment of a path. */
-export const pathSegmentName: NameRule = (name, isPrefix) => {
-  if (isPrefix) return pathSegmentPrefix(name);
-  if (name === "." || name === "..") return [`may not be '${name}'`];
-  return pathSegmentPrefix(name);
-};
-
-function pathSegmentPrefix(name: string): readonly string[] {
-  return ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
 const LABEL_KEY_MESSAGE =
@@ -110,6 +58,7 @@ export function qualifiedName(value: string): readonly string[] {
   return complaints;
 }
 
+/** The value of a label; the empty text is one. */
 export function labelValue(value: string): readonly string[] {
   const complaints = isLonger(value, 63) ? [maxBytes(63)] : [];
   if (labelValuePattern.test(value)) return complaints;
