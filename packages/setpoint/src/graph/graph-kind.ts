@@ -47,7 +47,8 @@ export interface GraphKindOptions<Spec, State> {
   remove?(resource: GraphResource<Spec, State>, ctx: GraphContext<State>): GraphResult | Promise<GraphResult>;
   /**
    * Moves what the resource keeps in the world from one name to another, so that nothing has to be rebuilt. Must succeed where
-   * it has already moved: nothing is at `from`. Without it, `remove` is called with the old name, and `reconcile` with the new.
+   * it has already moved: nothing is at `from`. Without it, `remove` is called with the old name and then `reconcile` with the
+   * new; `meta.renamedFrom` is set meanwhile.
    */
   rename?(
     resource: GraphResource<Spec, State>,

@@ -36,6 +36,7 @@ export class GraphRun {
   readonly #options: GraphRunOptions;
   readonly #abort = new AbortController();
   readonly #effects: string[] = [];
+  #instead: RunResult["instead"];
   #isOver = false;
 
   constructor(options: GraphRunOptions) {
@@ -67,7 +68,8 @@ export class GraphRun {
       this.#isOver = true;
     }
     if (hasTimedOut) result = outcomes.retry(this.#abort.signal.reason);
-    return { ...this.#resultOf(result ?? outcomes.done()), effects: this.#effects };
+    const instead = this.#instead ? { instead: this.#instead } : {};
+    return { ...this.#resultOf(result ?? outcomes.done()), ...instead, effects: this.#effects };
   }
 
   async #call(): Promise<GraphResult> {
@@ -88,7 +90,9 @@ export class GraphRun {
         : await options.remove?.({ ...resource, meta: { ...resource.meta, name: from } }, ctx);
       if (done && outcomeOf(done).type !== "done") return done;
     }
-    return undefined;
+    if (options.rename) return undefined;
+    this.#instead = run.moveTo || node.unsettledRefs > 0 ? "removed" : "rebuilt";
+    return this.#instead === "rebuilt" ? options.reconcile(resource, ctx) : undefined;
   }
 
   #context(kind: GraphKind): GraphContext {

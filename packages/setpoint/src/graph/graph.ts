@@ -110,7 +110,12 @@ export class Graph implements GraphEditor, AsyncDisposable {
     this.#random = options.random ?? systemRandom;
     this.#log = options.log ?? silentLogger;
     this.#fence = options.fence ?? openFence;
-    const policies = Object.fromEntries(options.kinds.map(({ name, whenRefsFinish }) => [name, { whenRefsFinish }]));
+    const policies = Object.fromEntries(
+      options.kinds.map(({ name, whenRefsFinish, options: { rename } }) => [
+        name,
+        { whenRefsFinish, rebuilds: !rename },
+      ]),
+    );
     this.#state = emptyState(policies, checkedCapacity(options.capacity ?? {}));
     this.#editor = this.#editorOf(undefined, undefined);
     this.#alarms = new Alarms(this.#clock, (ids, nowMs) =>

@@ -46,7 +46,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   "does not cancel descendants": {
     breaks: 3,
     file: "graph/scheduling.ts",
-    from: 'else if (node.status === "running" && draft.run(node.run!)?.phase === "reconcile")',
+    from: 'else if (node.status === "running" && readsRefs(draft, node))',
     to: "else if (node.id === undefined)",
   },
   "forgets that a run has begun": {

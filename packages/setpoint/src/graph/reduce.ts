@@ -168,16 +168,21 @@ function fail(draft: Draft, node: Node, { error, due }: RunResult): void {
 
 function endRename(draft: Draft, node: Node, run: Run, result: RunResult): void {
   const from = node.meta.renamedFrom;
-  if (result.outcome !== "done" || !from) {
+  if (!from || (result.outcome !== "done" && result.instead !== "rebuilt")) {
     fail(draft, node, result);
     return;
   }
   const { renamedFrom: _, ...meta } = node.meta;
-  const { failure: __, origins: ___, retryDue: ____, ...rest } = node;
+  const { failure: __, origins: ___, retryDue: ____, ...others } = node;
+  const rest: typeof others = result.instead === "removed" ? { ...others, began: true } : others;
   draft.store(node.id);
   for (const origin of originsOf(node)) {
     draft.setEntry("moving", origin, undefined);
     draft.todo.push(origin);
+  }
+  if (result.instead === "rebuilt") {
+    endRegular(draft, { ...rest, attempt: 0, meta }, run, result);
+    return;
   }
   if (run.moveTo) {
     draft.setEntry("moving", keyOf(run.moveTo), node.id);
@@ -191,7 +196,7 @@ function endRename(draft: Draft, node: Node, run: Run, result: RunResult): void 
     return;
   }
   const isDue = node.due !== undefined && node.due.at <= draft.now;
-  const others = mergeGraphCauses(
+  const reasons = mergeGraphCauses(
     run.causes.filter(({ type }) => type !== "renamed" && type !== "retry"),
     [...node.causes.filter(({ type }) => type !== "renamed"), ...(isDue ? [node.due.cause] : [])],
   );
@@ -199,9 +204,9 @@ function endRename(draft: Draft, node: Node, run: Run, result: RunResult): void 
   const inputs = inputsOf(draft, node);
   const isCurrent =
     node.trace?.specHash === node.specHash && inputs.every((input, at) => input === node.trace?.inputs[at]);
-  const isOwed = node.began || node.requested || others.length > 0 || !isCurrent;
+  const isOwed = rest.began || node.requested || reasons.length > 0 || !isCurrent;
   const isDone = draft.next.policies[meta.name.kind]?.whenRefsFinish !== "changed" && !isOwed;
-  const causes: readonly GraphCause[] = isDone ? [] : [...others, { type: "renamed", from }];
+  const causes: readonly GraphCause[] = isDone ? [] : [...reasons, { type: "renamed", from }];
   const renamed: Node = { ...rest, attempt: 0, status: "pending", causes, meta };
   draft.set(renamed);
   // Those that refer to the new name had nothing there before, whether or not a regular run follows.

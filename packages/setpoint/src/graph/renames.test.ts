@@ -1,7 +1,90 @@
 import { describe, expect, it } from "vitest";
-import { retry } from "../loop/outcome.js";
+import { retry, terminal } from "../loop/outcome.js";
+import { openGraph } from "./graph.js";
 import type { BatchEditor } from "./graph-editor.js";
+import { type GraphKindOptions, graphKind } from "./graph-kind.js";
 import { Lab, named } from "./lab.testing.js";
+
+/** A graph with a kind that has no `rename`, and what was called of it. */
+async function withoutRename(options: Partial<GraphKindOptions<{ readonly fails?: boolean }, unknown>> = {}) {
+  const log: string[] = [];
+  const Plain = graphKind<{ readonly fails?: boolean }>({
+    name: "Node",
+    reconcile({ meta, spec }) {
+      log.push(`reconcile ${meta.name.name}${meta.renamedFrom ? `, which was ${meta.renamedFrom.name}` : ""}`);
+      return spec.fails ? terminal(new Error("bad spec")) : { outputVersion: meta.name.name };
+    },
+    remove: ({ meta }) => void log.push(`remove ${meta.name.name}`),
+    ...options,
+  });
+  return { log, graph: await openGraph({ kinds: [Plain] }) };
+}
+
+describe("renames of a kind without rename", () => {
+  it.each(["always", "changed"] as const)("remove at the old name, then reconcile at the new (%s)", async (when) => {
+    const { log, graph } = await withoutRename({ whenRefsFinish: when });
+    await using _ = graph;
+    for (const name of ["a", "b"]) await graph.create({ name: named(name), spec: {} });
+    log.length = 0;
+    const ticket = graph.batch((edit) => {
+      edit.reconcile(named("b"));
+      edit.updateName(named("a"), named("new"));
+    });
+    expect((await ticket).map(({ resource }) => resource?.outputVersion)).toEqual(["b", "new"]);
+    expect(log).toEqual(["remove a", "reconcile new, which was a", "reconcile b"]);
+    expect(graph.get(named("new"))?.meta.renamedFrom).toBeUndefined();
+  });
+
+  it("tell those that refer to the new name", async () => {
+    const { log, graph } = await withoutRename();
+    await using _ = graph;
+    await graph.create({ name: named("a"), spec: {} });
+    await graph.create({ name: named("reader"), refs: [named("new")], spec: {} });
+    log.length = 0;
+    await graph.updateName(named("a"), named("new"));
+    await graph.waitUntilIdle();
+    expect(log).toEqual(["remove a", "reconcile new, which was a", "reconcile reader"]);
+  });
+
+  it("rebuild when the refs have finished, where these have work to do", async () => {
+    const { log, graph } = await withoutRename({ whenRefsFinish: "changed" });
+    await using _ = graph;
+    await graph.create({ name: named("a"), spec: {} });
+    log.length = 0;
+    graph.batch((edit) => {
+      edit.updateName(named("a"), named("new"));
+      edit.updateMeta(named("new"), { refs: [named("late")] });
+      edit.create({ name: named("late"), spec: {} });
+    });
+    await graph.waitUntilIdle();
+    expect(log).toEqual(["remove a", "reconcile late", "reconcile new"]);
+  });
+
+  it("are over when the run at the new name fails, and that shows as a failed run", async () => {
+    const { log, graph } = await withoutRename();
+    await using _ = graph;
+    await graph.create({ name: named("a"), spec: { fails: true } });
+    log.length = 0;
+    const [rest] = await graph.updateName(named("a"), named("new"));
+    expect([rest?.error?.message, rest?.resource?.meta.renamedFrom]).toEqual(["bad spec", undefined]);
+    await graph.create({ name: named("a"), spec: {} });
+    expect(log).toEqual(["remove a", "reconcile new, which was a", "reconcile a"]);
+  });
+
+  it("exchange names: each is removed before another is built there", async () => {
+    const { log, graph } = await withoutRename();
+    await using _ = graph;
+    for (const name of ["a", "b"]) await graph.create({ name: named(name), spec: {} });
+    log.length = 0;
+    await graph.batch((edit) => {
+      edit.updateName(named("a"), named("b"));
+      edit.updateName(named("b"), named("a"));
+    });
+    const at = (entry: string) => log.findIndex((each) => each.startsWith(entry));
+    expect(log.filter((entry) => entry.startsWith("reconcile"))).toHaveLength(2);
+    expect([at("remove a") < at("reconcile a"), at("remove b") < at("reconcile b")]).toEqual([true, true]);
+  });
+});
 
 describe("renames", () => {
   it("neither stalls nor loses anything when a parent is edited and its child renamed in one batch [14, defect 1]", async () => {

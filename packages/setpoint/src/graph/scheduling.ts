@@ -45,9 +45,14 @@ function unsettle(draft: Draft, id: Key): void {
   if (!node || node.meta.deletedOn !== undefined || node.unsettledRefs === 0) return;
   if (node.status === "idle" || node.status === "waiting") {
     draft.patch(node, { status: "pending", isParked: isFailedRename(node) });
-  } else if (node.status === "running" && draft.run(node.run!)?.phase === "reconcile") {
+  } else if (node.status === "running" && readsRefs(draft, node)) {
     cancelRun(draft, node, "again", `a resource that ${nameText(node.meta.name)} refers to has changed`);
   }
+}
+
+function readsRefs({ next }: Draft, { meta, run }: Node): boolean {
+  const phase = next.runs.get(String(run))?.phase;
+  return phase === "reconcile" || (phase === "rename" && next.policies[meta.name.kind]?.rebuilds === true);
 }
 
 /** Decides whether a pending node can run: it then joins the line, or is settled without a run. */

@@ -1,4 +1,4 @@
-import { dueOf } from "./draft.js";
+import { dueOf, originsOf } from "./draft.js";
 import type { explain as Explain } from "./explain.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 import type { reduce as Reduce, restore as Restore } from "./reduce.js";
@@ -47,9 +47,6 @@ export class Simulation {
   #inFlight = new Map<number, { readonly run: Run; readonly node: Node; readonly inputs: string }>();
   /** For each node in line, how many runs have returned since. */
   #inLineFor = new Map<Key, number>();
-  /** What the last finished run of each identity saw. */
-  #snapshots = new Map<Key, string>();
-
   /** After a crash, until anything else happens: resources that it did not touch, and that need not run again. */
   #untouched: ReadonlySet<Key> = new Set();
 
@@ -61,7 +58,10 @@ export class Simulation {
   }
 
   #empty(): State {
-    const policies = { Always: { whenRefsFinish: "always" }, Changed: { whenRefsFinish: "changed" } } as const;
+    const policies = {
+      Always: { whenRefsFinish: "always", rebuilds: true },
+      Changed: { whenRefsFinish: "changed" },
+    } as const;
     return this.#parts.emptyState(policies, CAPACITY);
   }
 
@@ -136,7 +136,7 @@ export class Simulation {
     if (fails) result = { outcome: "retry", error: { message: "by chance" }, due: retryDue };
     else if (current.cancelled === false) {
       if (run.phase === "delete") this.tables.delete(run.startedAs);
-      else if (run.phase === "rename") this.#move(node, run);
+      else if (run.phase === "rename") result = this.#rename(id);
       else if (waits) {
         result = {
           outcome: "waitFor",
@@ -147,10 +147,19 @@ export class Simulation {
     this.#inFlight.delete(id);
     for (const key of this.#inLineFor.keys()) this.#inLineFor.set(key, this.#inLineFor.get(key)! + 1);
     this.#reduce({ type: "finished", run: id, result, nowMs: this.#nowMs });
-    if (current.cancelled === false && result.outcome !== "waitFor" && run.phase === "reconcile") {
-      const after = this.state.nodes.get(current.node ?? "");
-      if (after) this.#snapshots.set(after.id, this.#snapshotOf(after, this.#inputsSeen(run, node)));
+  }
+
+  /** Resources of one kind are moved; those of the other are removed at their old names and built at the new. */
+  #rename(id: number): RunResult {
+    const { run, node } = this.#inFlight.get(id)!;
+    if (node.meta.name.kind === "Changed") {
+      this.#move(node, run);
+      return { outcome: "done" };
     }
+    for (const origin of originsOf(node)) this.tables.delete(origin);
+    if (run.moveTo || node.unsettledRefs > 0) return { outcome: "done", instead: "removed" };
+    if (!(node.spec as TestSpec).fails) return { outcome: "done", outputVersion: this.#build(id), instead: "rebuilt" };
+    return { outcome: "terminal", error: { message: "by chance" }, instead: "rebuilt" };
   }
 
   #build(id: number): string {
@@ -198,7 +207,7 @@ export class Simulation {
     const [, run] = [...this.#inFlight][which % Math.max(1, this.#inFlight.size)] ?? [];
     if (how === 1 && run && this.state.runs.get(String(run.run.id))!.cancelled === false) {
       if (run.run.phase === "delete") this.tables.delete(run.run.startedAs);
-      else if (run.run.phase === "rename") this.#move(run.node, run.run);
+      else if (run.run.phase === "rename") this.#rename(run.run.id);
       else if (!(run.node.spec as TestSpec).fails) this.#build(run.run.id);
     }
     const old = { session: this.#session, state: this.state };
@@ -297,12 +306,14 @@ export class Simulation {
     if (this.#untouched.has(run.node!)) throw new Violation(13, `${run.node} runs again after a crash of other runs`);
     if (run.causes.length === 0) throw new Violation(7, `${run.node} runs without a cause`);
     this.#checkPhases(run);
-    const seen = run.phase === "reconcile" ? this.#snapshotOf(node, this.#inputsOf(node)) : "";
     const isNeedless =
       run.phase === "reconcile" &&
       node.meta.name.kind === "Changed" &&
       run.causes.every(({ type }) => ["restart", "updated", "ref", "renamed"].includes(type)) &&
-      this.#snapshots.get(node.id) === seen &&
+      node.trace?.outcome === "done" &&
+      !node.failure &&
+      !node.requested &&
+      this.#hasSeenAll(node) &&
       !this.tables.get(run.startedAs)?.startsWith("half");
     if (isNeedless) throw new Violation(7, `${run.node} runs although nothing has changed`);
     this.#inFlight.set(id, { run, node, inputs: this.#inputsOf(node) });
@@ -389,14 +400,6 @@ export class Simulation {
         return failed ? "failed" : (this.tables.get(keyOf(ref)) ?? "nothing");
       }),
     );
-  }
-
-  #inputsSeen(run: Run, node: Node): string {
-    return JSON.stringify([run.inputs, node.specHash]);
-  }
-
-  #snapshotOf(node: Node, inputs: string): string {
-    return JSON.stringify([node.specHash, inputs]);
   }
 
   /** Lets all runs return and all timers fire until nothing is left, in a bounded number of steps; checks the outcome. */

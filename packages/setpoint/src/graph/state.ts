@@ -5,6 +5,8 @@ import type { GraphError, Key, ResourceMeta, ResourceName, ResourceStatus } from
 /** What the reducer knows of a kind; the functions stay outside. */
 export interface KindPolicy {
   readonly whenRefsFinish: "always" | "changed";
+  /** It has no `rename`: what is at the old name is removed, and `reconcile` called for the new one. Defaults to false. */
+  readonly rebuilds?: boolean;
 }
 
 /** So much of each limited thing: `{ memory: 2, connections: 1 }`. */
@@ -202,6 +204,11 @@ export interface RunResult {
   readonly warnings?: readonly string[];
   readonly outputVersion?: string;
   readonly due?: Due;
+  /**
+   * Of a rename that has removed what was there, instead of moving it. `rebuilt`: the rest of this is what `reconcile` returned.
+   * `removed`: a regular run has to follow.
+   */
+  readonly instead?: "rebuilt" | "removed";
   /** The names of its effects, in order. */
   readonly effects?: readonly string[];
 }
