@@ -15,18 +15,24 @@ const ESCAPED: Readonly<Record<string, string>> = {
 
 /** Compact, or indented by two spaces. Go escapes what could end a script element, and lone surrogates become U+FFFD. */
 export function goJson(value: Json, indent?: number): string {
-  const text = JSON.stringify(
-    value,
-    (_, field: unknown) => (typeof field === "string" ? wellFormed(field) : field),
-    indent,
-  );
+  const text = indent === undefined ? compact(value) : JSON.stringify(value, (_, field) => wellFormed(field), indent);
   return text.replace(/[<>&\u2028\u2029]/g, (character) => ESCAPED[character]!);
 }
 
-/** A Go map: its keys are written in the order of their bytes. */
+function compact(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(compact).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(wellFormed(value));
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  if (MAP in value) fields.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(wellFormed(name))}:${compact(field!)}`).join(",")}}`;
+}
+
+/** Objects put keys that are numbers first, so that the order of a map's keys can only be made where they are written. */
+const MAP = Symbol("map of Go");
+
+/** A Go map: {@link goJson} writes its keys in the order of their bytes. */
 export function goMap<T extends Json>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  const keys = Object.keys(map).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return Object.fromEntries(keys.map((key) => [key, map[key]!]));
+  return { ...map, [MAP]: true };
 }
 
 /** Like {@link goMap}, maps within it included: what was decoded into `any`. */
@@ -50,4 +56,5 @@ export function parseFraction(text: string | undefined): number | undefined {
   return isNumber && Number.isFinite(Number(text)) ? Number(text) : undefined;
 }
 
-const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");
+const wellFormed = <T>(value: T): T | string =>
+  typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;

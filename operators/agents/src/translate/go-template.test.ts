@@ -10,7 +10,7 @@ describe("templates of system messages", () => {
     ["{{range .Empty}}x{{else}}none{{end}}", "none"],
     ["{{with .List}}{{len .}}{{end}}", "2"],
     ['{{if eq .Name "n"}}yes{{else if .Empty}}no{{else}}other{{end}}', "yes"],
-    ['{{include "a/b" | printf "%s-%d" "x" 1 }}', "x-1"],
+    ['{{include "a/b" | printf "%s-%d" "x" 1 }}', "x-1%!(EXTRA string=<a/b>)"],
     ['{{include (printf "%s/%s" .Name "k")}}', "<n/k>"],
     ["{{index .List 1}} {{.List}}", "b [a b]"],
     ["{{$x := .Name}}{{$x}}{{$.Name}}", "nn"],

@@ -226,12 +226,19 @@ function print(value: Value): string {
 
 function printf(format: Value, ...args: Value[]): string {
   let at = 0;
-  return String(format).replace(/%([%vsdq])/g, (_, verb: string) => {
+  const text = String(format).replace(/%([%vsdq])/g, (_, verb: string) => {
     if (verb === "%") return "%";
     if (at >= args.length) return `%!${verb}(MISSING)`;
-    const text = print(args[at++]);
-    return verb === "q" ? JSON.stringify(text) : text;
+    const shown = print(args[at++]);
+    return verb === "q" ? JSON.stringify(shown) : shown;
   });
+  const extra = args.slice(at).map((arg) => `${typeName(arg)}=${print(arg)}`);
+  return extra.length === 0 ? text : `${text}%!(EXTRA ${extra.join(", ")})`;
+}
+
+function typeName(value: Value): string {
+  if (Array.isArray(value)) return "[]string";
+  return { boolean: "bool", number: "int" }[typeof value as string] ?? typeof value;
 }
 
 function lengthOf(value: Value): number {

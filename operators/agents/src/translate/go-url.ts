@@ -1,4 +1,4 @@
-/** A URL as Go's net/url reads it, as far as translation looks at it: schemes are optional, ports need not be numbers. */
+/** A URL as Go's net/url reads it, as far as translation looks at it: schemes are optional. */
 export interface GoUrl {
   readonly scheme: string;
   /** With its port. */
@@ -19,6 +19,7 @@ export function parseGoUrl(text: string): GoUrl | undefined {
   const [, scheme = "", host = "", path = "", tail = ""] = match;
   // Without a scheme, Go takes no path whose first part holds a colon.
   if (scheme === "" && match[2] === undefined && /^[^/]*:/.test(path)) return undefined;
+  if (/:[^:]*[^:\d][^:]*$/.test(host.replace(/^\[.*\]/, ""))) return undefined;
   const port = /:(\d*)$/.exec(host)?.[1] ?? "";
   const hostname = host.replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
   try {

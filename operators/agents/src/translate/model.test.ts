@@ -11,7 +11,7 @@ const CASES: readonly (readonly [string, object, string, readonly object[]])[] =
     "OpenAI",
     {
       ...KEY,
-      defaultHeaders: { b: "2", a: "1" },
+      defaultHeaders: { b: "2", a: "1", "9": "", "10": "" },
       openAI: {
         baseUrl: "https://o",
         organization: "org",
@@ -27,7 +27,7 @@ const CASES: readonly (readonly [string, object, string, readonly object[]])[] =
         apiFormat: "responses",
       },
     },
-    '{"type":"openai","model":"x","headers":{"a":"1","b":"2"},"base_url":"https://o","frequency_penalty":-0.5,"max_tokens":10,"n":2,"reasoning_effort":"low","seed":0,"temperature":0.7,"timeout":30,"top_p":0.95,"api_format":"responses"}',
+    '{"type":"openai","model":"x","headers":{"10":"","9":"","a":"1","b":"2"},"base_url":"https://o","frequency_penalty":-0.5,"max_tokens":10,"n":2,"reasoning_effort":"low","seed":0,"temperature":0.7,"timeout":30,"top_p":0.95,"api_format":"responses"}',
     [fromSecret("OPENAI_API_KEY", "k"), { name: "OPENAI_ORGANIZATION", value: "org" }],
   ],
   [
@@ -133,6 +133,12 @@ const CASES: readonly (readonly [string, object, string, readonly object[]])[] =
       fromSecret("AWS_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY"),
       { name: "KAGENT_NAMESPACE" },
     ],
+  ],
+  [
+    "Bedrock",
+    { bedrock: { region: "r", additionalModelRequestFields: { "9": { "2": 0, "10": 0 }, "10": 1, "-": 2 } } },
+    '{"type":"bedrock","model":"x","region":"r","additional_model_request_fields":{"-":2,"10":1,"9":{"10":0,"2":0}}}',
+    [{ name: "AWS_REGION", value: "r" }],
   ],
   [
     "Bedrock",

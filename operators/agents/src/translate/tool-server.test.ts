@@ -184,6 +184,11 @@ describe("tools of other servers", () => {
       [service({ ports: [{ port: 1 }] }, { "kagent.dev/mcp-service-port": "abc" }), usesService],
       "not a valid integer",
     ],
+    [
+      "a path that makes no URL, where a proxy has to know its parts,",
+      [service({ ports: [{ port: 1 }] }, { "kagent.dev/mcp-service-path": "sse" }), usesService],
+      'failed to parse original URL "http://v.ns:1sse"',
+    ],
     ["an unknown kind", [agent({ tools: [uses("Pod", "p")] })], "unknown tool server type: Pod"],
     ["nothing", [agent({ tools: [{ type: "McpServer" }] })], "tool must have a provider or tool server"],
     [
@@ -196,7 +201,7 @@ describe("tools of other servers", () => {
       'Secret ns/s has no key "no"',
     ],
   ])("%s is refused", async (_, objects, message) => {
-    await expect(httpTools(objects)).rejects.toThrow(message);
+    await expect(httpTools(objects, { proxyURL: "http://proxy" })).rejects.toThrow(message);
   });
 });
 
