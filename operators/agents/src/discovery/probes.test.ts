@@ -84,3 +84,72 @@ it("what an earlier object's watch tells changes nothing, and its watch ends", a
   probes.forget("a", "2");
   expect(signals[1]!.aborted).toBe(true);
 });
+
+it("a new interval counts from now on, not after the old one", async () => {
+  const { clock, asked, probes } = setup(forever);
+  using _probes = probes;
+  probes.want(target());
+  await clock.advance(10_000);
+  probes.want(target({ intervalMs: 10_000 }));
+  await clock.advance(30_000);
+  expect(asked.length).toBeGreaterThanOrEqual(3);
+});
+
+/** Which targets were asked, in order; those named `hung…` never answer, those named `bad…` fail at once. */
+function setupOrder(options: { readonly limit: number; readonly limitPerHost?: number }) {
+  const clock = new VirtualClock();
+  const asked: string[] = [];
+  const probes = new Probes<ProbeTarget, string>({
+    clock,
+    random: seededRandom(1),
+    ask: async ({ id }, signal) => {
+      asked.push(id);
+      if (id.startsWith("hung")) await forever(() => {}, signal);
+      if (id.startsWith("bad")) throw new Error("refused");
+      return "answer";
+    },
+    ...options,
+  });
+  const want = (id: string, more: Partial<ProbeTarget> = {}) => probes.want(target({ id, host: id, ...more }));
+  return { clock, asked, probes, want };
+}
+
+it("a silent target gives up its place after half a second, and is waited for until its deadline", async () => {
+  const { clock, asked, probes, want } = setupOrder({ limit: 1 });
+  using _probes = probes;
+  want("hung", { timeoutMs: 30_000 });
+  want("healthy");
+  await clock.advance(499);
+  expect(asked).toEqual(["hung"]);
+  await clock.advance(1);
+  expect(asked).toEqual(["hung", "healthy"]);
+  expect(probes.result(target({ id: "hung" }))).toBeUndefined();
+  await clock.advance(29_500);
+  expect(probes.result(target({ id: "hung" }))).toMatchObject({ type: "failure", failures: 1 });
+});
+
+it("targets that failed before stand behind new ones", async () => {
+  const { clock, asked, probes, want } = setupOrder({ limit: 1 });
+  using _probes = probes;
+  for (const id of ["bad-1", "bad-2"]) want(id, { intervalMs: 10_000 });
+  await clock.advance(5_000);
+  want("hung");
+  await clock.advance(0);
+  // What asks them again, at once: both stand in line before the new ones come.
+  for (const id of ["bad-1", "bad-2"]) want(id, { intervalMs: 10_000, fingerprint: "other" });
+  want("new-1");
+  want("new-2");
+  await clock.advance(500);
+  expect(asked).toEqual(["bad-1", "bad-2", "hung", "new-1", "new-2", "bad-1", "bad-2"]);
+});
+
+it("few of one host are asked at once, and those of others pass them", async () => {
+  const { clock, asked, probes, want } = setupOrder({ limit: 8, limitPerHost: 2 });
+  using _probes = probes;
+  for (let at = 1; at <= 4; at++) want(`hung-${at}`, { host: "one" });
+  want("other");
+  await clock.advance(0);
+  expect(asked).toEqual(["hung-1", "hung-2", "other"]);
+  await clock.advance(500);
+  expect(asked).toEqual(["hung-1", "hung-2", "other", "hung-3", "hung-4"]);
+});

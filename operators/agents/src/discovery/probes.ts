@@ -104,7 +104,9 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
     if (this.#isOver) return;
     const entry = this.#entries.get(target.id);
     if (entry && isSame(entry.target, target)) {
+      const isRescheduled = entry.state === "idle" && entry.target.intervalMs !== target.intervalMs;
       entry.target = target;
+      if (isRescheduled) this.#askSoon(entry);
       return;
     }
     if (entry) this.#drop(entry);
