@@ -60,7 +60,8 @@ describe("listing the tools of an MCP server", () => {
           return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
         const result = method === "initialize" ? { protocolVersion: "2025-06-18", capabilities: {} } : { tools: [] };
         response.writeHead(200, { "content-type": "text/event-stream" });
-        // The stream of an answer stays open as well.
+        // The stream of an answer stays open as well; the server asks something by itself, with a number of its own.
+        response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n\n`);
         response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
       });
     });

@@ -220,11 +220,14 @@ function checkType({ contentType, body }: HttpAnswer, expected: string, url: str
   );
 }
 
+/** Servers ask as well (`ping`), and count for themselves. */
+const answers = (message: Message, id: number): boolean => message.id === id && message.method === undefined;
+
 async function readAnswer(answer: HttpAnswer, id: number, budget: Budget, url: string): Promise<Message> {
   const { contentType, body } = answer;
   if (contentType === EVENT_STREAM) {
     for await (const message of messages(body, budget)) {
-      if (message.id === id) {
+      if (answers(message, id)) {
         body.destroy();
         return message;
       }
@@ -296,7 +299,7 @@ async function sseLine(target: McpTarget, signal: AbortSignal, budget: Budget): 
         while (id !== undefined) {
           const { value, done } = await rest.next();
           if (done) throw protocolError("the stream ended");
-          if (value.id === id) return value;
+          if (answers(value, id)) return value;
         }
         return undefined;
       },
