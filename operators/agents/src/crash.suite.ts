@@ -1,8 +1,11 @@
+import { systemClock } from "setpoint/clock";
 import type { TestEnvironment } from "setpoint/testing";
 import { expect } from "vitest";
+import type { Store } from "./database/store.js";
 import { Agent } from "./kinds/agent.js";
 import { ModelConfig } from "./kinds/model-config.js";
 import { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
+import { virtualPlace } from "./place.testing.js";
 import { NS, World } from "./world.testing.js";
 
 const inNs = { namespace: NS };
@@ -17,15 +20,36 @@ async function story(world: World): Promise<void> {
   });
   await world.secret("key", { "api-key": "sk-second-value" });
   await world.edit(Agent, "math", { spec: { skills: { refs: ["skill:v1"] } } });
+  await world.server("gone", "http://tools/mcp");
+  await world.agent("gone");
+  await world.env.client.delete(RemoteMCPServer, "gone", inNs);
+  await world.env.client.delete(Agent, "gone", inNs);
   world.answers.set("http://tools/mcp", ["c"]);
   await world.env.advance("70s");
 }
 
-/** How many writes the operator makes of the story where nothing happens to it. */
-export async function writesOfStory(): Promise<number> {
-  await using world = await World.create();
+/** How many writes the operator makes of the story where nothing happens to it: to the API, and to the database. */
+export async function writesOfStory(): Promise<{ readonly api: number; readonly database: number }> {
+  let database = 0;
+  await using world = await World.create({ store: await watchedStore(async () => void database++) });
   await story(world);
-  return world.writes.length;
+  return { api: world.writes.length, database };
+}
+
+/** A database that tells of each write that changed something, before the writer hears of it. */
+async function watchedStore(onWrite: () => Promise<void>): Promise<Store> {
+  const store = await virtualPlace.store(systemClock);
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== "function") return member;
+      return async (...given: unknown[]) => {
+        const result = await (member as (...all: unknown[]) => Promise<unknown>).apply(target, given);
+        if (result === true) await onWrite();
+        return result;
+      };
+    },
+  });
 }
 
 /** Rows and objects say the same, and nothing more is written whatever runs. */
@@ -50,16 +74,36 @@ export async function expectSettled(world: World): Promise<void> {
   expect(world.writes.slice(before)).toEqual([]);
 }
 
-/** Crashes after each of these writes; what comes after the restart finds the same end. */
-export async function crashAfter(writes: Iterable<number>): Promise<void> {
+/** Crashes after each of these writes to the API; what comes after the restart finds the same end. */
+export async function crashAfterRequests(writes: Iterable<number>): Promise<void> {
   for (const write of writes) {
     await using world = await World.create();
     (world.env as TestEnvironment).operator.crashAfterWrite(write);
-    await story(world);
-    await world.start();
-    await world.env.advance("3m");
-    await expectSettled(world);
-    expect(await world.accepted(Agent, "math"), `crash after write ${write}`).toBe("True Reconciled");
-    expect(await world.toolNames("tools"), `crash after write ${write}`).toEqual(["c"]);
+    await expectRecovery(world, `a crash after write ${write} to the API`);
   }
+}
+
+/** The same for writes to the database, which is closed to no process that comes later. */
+export async function crashAfterRows(writes: Iterable<number>): Promise<void> {
+  for (const write of writes) {
+    let left = write;
+    const store = await watchedStore(async () => {
+      if (--left !== 0) return;
+      (world.env as TestEnvironment).operator.crash();
+      await new Promise(() => {});
+    });
+    await using world: World = await World.create({ store });
+    await expectRecovery(world, `a crash after write ${write} to the database`);
+  }
+}
+
+async function expectRecovery(world: World, why: string): Promise<void> {
+  const { operator } = world.env as TestEnvironment;
+  await story(world);
+  expect(operator.hasCrashed, why).toBe(true);
+  await world.start();
+  await world.env.advance("3m");
+  await expectSettled(world);
+  expect(await world.accepted(Agent, "math"), why).toBe("True Reconciled");
+  expect(await world.toolNames("tools"), why).toEqual(["c"]);
 }

@@ -100,6 +100,15 @@ export class OperatorProcess implements AsyncDisposable {
     this.#writesToCrash = count;
   }
 
+  /** Crashes now: at a write elsewhere, as to a database. */
+  crash(): void {
+    this.#isCrashed = true;
+    this.#ownClock.die();
+    for (const watch of this.#watches) watch.fallSilent();
+    this.manager.abandon();
+    this.#markCrashed();
+  }
+
   /**
    * Cuts this process off from the server until disposed: watches break, no request gets through, and the answers to those
    * under way are lost.
@@ -153,16 +162,8 @@ export class OperatorProcess implements AsyncDisposable {
     const response = await this.#heard(this.#transport.request(request), line);
     if (isWatch) return { ...response, body: this.#watch(response.body) };
     if (!isWrite(sent) || response.status >= 300 || --this.#writesToCrash > 0) return response;
-    this.#crash();
+    this.crash();
     return await never();
-  }
-
-  #crash(): void {
-    this.#isCrashed = true;
-    this.#ownClock.die();
-    for (const watch of this.#watches) watch.fallSilent();
-    this.manager.abandon();
-    this.#markCrashed();
   }
 
   /** What the process hears of an answer: the signal's reason, where that is aborted first; nothing, once it has crashed. */
