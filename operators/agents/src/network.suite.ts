@@ -55,6 +55,34 @@ export function networkSuite(place: Place): void {
       },
     );
 
+    it("a server of 10,000 tools in pages is listed in full, one that is slow is waited for, one that flaps keeps its tools", async () => {
+      const names = Array.from({ length: 10_000 }, (_, at) => `tool-${at}-with-a-rather-long-name`);
+      await using many = await startStreamable({ tools: () => names.map((name) => ({ name })), pageSize: 2_500 });
+      await using slow = await startStreamable({ tools: () => [{ name: "late" }], delayMs: 700 });
+      let isUp = true;
+      await using flapping = await startStreamable({ tools: () => [{ name: "now" }], isUp: () => isUp });
+      await using world = await create();
+      for (const [name, { url }] of Object.entries({ many, slow, flapping })) await world.server(name, url, TIMEOUT);
+      for (const name of ["many", "slow", "flapping"]) {
+        await expect.poll(() => reason(world, name), { timeout: 60_000 }).toBe("Reconciled");
+      }
+      const { discoveredTools = [] } = (await world.env.client.get(RemoteMCPServer, "many", inNs)).status ?? {};
+      expect(Buffer.byteLength(JSON.stringify(discoveredTools))).toBeLessThanOrEqual(256 * 1024);
+      expect((await world.condition(RemoteMCPServer, "many", "Accepted"))?.message).toContain(
+        `10000 tools discovered; the first ${discoveredTools.length} are listed here`,
+      );
+      expect(await world.toolNames("many")).toEqual(names);
+      expect(await world.toolNames("slow")).toEqual(["late"]);
+      for (const state of [false, true, false]) {
+        isUp = state;
+        const annotations = { "kagent.dev/refresh-tools": crypto.randomUUID() };
+        await world.edit(RemoteMCPServer, "flapping", { metadata: { annotations } });
+        await expect.poll(() => reason(world, "flapping")).toBe(state ? "Reconciled" : "HTTPError");
+        expect(await world.toolNames("flapping")).toEqual(["now"]);
+      }
+      for (const server of [many, slow, flapping]) await expect.poll(() => server.sessions()).toBe(0);
+    });
+
     it("each way to fail has a reason of its own, and memory stays bounded beside 10 MB of tools [26]", async () => {
       const answering = (status: number, type: string, body: string) =>
         listen((request, response) => {

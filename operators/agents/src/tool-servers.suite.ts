@@ -229,8 +229,15 @@ export function toolServersSuite(place: Place): void {
         ],
       });
       expect(world.asked[0]?.headers).toEqual({ L: "literal", S: "first-token", C: "blue" });
+      await world.basics();
+      await world.agent("math", {
+        tools: [{ type: "McpServer", mcpServer: { name: "tools", kind: "RemoteMCPServer", apiGroup: "kagent.dev" } }],
+      });
       await world.secret("token", { t: "second-token" });
       expect(world.asked[1]?.headers).toMatchObject({ S: "second-token" });
+      expect(await world.config("math")).toMatchObject({
+        http_tools: [{ params: { headers: { L: "literal", S: "second-token", C: "blue" } } }],
+      });
     });
 
     it.each([
@@ -308,11 +315,11 @@ export function toolServersSuite(place: Place): void {
       });
       expect(world.asked).toEqual([]);
       world.answers.set("http://svc.test:2/mcp", ["a"]);
-      const annotate = (value: string) =>
+      const annotate = (value: string, hint = "port") =>
         world.env.client.patch(
           Service,
           "svc",
-          { type: "merge", body: { metadata: { annotations: { "kagent.dev/mcp-service-port": value } } } },
+          { type: "merge", body: { metadata: { annotations: { [`kagent.dev/mcp-service-${hint}`]: value } } } },
           inNs,
         );
       await annotate("abc");
@@ -320,7 +327,12 @@ export function toolServersSuite(place: Place): void {
       expect((await world.condition(Service, "svc", "kagent.dev/ToolsDiscovered"))?.message).toContain(
         "not a valid integer",
       );
+      await annotate("no-slash", "path");
       await annotate("2");
+      await world.env.advance("3m");
+      expect((await world.condition(Service, "svc", "kagent.dev/ToolsDiscovered"))?.message).toContain("make no URL");
+      expect(world.asked).toEqual([]);
+      await annotate("/mcp", "path");
       await world.env.idle();
       expect(await world.condition(Service, "svc", "kagent.dev/ToolsDiscovered")).toMatchObject({ status: "True" });
       expect((await world.store.tools()).map(({ name, groupKind }) => [name, groupKind])).toEqual([["a", "Service"]]);

@@ -75,6 +75,7 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
       } catch (error) {
         set("Programmed", false, "DeploymentFailed", (error as Error).message);
         set("Ready", false, "PodsNotReady", "Resources failed to be created");
+        if (!isDisabled) setDiscovered(ctx, server, "ToolsDiscovered", { type: "pending", tools: [] }, 0);
         throw error;
       }
       if (isDisabled) return;
@@ -102,6 +103,7 @@ export function toolServices(shared: Shared): Controller<Service> {
       let server: ReturnType<typeof ofService>;
       try {
         server = ofService(service);
+        if (!URL.canParse(server.url)) throw invalidSpec(`metadata.annotations: they make no URL: ${server.url}`);
       } catch (error) {
         shared.tools.forget(probeIdOf(id));
         ctx.condition({

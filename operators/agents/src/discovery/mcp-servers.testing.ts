@@ -12,6 +12,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { systemClock } from "setpoint/clock";
 
 /** Real MCP servers, built with the official SDK, on loopback. */
 
@@ -32,15 +33,20 @@ export interface McpServerOptions {
   readonly failAt?: number;
   /** Says that it tells of changes. */
   readonly announces?: boolean;
+  /** How long it thinks about each page. */
+  readonly delayMs?: number;
+  /** Where it says no, every request is answered with the status 503. */
+  readonly isUp?: () => boolean;
   /** Sends requests for one path on to another. */
   readonly redirects?: { readonly from: string; readonly to: string };
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
 }
 
-function mcpServer({ tools, pageSize, failAt, announces }: McpServerOptions): Server {
+function mcpServer({ tools, pageSize, failAt, announces, delayMs }: McpServerOptions): Server {
   const capabilities = { tools: announces ? { listChanged: true } : {} };
   const server = new Server({ name: "test", version: "1" }, { capabilities });
-  server.setRequestHandler(ListToolsRequestSchema, (request) => {
+  server.setRequestHandler(ListToolsRequestSchema, async (request) => {
+    if (delayMs !== undefined) await systemClock.sleep(delayMs);
     const all = tools().map((tool) => ({ inputSchema: { type: "object" as const }, ...tool }));
     const from = Number(request.params?.cursor ?? 0);
     if (failAt === from && from > 0) throw new Error("page lost");
@@ -56,6 +62,10 @@ export async function startStreamable(options: McpServerOptions): Promise<Runnin
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const servers = new Map<string, Server>();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (options.isUp?.() === false) {
+      request.resume();
+      return void response.writeHead(503).end();
+    }
     if (options.redirects?.from === request.url) {
       request.resume();
       return void response.writeHead(307, { location: options.redirects!.to }).end();
