@@ -56,8 +56,8 @@ describe("decideModel", () => {
       reason: "it was never built",
     });
     expect(decided(table, { type: "absent" })).toBe("replace full: its table is not there any more");
-    expect(decided(view, { type: "table" })).toBe("view full: it is a table and should be a view");
-    expect(decided(table, { type: "view" })).toBe("replace full: it is a view and should be a table");
+    expect(decided(view, { type: "table", isDrifted: true })).toBe("view full: it is a table and should be a view");
+    expect(decided(table, { type: "view", isDrifted: true })).toBe("replace full: it is a view and should be a table");
     expect(decided(incremental, { isDrifted: true })).toBe("replace full: its table was changed by somebody else");
     expect(decided(table, { stamp: stampOf(table, { specHash: "old" }) })).toBe(
       "replace full: its definition has changed",
@@ -143,7 +143,20 @@ describe("decideModel", () => {
     expect(decided(table, { type: "view", stamp: stampOf(table, { outputVersion: "m" }) }, { main })).toMatch(/^none/);
     expect(
       decideModel({ ...question(table), facts: never, main: stampOf(table, { specHash: "other" }) }),
-    ).toMatchObject({ action: "replace" });
+    ).toMatchObject({ action: "replace", reason: "its definition has changed" });
+  });
+
+  it("says what has changed where a table was shared with the main schema", () => {
+    const main = stampOf(table);
+    const shared = (stamp: Partial<Stamp>) => ({ type: "view", stamp: stampOf(table, stamp) }) as const;
+    expect(decided(table, shared({ specHash: "old" }), { main: stampOf(table, { specHash: "old" }) })).toBe(
+      "replace full: its definition has changed",
+    );
+    const inputs = { "Model/a": "2" };
+    expect(decided(table, shared({}), { main, inputs })).toBe("replace full: Model/a has changed");
+    expect(decided(table, shared({}), { main: stampOf(table, { specHash: "new" }) })).toBe(
+      "replace full: the table of the main schema has changed",
+    );
   });
 
   it("goes on with partitions that are not loaded, without looking for new ones", () => {

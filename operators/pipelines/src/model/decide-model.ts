@@ -134,14 +134,23 @@ export function decideModel(question: ModelQuestion): ModelDecision {
 }
 
 /** Why what is there cannot be added to. */
-function resetReason({ specHash, facts }: ModelQuestion, wants: "table" | "view"): string | undefined {
+function resetReason(question: ModelQuestion, wants: "table" | "view"): string | undefined {
+  const { specHash, facts, inputs, main } = question;
   const { stamp, type } = facts;
-  if (!stamp) return "it was never built";
+  if (!stamp) return (main && differenceFrom(main, question)) ?? "it was never built";
   if (type === "absent") return "its table is not there any more";
-  if (type !== wants) return `it is a ${type} and should be a ${wants}`;
-  if (facts.isDrifted) return `its ${type} was changed by somebody else`;
-  if (stamp.specHash !== specHash) return "its definition has changed";
+  if (facts.isDrifted)
+    return type === wants ? `its ${type} was changed by somebody else` : `it is a ${type} and should be a ${wants}`;
+  if (stamp.specHash !== specHash) return DEFINITION_CHANGED;
+  // A view of the table in the main schema, which is not the right one any more.
+  if (type !== wants) return inputsReason(changedInputs(stamp, inputs)) ?? "the table of the main schema has changed";
   return undefined;
+}
+
+const DEFINITION_CHANGED = "its definition has changed";
+
+function differenceFrom(stamp: Stamp, { specHash, inputs }: ModelQuestion): string | undefined {
+  return stamp.specHash === specHash ? inputsReason(changedInputs(stamp, inputs)) : DEFINITION_CHANGED;
 }
 
 function normalReason({ spec, facts, inputs, nowMs }: ModelQuestion): string | undefined {
@@ -154,13 +163,15 @@ function normalReason({ spec, facts, inputs, nowMs }: ModelQuestion): string | u
   const changed = changedInputs(stamp, inputs).filter(
     (name) => spec.refresh.onRefs || !isTable(spec) || !/^[A-Z]\w*\//.test(name),
   );
-  if (changed.length > 0) {
-    return changed.length === 1
-      ? `${changed[0]} has changed`
-      : `${changed[0]} and ${changed.length - 1} more inputs have changed`;
-  }
+  if (changed.length > 0) return inputsReason(changed);
   const due = dueAt(spec.refresh, stamp.builtOn);
   return due !== undefined && due <= nowMs ? `its schedule was due at ${new Date(due).toISOString()}` : undefined;
+}
+
+function inputsReason(changed: readonly string[]): string | undefined {
+  const [first, ...rest] = changed;
+  if (first === undefined) return undefined;
+  return rest.length === 0 ? `${first} has changed` : `${first} and ${rest.length} more inputs have changed`;
 }
 
 function changedInputs(stamp: Stamp, inputs: Readonly<Record<string, string>>): readonly string[] {

@@ -457,7 +457,10 @@ describe("a user's own type of file", () => {
 
 describe("large projects", () => {
   it("2,000 models are one batch, and an edit is one file and one statement", async () => {
-    const models = Array.from({ length: 2000 }, (_, at) => [`models/m${at}.sql`, `SELECT ${at} AS x FROM m${(at || 2) >> 1}`]);
+    const models = Array.from({ length: 2000 }, (_, at) => [
+      `models/m${at}.sql`,
+      `SELECT ${at} AS x FROM m${(at || 2) >> 1}`,
+    ]);
     await folder.put(Object.fromEntries(models));
     const parser = folder.parser();
     await parser.parse();

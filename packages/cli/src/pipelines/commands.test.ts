@@ -91,11 +91,17 @@ describe("setpoint pipelines", () => {
       JSON.parse((await project.say("plan", [...args, "-o", "json"])).out) as readonly unknown[];
     expect(await planned("--env", "trial")).toMatchObject([
       { name: "a", action: "share" },
-      { name: "b", action: "replace" },
+      { name: "b", action: "replace", reason: "its definition has changed" },
     ]);
     const built = await project.run(["--env", "trial"]);
     expect(built).toMatchObject({ code: 0, executed: ["b"], settled: ["a"], failed: [] });
     expect(await planned("--env", "trial")).toEqual([]);
+    project.write("models/a.sql", table("SELECT range AS n FROM range(1, 4)"));
+    expect(await planned("--env", "trial")).toMatchObject([
+      { name: "a", action: "replace", reason: "its definition has changed" },
+      { name: "b", action: "maybe" },
+    ]);
+    project.write("models/a.sql", table("SELECT range AS n FROM range(3)"));
     // The plan of the main schema looks at the tables of the main schema.
     expect(await planned()).toMatchObject([{ name: "b", action: "replace", reason: "its definition has changed" }]);
     const kinds = await project.rows(
