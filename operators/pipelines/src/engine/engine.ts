@@ -128,7 +128,7 @@ export interface SchemaOption {
 
 export interface QueryResult {
   readonly columns: readonly Column[];
-  /** Values as JSON can hold them: numbers that JSON's would not hold exactly as text. */
+  /** Values as JSON can hold them: numbers that JSON's would not hold exactly as text, maps as objects, NaN as null. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly isCut: boolean;
 }

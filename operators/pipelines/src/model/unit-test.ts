@@ -67,7 +67,7 @@ function givenSql(rows: readonly Row[], columns: readonly Column[]): string {
 
 /** `1.50` and 1.5 are one number; a date at midnight is that date. */
 function comparable(value: unknown): unknown {
-  if (value === null || value === undefined) return null;
+  if (value === null || value === undefined || (typeof value === "number" && !Number.isFinite(value))) return null;
   if (typeof value === "boolean") return String(value);
   if (typeof value === "object") return value;
   const text = String(value);

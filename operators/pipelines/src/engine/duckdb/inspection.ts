@@ -19,7 +19,7 @@ const TABLES_A_QUERY = 50;
 export async function readCatalog(connection: Connection): Promise<Map<string, CatalogEntry>> {
   const rows = await connection.rows(`
     SELECT c.schema_name, c.table_name, any_value(v.sql) AS definition, bool_or(v.view_name IS NOT NULL) AS is_view,
-      to_json(list({ 'name': c.column_name, 'type': c.data_type } ORDER BY c.column_index)) AS columns
+      to_json(list({ 'name': c.column_name, 'type': c.data_type } ORDER BY c.column_index))::VARCHAR AS columns
     FROM duckdb_columns() c
     LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
     WHERE NOT c.internal AND c.database_name = current_database() AND c.schema_name <> '_setpoint'

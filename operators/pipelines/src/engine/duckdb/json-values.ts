@@ -1,7 +1,12 @@
 import {
   DuckDBDecimalValue,
+  DuckDBIntervalValue,
+  DuckDBMapType,
+  DuckDBMapValue,
   type DuckDBResultReader,
   type DuckDBType,
+  DuckDBUnionType,
+  DuckDBUnionValue,
   type DuckDBValueConverter,
   type Json,
   JsonDuckDBValueConverter,
@@ -13,19 +18,49 @@ const TIMESTAMP = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00(?::00)?
 /** So many digits of a decimal come back from a number as they went in. */
 const EXACT_DIGITS = 15;
 
-/** Integers and decimals that a number holds exactly are numbers; timestamps are in the form of RFC 3339. */
+/**
+ * Integers and decimals that a number holds exactly are numbers; what is not finite is null, as JSON has no number for it; maps
+ * and unions are objects, JSON is what it says, and timestamps are in the form of RFC 3339.
+ */
 const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
-  if (typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) {
-    return Number(value);
-  }
+  if (typeof value === "bigint") return integer(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (value instanceof DuckDBDecimalValue && String(value.value).replace("-", "").length <= EXACT_DIGITS) {
     return Number(value.toString());
   }
+  if (value instanceof DuckDBIntervalValue) {
+    return { months: value.months, days: value.days, micros: integer(value.micros) };
+  }
+  if (value instanceof DuckDBMapValue && type instanceof DuckDBMapType) {
+    const entries = value.entries.map((entry) => {
+      const key = converter(entry.key, type.keyType, converter);
+      return [typeof key === "string" ? key : JSON.stringify(key), converter(entry.value, type.valueType, converter)];
+    });
+    return Object.fromEntries(entries) as Json;
+  }
+  if (value instanceof DuckDBUnionValue && type instanceof DuckDBUnionType) {
+    return { [value.tag]: converter(value.value, type.memberTypeForTag(value.tag), converter) };
+  }
+  if (typeof value === "string" && type.alias === "JSON") return parsedJson(value);
   const json = JsonDuckDBValueConverter(value, type, converter);
   if (typeof json !== "string" || !isTimestamp(type)) return json;
   const match = TIMESTAMP.exec(json);
   return match ? `${match[1]}T${match[2]}Z` : json;
 };
+
+function integer(value: bigint): Json {
+  const isExact = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+  return isExact ? Number(value) : String(value);
+}
+
+/** DuckDB writes NaN too, which is no JSON. */
+function parsedJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
 
 function isTimestamp(type: DuckDBType): boolean {
   return String(type).startsWith("TIMESTAMP");
@@ -34,7 +69,12 @@ function isTimestamp(type: DuckDBType): boolean {
 export type Row = Readonly<Record<string, Json>>;
 
 export function rowsOf(reader: DuckDBResultReader): Row[] {
-  return reader.convertRowObjects(jsonValue);
+  // The types of the result, not those of its vectors: these do not tell JSON from text.
+  const types = reader.columnTypes();
+  const names = reader.deduplicatedColumnNames();
+  return reader
+    .getRows()
+    .map((row) => Object.fromEntries(row.map((value, at) => [names[at]!, jsonValue(value, types[at]!, jsonValue)])));
 }
 
 export function columnsOf(reader: DuckDBResultReader): readonly Column[] {
