@@ -3,6 +3,7 @@ import { type Command, type CommandContext, CommandError, type CommandGroup, Usa
 import { commands } from "./commands.js";
 import { commandHelp, groupHelp, overview } from "./help.js";
 import { checkChoices, parseOptions } from "./option-values.js";
+import { visibleLines } from "./visible.js";
 
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
@@ -57,7 +58,7 @@ async function runCommand(command: Command, path: string, args: readonly string[
     const run = await command.load();
     return await run({ ...process, values, positionals });
   } catch (error) {
-    process.stderr(`setpoint ${path}: ${describe(error)}`);
+    process.stderr(`setpoint ${path}: ${visibleLines(describe(error))}`);
     if (!(error instanceof UsageError)) return EXIT_FAILED;
     process.stderr(`Try: setpoint ${path} --help`);
     return EXIT_USAGE;

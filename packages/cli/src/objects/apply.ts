@@ -2,6 +2,7 @@ import { type Client, type Duration, isConflict, isSetpointError, SetpointError 
 import { parseDuration, systemClock, timeoutSignal } from "setpoint/clock";
 import { type CommandContext, CommandError, UsageError } from "setpoint/command";
 import type { UntypedKind, UntypedObject } from "setpoint/kinds";
+import { visible } from "../visible.js";
 import { connectTo, inNamespace } from "./connection.js";
 import { findKindOf } from "./find-kind.js";
 import { withoutManagedFields } from "./get.js";
@@ -144,7 +145,7 @@ async function waitUntilReady(
   if (last.size === 0) return 0;
   const isLate = deadline.signal.aborted;
   context.stderr(isLate ? "setpoint apply: not ready in time:" : "setpoint apply: failed:");
-  for (const [name, message] of last) context.stderr(`  ${name}: ${message}`);
+  for (const [name, message] of last) context.stderr(`  ${name}: ${visible(message)}`);
   return 1;
 }
 

@@ -1,10 +1,11 @@
 import { type Client, connect } from "setpoint";
 import type { CommandContext, OptionValues } from "setpoint/command";
 import type { UntypedKind } from "setpoint/kinds";
+import { visible } from "../visible.js";
 
 export function connectTo({ values, env, stderr }: Pick<CommandContext, "values" | "env" | "stderr">): Promise<Client> {
   const [kubeconfig, context] = [values.kubeconfig as string | undefined, values.context as string | undefined];
-  const onWarning = (warning: string): void => stderr(`Warning: ${warning}`);
+  const onWarning = (warning: string): void => stderr(`Warning: ${visible(warning)}`);
   return connect({ env, onWarning, ...(kubeconfig ? { kubeconfig } : {}), ...(context ? { context } : {}) });
 }
 

@@ -2,6 +2,7 @@ import { type Client, isNotFound } from "setpoint";
 import { systemClock, timeoutSignal } from "setpoint/clock";
 import { type CommandContext, UsageError } from "setpoint/command";
 import type { UntypedObject } from "setpoint/kinds";
+import { visible } from "../visible.js";
 import { filesOf, placeOf, timeoutOf } from "./apply.js";
 import { connectTo, inNamespace, namespaceOf } from "./connection.js";
 import { findKind, findKindOf, kindAndNames } from "./find-kind.js";
@@ -91,7 +92,7 @@ async function untilGone(
   if (broken && !deadline.signal.aborted) throw (broken as PromiseRejectedResult).reason;
   if (held.size === 0) return true;
   stderr("setpoint delete: not gone in time:");
-  for (const [place, reason] of held) stderr(`  ${objectName(place)}: ${reason}`);
+  for (const [place, reason] of held) stderr(`  ${objectName(place)}: ${visible(reason)}`);
   return false;
 }
 

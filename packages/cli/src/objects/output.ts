@@ -27,7 +27,7 @@ function escapedJson(text: string): string {
 }
 
 /** Control characters that JSON leaves as they are. */
-const RAW_CONTROL = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const RAW_CONTROL = /[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 function jsonEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -1,4 +1,5 @@
 import type { CommandContext } from "setpoint/command";
+import { visible } from "../visible.js";
 
 const MARKS = { ready: "✓", progressing: "…", failed: "✗" } as const;
 const COLOURS = { ready: 32, progressing: 33, failed: 31 } as const;
@@ -27,14 +28,14 @@ export class Progress {
     this.#lines.set(name, line);
     const { terminal, stdout } = this.#context;
     if (terminal) this.#draw(terminal);
-    else stdout(`${name} ${line.message}`);
+    else stdout(`${name} ${visible(line.message)}`);
   }
 
   #draw({ write, columns }: NonNullable<CommandContext["terminal"]>): void {
     const up = this.#drawn > 0 ? `\x1b[${this.#drawn}A` : "";
     const rows = [...this.#lines].map(([name, { state, message }]) => {
       // A line that wraps could not be found again on the way up.
-      const text = `${name} ${message}`.replaceAll(/\s+/g, " ").slice(0, Math.max(10, columns() - 3));
+      const text = visible(`${name} ${message}`.replaceAll(/\s+/g, " ")).slice(0, Math.max(10, columns() - 3));
       return `\x1b[2K${this.#coloured(MARKS[state], COLOURS[state])} ${text}\n`;
     });
     write(up + rows.join(""));
