@@ -25,7 +25,7 @@ async function answerTo(method: string, target: string, body: string, contentTyp
 const named = (metadata: object): string => JSON.stringify({ metadata: { name: "x", ...metadata } });
 
 describe("the answer to a request with many errors is bounded", () => {
-  it("for a field manager of bad characters", async () => {
+  it("for a field manager of bad characters [R3]", async () => {
     const target = `${CONFIG_MAPS}?fieldManager=${"%01".repeat(20_000)}`;
     const { status, body } = await answerTo("POST", target, named({}));
     expect(status).toBe(422);
@@ -36,15 +36,17 @@ describe("the answer to a request with many errors is bounded", () => {
     expect(body.details.causes[0]).toMatchObject({ reason: "FieldValueTooLong", field: "fieldManager" });
   });
 
-  it("for owner references that all control", async () => {
-    const ownerReferences = Array.from({ length: 2_000 }, (_, index) => ({
+  it("for owner references that all control, half a megabyte of them [R6]", async () => {
+    const ownerReferences = Array.from({ length: 8_000 }, (_, index) => ({
       apiVersion: "v1",
       kind: "ConfigMap",
       name: `n${index}`,
       uid: `u${index}`,
       controller: true,
     }));
-    const { status, body } = await answerTo("POST", CONFIG_MAPS, named({ ownerReferences }));
+    const sent = named({ ownerReferences });
+    expect(sent.length).toBeGreaterThan(590_000);
+    const { status, body } = await answerTo("POST", CONFIG_MAPS, sent);
     expect(status).toBe(422);
     expect(body.message).toMatch(/Only one reference can have Controller set to true/);
   });

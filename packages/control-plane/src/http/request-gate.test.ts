@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:tls";
+import { http1Transport, http2Transport } from "setpoint/client";
 import { systemClock } from "setpoint/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlPlane, controlPlane } from "../control-plane.js";
@@ -37,8 +38,15 @@ async function grant(resource: string, object: object): Promise<void> {
 }
 afterEach(() => plane.stop());
 
+/** The certificate that the server's is signed with. */
+function authority(): string {
+  const [, data] = /certificate-authority-data: (\S+)/.exec(plane.kubeconfig!)!;
+  return Buffer.from(data!, "base64").toString();
+}
+
 async function session(): Promise<ClientHttp2Session> {
-  const opened = connectHttp2(plane.url!, { rejectUnauthorized: false });
+  // Megabytes: what waits to be sent counts.
+  const opened = connectHttp2(plane.url!, { rejectUnauthorized: false, maxSessionMemory: 4096 });
   opened.on("error", () => {});
   await once(opened, "connect");
   return opened;
@@ -57,6 +65,15 @@ async function announced(on: ClientHttp2Session, headers: Record<string, string>
   const [head] = (await once(stream, "response")) as [IncomingHttpHeaders];
   stream.destroy();
   return head;
+}
+
+/** The role of those who may read how to verify tokens. */
+const ISSUER_DISCOVERY = "system:service-account-issuer-discovery";
+
+async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  return text;
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -116,18 +133,77 @@ describe("a request over a socket", () => {
     const socket = connect({ host: "127.0.0.1", port: Number(new URL(plane.url!).port), rejectUnauthorized: false });
     await once(socket, "secureConnect");
     socket.write("GET /healthz HTTP/2.0\r\nhost: a\r\n\r\n");
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    expect(text).toMatch(/^HTTP\/1\.1 (505|400) /);
+    expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 (505|400) /);
     expect(logged).toEqual([]);
   });
 
-  it("cannot choose the address of the keys that others get [R16]", async () => {
+  it("cannot choose the address of the keys that others get from a cache [R16]", async () => {
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: ISSUER_DISCOVERY };
+    const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "editors" }];
+    await grant("clusterrolebindings", { metadata: { name: "discovery" }, roleRef, subjects });
     const opened = await session();
-    const stream = opened.request({ ":path": "/.well-known/openid-configuration", ":authority": "evil.example" });
-    let text = "";
-    for await (const chunk of stream) text += String(chunk);
+    const path = "/.well-known/openid-configuration";
+    const answers: string[] = [];
+    for (const authority of ["evil.example", new URL(plane.url!).host]) {
+      const stream = opened.request({ ":path": path, ":authority": authority, ...bearer("editor-token") });
+      const [head] = (await once(stream, "response")) as [IncomingHttpHeaders];
+      expect([head[":status"], head["cache-control"]]).toEqual([200, "public, max-age=3600"]);
+      answers.push(await textOf(stream));
+    }
     opened.destroy();
-    expect(text).not.toContain("evil.example");
+    expect(answers[0]).toBe(answers[1]);
+    expect(JSON.parse(answers[0]!).jwks_uri).toBe(`${plane.url}/openid/v1/jwks`);
+  });
+
+  it.each([
+    ["HTTP/1.1", 2_000],
+    ["HTTP/2", 20_000],
+  ] as const)(
+    "with a field manager of bad characters gets a short answer over %s, from whoever may only review themselves [R3]",
+    async (version, count) => {
+      const path = `/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldManager=${"%01".repeat(count)}`;
+      const open = version === "HTTP/2" ? http2Transport : http1Transport;
+      await using transport = open({ server: plane.url!, clock: systemClock, tls: { ca: authority() } });
+      const headers = { "content-type": "application/json", ...bearer("zero-token") };
+      const body = Buffer.from('{"spec":{}}');
+      const response = await transport.request({ method: "POST", path, headers, body });
+      expect(response.status).toBe(422);
+      let bytes = 0;
+      for await (const chunk of response.body) bytes += chunk.byteLength;
+      expect(bytes).toBeLessThan(2 ** 20);
+    },
+  );
+
+  it.each([
+    ["nobody", {}, [403, 429]],
+    ["somebody without a role", bearer("zero-token"), [403, 429]],
+    ["somebody who may send them", bearer("editor-token"), [400, 429]],
+  ] as const)("with a large body is not kept in memory for 900 others of %s [R8]", async (_who, headers, statuses) => {
+    const opened = await session();
+    const part = Buffer.alloc(2 ** 20, "x");
+    const before = process.memoryUsage().rss;
+    let most = before;
+    const watching = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().rss);
+    }, 5);
+    const answered = Array.from({ length: 900 }, async () => {
+      const stream = opened.request({ ":method": "POST", ":path": CONFIG_MAPS, ...headers });
+      // What the server does not read it takes back with the stream.
+      stream.on("error", () => {});
+      for (let count = 0; count < 3; count++) stream.write(part);
+      stream.end();
+      stream.resume();
+      // Or it is closed, by Node's own limit on what one connection holds.
+      return new Promise<unknown>((resolve) => {
+        stream.on("response", (head) => resolve(head[":status"])).on("close", () => resolve(statuses[0]));
+      });
+    });
+    const found = new Set(await Promise.all(answered));
+    clearInterval(watching);
+    opened.destroy();
+    expect([...found].filter((status) => !statuses.includes(status as never))).toEqual([]);
+    // They were 2.1 GB. Both ends of the connection are in this process.
+    expect((most - before) / 2 ** 20).toBeLessThan(500);
+    expect(logged).toEqual([]);
   });
 });

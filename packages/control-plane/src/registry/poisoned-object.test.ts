@@ -53,7 +53,7 @@ describe("a protobuf body without its lists", () => {
     ["PersistentVolumeClaim", "persistentvolumeclaims", part(1, part(1, "x"))],
     ["LimitRange", "limitranges", part(1, part(1, "x"))],
     ["Endpoints", "endpoints", Buffer.concat([part(1, part(1, "x")), part(2, "")])],
-  ])("of a %s is refused or made, and never an error of the server [17]", async (kind, plural, raw) => {
+  ])("of a %s is refused or made, and never an error of the server [R17]", async (kind, plural, raw) => {
     await using plane = await controlPlane();
     const path = `/api/v1/namespaces/default/${plural}`;
     const { status, text } = await send(plane, "POST", path, { type: PROTOBUF, body: message(kind, raw) });
@@ -62,7 +62,7 @@ describe("a protobuf body without its lists", () => {
   });
 });
 
-it("an object that nests deep does not make lists in YAML fail [17]", async () => {
+it("an object that nests deep does not make lists in YAML fail [R17]", async () => {
   await using plane = await controlPlane();
   const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }];
@@ -99,7 +99,7 @@ describe("a snapshot", () => {
   ];
 
   it.each(poisons)(
-    "with %s is refused with the name of the object, and starts no server [17]",
+    "with %s is refused with the name of the object, and starts no server [R17]",
     async (_title, poison) => {
       const file = join(folder, "a.snapshot");
       {
@@ -116,7 +116,9 @@ describe("a snapshot", () => {
         return JSON.stringify({ ...parsed, object: poison(parsed.object) });
       });
       writeFileSync(file, changed.join("\n"));
-      await expect(ControlPlaneSnapshot.load(file)).rejects.toThrow(/the snapshot .*a.snapshot cannot be read/);
+      await expect(ControlPlaneSnapshot.load(file)).rejects.toThrow(
+        /the snapshot .*a.snapshot cannot be read: \/configmaps default\/x: /,
+      );
     },
   );
 });

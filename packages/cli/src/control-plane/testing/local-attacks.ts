@@ -35,7 +35,7 @@ export function afterStart(folder: string, victim: string): void {
 /** A snapshot with an object in it that no server would have stored. */
 const POISONED = [
   { setpoint: "snapshot", version: 1, revision: 2, takenAt: "2026-01-01T00:00:00.000Z" },
-  { resource: "configmaps", key: "default/poison", revision: 2, object: { apiVersion: "v1", kind: "ConfigMap" } },
+  { resource: "/configmaps", key: "default/poison", revision: 2, object: { apiVersion: "v1", kind: "ConfigMap" } },
 ];
 /** A server that was started with it would go on for so long. */
 const PATIENCE_MS = 10_000;
