@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../api/json.js";
 import { StatusError } from "../api/status-error.js";
@@ -103,6 +104,38 @@ describe("an update", () => {
     };
     const old = stored(trackUpdate(context("a"), undefined, thing({ replicas: 1 })));
     expect(() => trackUpdate(broken, old, thing({ replicas: 2 }))).toThrow(TypeError);
+    const unreadable = thing({ replicas: 2 });
+    Object.defineProperty(unreadable.metadata, "managedFields", {
+      enumerable: true,
+      value: [
+        {
+          get operation() {
+            throw new TypeError("a fault");
+          },
+        },
+      ],
+    });
+    expect(() => trackUpdate(context("a"), old, unreadable)).toThrow(TypeError);
+  });
+
+  it("takes whatever a client sends as managed fields", () => {
+    const old = stored(trackUpdate(context("a"), undefined, thing({ replicas: 1 })));
+    const entry = fc.record(
+      {
+        manager: fc.oneof(fc.string(), fc.jsonValue()),
+        operation: fc.oneof(fc.constantFrom("Apply", "Update"), fc.jsonValue()),
+        apiVersion: fc.oneof(fc.constantFrom("example.com/v1", "other/v1"), fc.jsonValue()),
+        fieldsType: fc.oneof(fc.constant("FieldsV1"), fc.jsonValue()),
+        fieldsV1: fc.oneof(fc.dictionary(fc.stringMatching(/^[fkvi]:.{0,9}$/), fc.jsonValue()), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.array(entry, { maxLength: 3 }), fc.jsonValue()), (managedFields) => {
+        const object = thing({ replicas: 2 }, { managedFields: managedFields as Json });
+        expect(trackUpdate(context("b"), old, object)).toHaveProperty("spec.replicas", 2);
+      }),
+    );
   });
 });
 

@@ -256,23 +256,24 @@ function cap(managers: Managers): Managers {
 
 /** The managers that an update starts from: those it brings itself, unless it brings none or goes by a subresource. */
 function managersOfUpdate(context: WriteContext, live: JsonObject, object: JsonObject): Managers {
-  const ofLive = (): Managers => {
-    try {
-      return decodeManagers(managedFieldsOf(live) as readonly unknown[] | undefined);
-    } catch {
-      return new Map();
-    }
-  };
+  const ofLive = (): Managers =>
+    readable(() => decodeManagers(managedFieldsOf(live) as readonly unknown[] | undefined)) ?? new Map();
   if (context.subresource !== "") return ofLive();
   const entries = managedFieldsOf(object) as readonly unknown[] | undefined;
   if (entries !== undefined && entries === (managedFieldsOf(live) as unknown)) return ofLive();
   if (isReset(entries)) return new Map();
+  const known = ofLive();
+  const managers = readable(() => decodeManagers(entries, known));
+  return managers === undefined || managers.size === 0 ? known : managers;
+}
+
+/** What was read; undefined where that is malformed. A fault of our own is thrown on. */
+function readable<Result>(read: () => Result): Result | undefined {
   try {
-    const known = ofLive();
-    const managers = decodeManagers(entries, known);
-    return managers.size === 0 ? known : managers;
-  } catch {
-    return ofLive();
+    return read();
+  } catch (error) {
+    if (error instanceof OwnershipError) return undefined;
+    throw error;
   }
 }
 

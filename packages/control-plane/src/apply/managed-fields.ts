@@ -153,7 +153,8 @@ function isSameSet(sent: FieldSet | undefined, set: FieldSet): boolean {
   return isObject(sent) && equalSets(set, sent as FieldSet);
 }
 
-function decodeFields(fields: FieldSet | undefined): FieldSet {
-  if (fields === undefined) return EMPTY_SET;
-  return WRITTEN in fields ? fields : parseFieldSet(fields);
+/** A client may send anything here. */
+function decodeFields(fields: unknown): FieldSet {
+  if (fields === undefined || fields === null) return EMPTY_SET;
+  return isObject(fields) && WRITTEN in fields ? (fields as FieldSet) : parseFieldSet(fields);
 }
