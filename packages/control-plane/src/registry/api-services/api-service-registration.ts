@@ -5,7 +5,7 @@ import type { Change, StoredObject } from "../../storage/storage.js";
 import { CRD_STORAGE, type CustomResourceDefinition } from "../crd/custom-resource-definition.js";
 import { changeStatus, changeStored, planeRequest, removeStored } from "../loops/plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "../loops/work-loop.js";
-import { create } from "../write/create.js";
+import { createPosted } from "../write/create.js";
 import { API_SERVICE_STORAGE, type ApiService, MANAGED_LABEL, withAvailable } from "./api-service.js";
 
 const ACCOUNT = "crd-registration";
@@ -77,7 +77,7 @@ export class ApiServiceRegistration implements AsyncDisposable {
       spec: { group, version, ...CUSTOM_PRIORITIES },
     };
     try {
-      await create(this.#environment, request, () => object as never);
+      await createPosted(this.#environment, request, () => object as never);
     } catch (error) {
       if (!(error instanceof StatusError && error.status.code === 409)) throw error;
     }

@@ -28,10 +28,10 @@ import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-re
 const NAME_ATTEMPTS = 8;
 
 /**
- * Creates an object that was decoded, pruned and defaulted already: what `decode` returns, which is not called where a
- * rehearsal has done all that.
+ * Creates the object that a client or the server itself posts: what `decode` returns, pruned and defaulted. It is not
+ * called where a rehearsal has done all that.
  */
-export async function create(
+export async function createPosted(
   environment: WriteEnvironment,
   request: WriteRequest,
   decode: () => KubeObject,
@@ -39,18 +39,21 @@ export async function create(
   const { definition, proposal } = request;
   const ready = proposal?.take(undefined);
   const object = ready ?? decode();
+  let name = "";
+  const own = (decoded: KubeObject): KubeObject => {
+    const owned = ready ?? ownedBy(environment, request, decoded);
+    if (ready === undefined) proposal?.keep(undefined, owned);
+    name = owned.metadata.name;
+    return owned;
+  };
   const attempts = object.metadata.generateName && !object.metadata.name ? NAME_ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
-    if (request.pause) await request.pause();
-    const owned = ready ?? ownedBy(environment, request, object);
-    if (ready === undefined) proposal?.keep(undefined, owned);
     try {
-      return await createOwned(environment, request, owned, { known: object });
+      return await create(environment, request, { decode: () => object, own });
     } catch (error) {
       if (!(error instanceof StorageConflict)) throw error;
     }
     const of = { group: definition.group, resource: definition.plural };
-    const { name } = owned.metadata;
     if (attempts === 1) throw alreadyExists(of, name);
     if (attempt === attempts) throw generateNameConflict(of, name);
   }
@@ -62,31 +65,39 @@ function ownedBy(environment: WriteEnvironment, request: WriteRequest, object: K
   return tracked(environment, request, undefined, named);
 }
 
+/** What a POST, a PUT and an apply do differently about a new object. */
 export interface Creation {
-  /** The object with its defaults, as it was before admission. */
-  readonly known?: KubeObject;
-  /** The object as the client gave it, where empty parts of its metadata are to be stored. */
-  readonly given?: KubeObject;
+  /** Gives the object as it was sent, pruned. */
+  readonly decode: () => KubeObject;
+  /** Names it, says who owns its fields, and adds what is the server's. */
+  readonly own: (decoded: KubeObject) => KubeObject;
+  /** Whether the request was an update: empty parts of the metadata that it sent are stored. */
+  readonly isUpdate?: boolean;
   /** Whether an apply made the object: it may hold nulls that are stored, and left out whenever it is read. */
   readonly isApplied?: boolean;
 }
 
-/** The way of every new object from its named and owned form to the storage. Throws `StorageConflict` where the name is taken. */
-export async function createOwned(
+/**
+ * The way of every new object: decode, own, admit, prepare, commit. Throws `StorageConflict` where the name is taken.
+ */
+export async function create(
   environment: WriteEnvironment,
   request: WriteRequest,
-  owned: KubeObject,
-  { known, given, isApplied = false }: Creation,
+  { decode, own, isUpdate = false, isApplied = false }: Creation,
 ): Promise<ServedObject> {
   const { definition, signal } = request;
+  const decoded = decode();
+  if (request.pause) await request.pause();
+  const owned = own(decoded);
   const admitted = await admit(environment, request, "CREATE", owned.metadata.name, owned, undefined);
-  const prepared = await preparedForCreate(environment, request, admitted!, known);
+  // What was posted has its defaults already, but for what admission put in.
+  const prepared = await preparedForCreate(environment, request, admitted!, isUpdate ? undefined : decoded);
   if (request.pause) await request.pause();
   const key = storageKey(request.namespace, prepared.metadata.name);
   const taken = environment.storage.head(definition.storageId, key);
   if (taken !== undefined) throw new StorageConflict(definition.storageId, key, taken);
   if (request.isDryRun) return encoded((isApplied ? definition.refresh?.(prepared) : undefined) ?? prepared);
-  const untidied = given === undefined ? prepared : withEmptyParts(prepared, asJson(given));
+  const untidied = isUpdate ? withEmptyParts(prepared, asJson(decoded)) : prepared;
   const stored = await commit(environment, definition, {
     resource: definition.storageId,
     key,

@@ -14,7 +14,7 @@ import { StorageConflict } from "../../storage/storage-error.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
-import { createOwned, encoded, metadataErrors, toStored, withSystemFields } from "./create.js";
+import { type Creation, create, encoded, metadataErrors, toStored, withSystemFields } from "./create.js";
 import { defaulted } from "./decoded-object.js";
 import { withEmptyParts } from "./empty-metadata.js";
 import { limitedToEndpoint } from "./endpoint-part.js";
@@ -58,7 +58,8 @@ export async function update(
     try {
       if (head !== undefined) return await replace(environment, request, change, head);
       if (change.createsMissing ?? definition.strategy.allowsCreateOnUpdate) {
-        return await createMissing(environment, request, change);
+        const object = await create(environment, request, missing(environment, request, change));
+        return { object, isCreated: true };
       }
     } catch (error) {
       if (error instanceof StorageConflict) continue;
@@ -68,25 +69,23 @@ export async function update(
   }
 }
 
-async function createMissing(
-  environment: WriteEnvironment,
-  request: WriteRequest,
-  change: Update,
-): Promise<UpdateResult> {
-  const { name, transform, expectedUid } = change;
-  const { definition, proposal, pause } = request;
-  const of = { group: definition.group, resource: definition.plural };
+/** How an update makes an object that is not there. */
+function missing(environment: WriteEnvironment, request: WriteRequest, change: Update): Creation {
+  const { name, transform, expectedUid, isApplied = false } = change;
+  const of = { group: request.definition.group, resource: request.definition.plural };
   if (request.subresource !== "") throw notFound(of, name);
-  const object = proposed(proposal, undefined, () => transform(undefined));
-  if (pause) await pause();
-  // A user who may update objects may not be allowed to create them.
-  request.authorizeCreate();
-  if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
-  const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };
-  const complete = withSystemFields(environment, request, unversioned);
-  const { isApplied } = change;
-  const created = await createOwned(environment, request, complete, { given: object, ...(isApplied && { isApplied }) });
-  return { object: created, isCreated: true };
+  return {
+    decode: () => proposed(request.proposal, undefined, () => transform(undefined)),
+    own(object) {
+      // A user who may update objects may not be allowed to create them.
+      request.authorizeCreate();
+      if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
+      const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };
+      return withSystemFields(environment, request, unversioned);
+    },
+    isUpdate: true,
+    isApplied,
+  };
 }
 
 async function replace(

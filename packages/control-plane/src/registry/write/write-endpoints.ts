@@ -10,7 +10,7 @@ import { type DeleteOptions, parseDeleteOptions } from "../query/delete-options.
 import { parseListOptions } from "../query/list-options.js";
 import { managerOf, parseWriteOptions, type WriteOptions } from "../query/write-options.js";
 import { listAnswer, listPage, presentationOf, presentObject, userAgentOf } from "../read/read-endpoints.js";
-import { create } from "./create.js";
+import { createPosted } from "./create.js";
 import { decodedObject } from "./decoded-object.js";
 import { remove } from "./delete.js";
 import { tracked } from "./field-ownership.js";
@@ -52,7 +52,7 @@ export async function createObject(call: ResourceCall): Promise<ApiResponse> {
   const { environment, request } = call;
   const options = parseWriteOptions(request.query, "CreateOptions");
   const decode = () => decodedObject(call, options.fieldValidation);
-  const created = await create(environment, writeRequestOf(call, "CreateOptions", options), decode);
+  const created = await createPosted(environment, writeRequestOf(call, "CreateOptions", options), decode);
   return presentObject(call, 201, created);
 }
 
