@@ -24,7 +24,6 @@ import { inProcessTransport } from "./http/in-process-transport.js";
 import { RequestGate } from "./http/request-gate.js";
 import { type ErrorLog, safeHandler } from "./http/safe-handler.js";
 import { TurnTakingTransport } from "./http/turn-taking-transport.js";
-import { refusal } from "./registry/api-handler.js";
 import { Registry } from "./registry/registry.js";
 import { ControlPlaneSnapshot } from "./snapshot.js";
 import type { StorageLimits } from "./storage/memory-storage.js";
@@ -200,7 +199,6 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
     authenticate,
     authorize: (head, user) => requireAccess(authorizer, head, user),
     flowOf,
-    refuse: refusal,
   });
   if (options.listen) {
     server = keep(parts, await listen(options.listen, { handler, gate, clock, log }, credentials, parts));

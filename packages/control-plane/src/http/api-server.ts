@@ -14,7 +14,7 @@ import type { ApiHandler, ApiResponse, RequestHead } from "../api/api-request.js
 import { isWatch } from "../api/request-info.js";
 import { parseTarget } from "../api/request-target.js";
 import { StatusError } from "../api/status-error.js";
-import { answerError } from "../registry/negotiation/answer.js";
+import { errorResponse } from "../registry/negotiation/error-response.js";
 import { type NodeResponse, writeResponse } from "../websocket/response-writer.js";
 import { CallerSignals } from "./caller-signals.js";
 import { ClientCertificates } from "./client-certificates.js";
@@ -308,9 +308,8 @@ export class ApiServer implements AsyncDisposable {
   }
 
   #refusal(error: unknown, head: RequestHead | undefined): ApiResponse {
-    if (!(error instanceof StatusError)) throw error;
-    if (error.status.code === 429) return TOO_MANY_REQUESTS;
-    return head === undefined ? answerError(error) : (this.#options.gate?.refuse(error, head) ?? answerError(error));
+    if (error instanceof StatusError && error.status.code === 429) return TOO_MANY_REQUESTS;
+    return errorResponse(error, head);
   }
 
   async #accept(request: NodeRequest, response: NodeResponse, upgrade?: string): Promise<void> {

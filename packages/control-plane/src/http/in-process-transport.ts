@@ -3,8 +3,7 @@ import { SetpointError } from "setpoint";
 import { type Transport, type TransportRequest, type TransportResponse, wholeBody } from "setpoint/client";
 import type { ApiHandler, ApiResponse } from "../api/api-request.js";
 import { parseTarget } from "../api/request-target.js";
-import { StatusError } from "../api/status-error.js";
-import { answerError } from "../registry/negotiation/answer.js";
+import { errorResponse } from "../registry/negotiation/error-response.js";
 import { decodedBody } from "./request-body.js";
 
 const NO_BODY = new Uint8Array();
@@ -71,8 +70,7 @@ class InProcessTransport implements Transport {
       const body = await decodedBody(request.body ?? NO_BODY, headers["content-encoding"]?.toString());
       return await this.#handler({ ...parseTarget(method, request.path), headers, body, isInProcess: true, signal });
     } catch (error) {
-      if (error instanceof StatusError) return answerError(error);
-      throw error;
+      return errorResponse(error);
     }
   }
 }

@@ -1,5 +1,4 @@
-import type { ApiResponse, RequestHead } from "../api/api-request.js";
-import type { StatusError } from "../api/status-error.js";
+import type { RequestHead } from "../api/api-request.js";
 import type { UserInfo } from "../api/user.js";
 import { type Flow, FlowLimits } from "./flow-limits.js";
 
@@ -10,8 +9,6 @@ export interface RequestGateOptions {
   readonly authorize: (head: RequestHead, user: UserInfo) => void;
   /** Whose limits count for a user; undefined for those without any. */
   readonly flowOf: (user: UserInfo) => string | undefined;
-  /** The answer to a request that is refused. */
-  readonly refuse: (error: StatusError, head: RequestHead) => ApiResponse;
   readonly limits?: FlowLimits;
 }
 
@@ -35,10 +32,6 @@ export class RequestGate {
   /** Throws 403. What comes in with its whole body in memory is authorized by its endpoint alone. */
   authorize(head: RequestHead, { user }: Permit): void {
     this.#options.authorize(head, user);
-  }
-
-  refuse(error: StatusError, head: RequestHead): ApiResponse {
-    return this.#options.refuse(error, head);
   }
 }
 

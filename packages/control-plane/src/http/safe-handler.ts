@@ -1,7 +1,7 @@
 import { SetpointError } from "setpoint";
 import type { ApiHandler } from "../api/api-request.js";
 import { StatusError } from "../api/status-error.js";
-import { answerError } from "../registry/negotiation/answer.js";
+import { errorResponse } from "../registry/negotiation/error-response.js";
 
 /** Receives one line for each unexpected failure, with details that no client sees. */
 export type ErrorLog = (message: string, error: unknown) => void;
@@ -12,9 +12,9 @@ export function safeHandler(handler: ApiHandler, log: ErrorLog): ApiHandler {
     try {
       return await handler(request);
     } catch (error) {
-      if (error instanceof StatusError) return answerError(error);
+      if (error instanceof StatusError) return errorResponse(error);
       if (!request.signal.aborted) log(`${request.method} ${request.path} failed`, error);
-      return answerError(internalError(error));
+      return errorResponse(internalError(error));
     }
   };
 }

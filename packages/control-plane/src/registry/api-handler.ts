@@ -1,9 +1,9 @@
 import { pathSegmentName } from "setpoint/kinds";
 import { accessDenied, pathAccess, resourceAccess } from "../api/access-request.js";
-import type { ApiHandler, ApiRequest, ApiResponse, RequestHead } from "../api/api-request.js";
+import type { ApiHandler, ApiRequest, ApiResponse } from "../api/api-request.js";
 import { Warnings } from "../api/error-budget.js";
 import type { RequestInfo, Verb } from "../api/request-info.js";
-import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "../api/status-error.js";
+import { badRequest, methodNotAllowed, notFound, unknownResource } from "../api/status-error.js";
 import type { AccessAttributes, Authorizer, UserInfo } from "../api/user.js";
 import { hasTable } from "../builtin/table/table-form.js";
 import type { ResourceDefinition } from "../kinds/resource-definition.js";
@@ -11,8 +11,9 @@ import { answerLarge, isLargeBody } from "./body/large-body.js";
 import { DiscoveryEndpoints } from "./discovery/discovery-endpoints.js";
 import { type Endpoint, headerOf, type ReadCall, type ReadEndpoint, type ReadEnvironment } from "./endpoint.js";
 import { answerHealth } from "./health.js";
-import { asksForProtobuf, JSON_ANSWER, negotiate, negotiateError, wantsPretty } from "./negotiation/accept.js";
-import { answer, answerError, answerProtobufError, pageNotFound, withWarnings } from "./negotiation/answer.js";
+import { JSON_ANSWER, negotiate, wantsPretty } from "./negotiation/accept.js";
+import { answer, pageNotFound, withWarnings } from "./negotiation/answer.js";
+import { errorResponse } from "./negotiation/error-response.js";
 import type { OpenApiEndpoints } from "./openapi/openapi-endpoints.js";
 import { getObject, listObjects } from "./read/read-endpoints.js";
 import { RequestMetrics } from "./request-metrics.js";
@@ -170,18 +171,9 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
       const user = caller instanceof Promise ? await caller : caller;
       return await (info.type === "path" ? handlePath(request, user) : handleResource(request, user, info));
     } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
-      return refusal(error, request);
+      return errorResponse(error, request);
     }
   };
-}
-
-/** The answer to a request that is refused before its endpoint is found, in the representation that it asks for. */
-export function refusal(error: StatusError, request: RequestHead): ApiResponse {
-  const accept = headerOf(request, "accept");
-  const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
-  if (error.status.code === 406 && asksForProtobuf(accept)) return answerProtobufError(error);
-  return answerError(error, negotiateError(accept, true, isPretty));
 }
 
 /** The endpoint's answer, or the one that its refusal asks for. */
@@ -191,11 +183,7 @@ async function answered(endpoint: ReadEndpoint, call: ReadCall): Promise<ApiResp
     if (call.request.method !== "GET") await call.definition.strategy.settled?.();
     return response;
   } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    const { request, definition, representation } = call;
-    if (representation.as === undefined) return answerError(error, representation);
-    const accept = headerOf(request, "accept");
-    return answerError(error, negotiateError(accept, definition.isBuiltIn, representation.isPretty));
+    return errorResponse(error, call.request, call);
   }
 }
 

@@ -1,8 +1,6 @@
 import type { ApiResponse } from "../../api/api-request.js";
 import type { Warnings } from "../../api/error-budget.js";
-import type { StatusError } from "../../api/status-error.js";
 import { yaml } from "../../api/yaml.js";
-import { encodeStatus } from "../../protobuf/status-message.js";
 import { MAX_YAML_DEPTH } from "../body/yaml-depth.js";
 import { JSON_ANSWER, type Representation } from "./accept.js";
 
@@ -87,24 +85,6 @@ export function text(status: number, body: string, headers: Readonly<Record<stri
 /** The answer to a path that nothing serves. */
 export function pageNotFound(): ApiResponse {
   return text(404, "404 page not found\n");
-}
-
-export function answerError(error: StatusError, representation: Representation = JSON_ANSWER): ApiResponse {
-  const { status, continueToken } = error;
-  const body = continueToken === undefined ? status : { ...status, metadata: { continue: continueToken } };
-  const response = answer(status.code, body, {
-    mediaType: representation.mediaType,
-    isPretty: representation.isPretty,
-  });
-  const retryAfter = status.details?.retryAfterSeconds;
-  if (retryAfter === undefined) return response;
-  return { ...response, headers: { ...response.headers, "retry-after": String(retryAfter) } };
-}
-
-/** An error before anything was negotiated, for a client that understands nothing else. */
-export function answerProtobufError({ status }: StatusError): ApiResponse {
-  const headers = { ...COMMON_HEADERS, "content-type": "application/vnd.kubernetes.protobuf" };
-  return { status: status.code, headers, body: encodeStatus(status) };
 }
 
 /** Adds a `Warning` header for each text. */
