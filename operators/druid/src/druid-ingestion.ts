@@ -32,6 +32,8 @@ export const DruidIngestion = resource("druid.apache.org/v1alpha1/DruidIngestion
     rules: z.array(json).optional(),
     /** Whether this object has configured compaction, so that it is taken back with the field. */
     compacted: z.boolean().optional(),
+    /** The lookups that this object has made, by tier, so that they go with it. */
+    lookups: z.record(z.string(), z.array(z.string())).optional(),
     conditions,
   }),
   columns: {

@@ -72,6 +72,19 @@ function targetOf(query: JsonValue | undefined): string | undefined {
     .find(Boolean);
 }
 
+/** What was submitted last, by the status. */
+export function submittedTask({ spec, status }: DruidIngestion): Pick<IngestionTask, "kind" | "id"> | undefined {
+  const kind = TYPES[(status?.type ?? spec.ingestion.type) as keyof typeof TYPES];
+  return kind && status?.taskId ? { kind, id: status.taskId } : undefined;
+}
+
+/** The datasource of what was submitted last. */
+export function submittedDataSource(object: DruidIngestion): string | undefined {
+  const { type = "", "currentIngestionSpec.json": text = "" } = object.status ?? {};
+  const task = readTask({ ...object, spec: { ...object.spec, ingestion: { type, spec: text } } });
+  return "kind" in task ? task.dataSource : undefined;
+}
+
 /** Where the state of a task or supervisor is asked for. */
 export function statePath({ kind, id }: Pick<IngestionTask, "kind" | "id">): string {
   const what = kind === "supervisor" ? "supervisor" : "task";

@@ -1,4 +1,5 @@
 import type { NewObject } from "setpoint";
+import { Secret } from "setpoint/kinds/v1";
 import { describe, expect, it } from "vitest";
 import { Druid } from "../druid.js";
 import { DruidIngestion } from "../druid-ingestion.js";
@@ -181,6 +182,76 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     await world.env.advance("1m");
     expect(druid.posts().at(-1)).toBe(`${SUPERVISOR}/wiki/terminate`);
     expect(await world.env.client.find(DruidIngestion, "wiki", here)).toBeUndefined();
+  });
+
+  it("ends the old supervisor when its datasource changes, and takes compaction and rules along", async () => {
+    const druid = druidStandIn();
+    const more = { compaction: { skipOffsetFromLatest: "P1D" }, rules: [{ type: "loadForever" }] };
+    await using world = await worldWith(druid, ingestion("kafka", batch({ type: "kafka" }), more));
+    expect([...druid.supervisors.keys()]).toEqual(["wiki"]);
+    const before = druid.sent.length;
+    await patch(world, { ingestion: { nativeSpec: { spec: { dataSchema: { dataSource: "news" } } } } });
+    expect([...druid.supervisors.keys()]).toEqual(["news"]);
+    expect(
+      druid.sent
+        .slice(before)
+        .filter((request) => !request.startsWith("GET"))
+        .slice(0, 5),
+    ).toEqual([
+      `POST ${SUPERVISOR}?skipRestartIfUnmodified=true`,
+      `POST ${SUPERVISOR}/wiki/terminate`,
+      "DELETE /druid/coordinator/v1/config/compaction/wiki",
+      "POST /druid/coordinator/v1/config/compaction",
+      "POST /druid/coordinator/v1/rules/news",
+    ]);
+    expect((await read(world)).status).toMatchObject({ taskId: "news", status: "Running", compacted: true });
+  });
+
+  it("deletes lookups that left it, and none that it has not made", async () => {
+    const lookups = new Map<string, unknown>([["/druid/coordinator/v1/lookups/config", {}]]);
+    const standIn = druidStandIn();
+    const call: typeof standIn.call = async (request) => {
+      const { pathname } = new URL(request.url);
+      if (!pathname.includes("/lookups/")) return standIn.call(request);
+      if (request.method === "POST") lookups.set(pathname, JSON.parse(request.body!));
+      if (request.method === "DELETE") lookups.delete(pathname);
+      const found = lookups.get(pathname);
+      return found ? { status: 200, body: JSON.stringify(found) } : { status: 404, body: "" };
+    };
+    lookups.set("/druid/coordinator/v1/lookups/config/hot/foreign", { version: "v1" });
+    const names = () => [...lookups.keys()].slice(1).map((path) => path.split("/").slice(-2).join("/"));
+    const given = { hot: { a: { version: "v1" }, b: { version: "v1" } }, cold: { c: { version: "v1" } } };
+    await using world = await worldWith({ ...standIn, call }, ingestion("native-batch", batch(), { lookups: given }));
+    expect(names()).toEqual(["hot/foreign", "hot/a", "hot/b", "cold/c"]);
+    await patch(world, { ingestion: { lookups: { hot: { b: null }, cold: null } } });
+    expect(names()).toEqual(["hot/foreign", "hot/a"]);
+    expect((await read(world)).status?.lookups).toEqual({ hot: ["a"] });
+    await patch(world, { ingestion: { lookups: null } });
+    expect(names()).toEqual(["hot/foreign"]);
+    expect((await read(world)).status?.lookups).toBeUndefined();
+  });
+
+  it("says that its credentials, or its cluster, are missing, and goes on when they are there", async () => {
+    const druid = druidStandIn();
+    const auth = { type: "basic-auth", secretRef: { name: "login" } };
+    await using world = await worldWith(druid, ingestion("kafka", batch({ type: "kafka" }), {}, { auth }));
+    const missing = {
+      status: "Failed",
+      reason: "DruidAPIGetAuthCredsFailed",
+      message: "secret default/login not found",
+    };
+    expect((await read(world)).status).toMatchObject(missing);
+    expect((await read(world)).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "Ready", status: "False", reason: "DruidAPIGetAuthCredsFailed" }),
+    );
+    expect(await world.events("wiki")).toContain("DruidAPIGetAuthCredsFailed: secret default/login not found");
+    expect(druid.sent).toEqual([]);
+    const stringData = { OperatorUserName: "admin", OperatorPassword: "secret" };
+    await world.env.client.create(Secret, { metadata: { name: "login", ...here }, stringData });
+    await world.env.advance("1m");
+    expect((await read(world)).status).toMatchObject({ taskId: "wiki", status: "Running" });
+    await patch(world, { druidCluster: "other" });
+    expect((await read(world)).status?.message).toBe("spec.druidCluster: there is no Druid other");
   });
 
   it("can be deleted when its cluster is gone [D50]", async () => {

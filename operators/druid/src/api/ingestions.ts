@@ -15,7 +15,15 @@ import { DruidIngestion } from "../druid-ingestion.js";
 import { type DruidAccess, type DruidApi, DruidRefusal } from "./druid-api.js";
 import { DRUID_CONCURRENCY, type DruidLoopOptions } from "./druid-loop.js";
 import { accessOf } from "./endpoint.js";
-import { endPath, type IngestionTask, readTask, stateOf, statePath } from "./ingestion-task.js";
+import {
+  endPath,
+  type IngestionTask,
+  readTask,
+  stateOf,
+  statePath,
+  submittedDataSource,
+  submittedTask,
+} from "./ingestion-task.js";
 import { canonical, includes, isSame } from "./subset.js";
 
 type Context = ReconcileContext<DruidIngestion>;
@@ -38,12 +46,22 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
       if (!("kind" in task))
         return refuse(object, task.map(({ path, message }) => `${path}: ${message}`).join("; "), ctx);
       ctx.condition({ type: "SpecValid", status: "True", reason: "Valid" });
-      const druid = await ctx.get(Druid, object.spec.druidCluster);
+      ctx.status(required(object));
+      const druid = await ctx.find(Druid, object.spec.druidCluster);
+      if (!druid) {
+        const missing = new Error(`spec.druidCluster: there is no Druid ${object.spec.druidCluster}`);
+        return fail("DruidAPIGetRouterSvcUrlFailed", missing, ctx);
+      }
       const url = urlOf(druid);
       if (url === undefined)
         return refuse(object, `spec.druidCluster: ${object.spec.druidCluster} has no router with a Service`, ctx);
-      const access = await accessOf(druid, object.spec.auth ?? druid.spec.auth, url, ctx);
-      ctx.status(required(object));
+      const access = await accessOf(druid, object.spec.auth ?? druid.spec.auth, url, ctx).catch(
+        (error: Error) => error,
+      );
+      if (access instanceof Error) {
+        fail("DruidAPIGetAuthCredsFailed", access, ctx);
+        return retry(access);
+      }
       const talk = new Conversation(object, task, api, access, ctx, clock);
       try {
         await talk.submit();
@@ -57,33 +75,47 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
       }
     },
     async finalize(object, ctx) {
-      const task = readTask(object);
-      const taskId = object.status?.taskId;
-      if (!("kind" in task) || !taskId) return;
+      const task = submittedTask(object);
+      if (!task) return;
       const druid = await ctx.find(Druid, object.spec.druidCluster);
       const url = druid && !druid.metadata.deletionTimestamp ? urlOf(druid) : undefined;
       if (!druid || url === undefined) {
         ctx.event(
           "Warning",
           "DruidIngestionControllerDeleteFail",
-          `${taskId} is not ended: the cluster ${object.spec.druidCluster} is gone`,
+          `${task.id} is not ended: the cluster ${object.spec.druidCluster} is gone`,
         );
         return;
       }
-      const access = await accessOf(druid, object.spec.auth ?? druid.spec.auth, url, ctx);
-      await ctx.effect(
-        `POST ${endPath({ ...task, id: taskId })}`,
-        async (signal) => {
-          const isOver =
-            task.kind !== "supervisor" &&
-            stateOf(task.kind, await api.get(access, statePath({ ...task, id: taskId }), signal)).isOver;
-          if (!isOver) await api.post(access, endPath({ ...task, id: taskId }), undefined, signal).catch(unlessGone);
-        },
-        { planned: undefined },
-      );
-      ctx.event("Normal", "DruidIngestionControllerDeleteSuccess", `${taskId} is ended`);
+      const access = await accessOf(druid, object.spec.auth ?? druid.spec.auth, url, ctx).catch((error: Error) => {
+        fail("DruidAPIGetAuthCredsFailed", error, ctx);
+        throw error;
+      });
+      await end(task, api, access, ctx);
+      ctx.event("Normal", "DruidIngestionControllerDeleteSuccess", `${task.id} is ended`);
     },
   });
+}
+
+/** Ends a supervisor, or a task that is not over. */
+async function end(
+  task: Pick<IngestionTask, "kind" | "id">,
+  api: DruidApi,
+  access: DruidAccess,
+  ctx: Context,
+): Promise<void> {
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const isOver =
+      task.kind !== "supervisor" && stateOf(task.kind, await api.get(access, statePath(task), signal)).isOver;
+    if (!isOver) await api.post(access, endPath(task), undefined, signal).catch(unlessGone);
+  };
+  await ctx.effect(`POST ${endPath(task)}`, run, { planned: undefined });
+}
+
+function fail(reason: string, { message }: Error, ctx: Context): void {
+  ctx.event("Warning", reason, message);
+  ctx.status({ status: "Failed", reason, message });
+  ctx.condition({ type: "Ready", status: "False", reason, message });
 }
 
 /** The published CRD requires these two fields of a status. */
@@ -96,6 +128,8 @@ function refuse(object: DruidIngestion, message: string, ctx: Context): void {
   ctx.condition({ type: "SpecValid", status: "False", reason: "InvalidSpec", message });
   ctx.status({ ...required(object), status: "Failed", reason: "DruidOperatorInvalidSpec", message });
 }
+
+const compactionOf = (dataSource: string): string => `${COMPACTION}/${encodeURIComponent(dataSource)}`;
 
 function unlessGone(error: unknown): void {
   if (!(error instanceof DruidRefusal) || error.status !== 404) throw error;
@@ -110,6 +144,8 @@ class Conversation {
   readonly #ctx: Context;
   readonly #clock: Clock;
   readonly #isUpdate: boolean;
+  /** The datasource of what was submitted last. */
+  readonly #before: string | undefined;
 
   constructor(
     object: DruidIngestion,
@@ -126,6 +162,7 @@ class Conversation {
     this.#ctx = ctx;
     this.#clock = clock;
     this.#isUpdate = Boolean(object.status?.taskId);
+    this.#before = submittedDataSource(object);
   }
 
   /** Submits the spec unless it was: a task by its id, which Druid takes but once; a supervisor, which it compares. */
@@ -149,6 +186,7 @@ class Conversation {
         if (!(error instanceof DruidRefusal) || !(await this.#isKnown())) throw error;
       }
     }
+    await this.#leave();
     const reason = `DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Success`;
     this.#ctx.event("Normal", reason, `${id} is submitted`);
     this.#ctx.status({
@@ -162,25 +200,35 @@ class Conversation {
     });
   }
 
+  /** Ends what was submitted before, where it is of another name: a supervisor, and the compaction of its datasource. */
+  async #leave(): Promise<void> {
+    const { kind, id } = this.#task;
+    const old = submittedTask(this.#object);
+    if (old?.kind === "supervisor" && (kind !== "supervisor" || old.id !== id))
+      await end(old, this.#api, this.#access, this.#ctx);
+    if (!this.#isMoved()) return;
+    if (this.#object.status?.compacted) await this.#delete(compactionOf(this.#before!));
+    // Rules stay with the data that is there.
+    this.#ctx.status({ compacted: null, rules: null });
+  }
+
   async compact(): Promise<void> {
     const { compaction } = this.#object.spec.ingestion;
     const { dataSource } = this.#task;
-    const path = `${COMPACTION}/${encodeURIComponent(dataSource)}`;
+    const path = compactionOf(dataSource);
     if (compaction) {
       const wanted = { ...compaction, dataSource } as JsonObject;
       if (!includes((await this.#get(path)) ?? {}, wanted)) await this.#post(COMPACTION, wanted);
       this.#ctx.status({ compacted: true });
-    } else if (this.#object.status?.compacted) {
-      await this.#ctx.effect(`DELETE ${path}`, (signal) => this.#api.delete(this.#access, path, signal), {
-        planned: undefined,
-      });
+    } else if (this.#object.status?.compacted && !this.#isMoved()) {
+      await this.#delete(path);
       this.#ctx.status({ compacted: null });
     }
   }
 
   async rules(): Promise<void> {
     const { rules } = this.#object.spec.ingestion;
-    const known = this.#object.status?.rules;
+    const known = this.#isMoved() ? undefined : this.#object.status?.rules;
     if (isSame(known as JsonValue | undefined, rules as JsonValue | undefined) || (!rules && !known?.length)) return;
     await this.#post(
       `/druid/coordinator/v1/rules/${encodeURIComponent(this.#task.dataSource)}`,
@@ -189,16 +237,29 @@ class Conversation {
     this.#ctx.status({ rules: (rules ?? []) as never });
   }
 
+  /** Of those that left the object, only what it has made itself is deleted. */
   async lookups(): Promise<void> {
-    for (const [tier, named] of Object.entries(this.#object.spec.ingestion.lookups ?? {})) {
+    const wanted = this.#object.spec.ingestion.lookups ?? {};
+    const known = this.#object.status?.lookups ?? {};
+    const pathOf = (tier: string, name: string): string =>
+      `${LOOKUPS}/${encodeURIComponent(tier)}/${encodeURIComponent(name)}`;
+    for (const [tier, named] of Object.entries(wanted)) {
       for (const [name, lookup] of Object.entries(named)) {
-        const path = `${LOOKUPS}/${encodeURIComponent(tier)}/${encodeURIComponent(name)}`;
+        const path = pathOf(tier, name);
         if (includes((await this.#get(path)) ?? null, lookup as JsonObject)) continue;
         // Lookups do not exist until they are set up once.
         if ((await this.#get(LOOKUPS)) === undefined) await this.#post(LOOKUPS, {});
         await this.#post(path, lookup as JsonObject);
       }
     }
+    for (const [tier, names] of Object.entries(known)) {
+      for (const name of names) if (!wanted[tier]?.[name]) await this.#delete(pathOf(tier, name));
+    }
+    const isAny = Object.keys(wanted).length > 0;
+    const gone = Object.keys(known).filter((tier) => !wanted[tier]);
+    const left = Object.entries(wanted).map(([tier, named]) => [tier, Object.keys(named).sort()]);
+    const emptied = gone.map((tier) => [tier, null]);
+    this.#ctx.status({ lookups: isAny ? Object.fromEntries([...emptied, ...left]) : null });
   }
 
   /** Suspends or resumes, and takes down how it goes; true once there is nothing more to see. */
@@ -226,10 +287,12 @@ class Conversation {
   }
 
   fail(error: Error): void {
-    const reason = `DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Fail`;
-    this.#ctx.event("Warning", reason, error.message);
-    this.#say({ status: "Failed", reason, message: error.message });
-    this.#ctx.condition({ type: "Ready", status: "False", reason, message: error.message });
+    fail(`DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Fail`, error, this.#ctx);
+  }
+
+  /** Whether the datasource is another than that of what was submitted last. */
+  #isMoved(): boolean {
+    return this.#before !== undefined && this.#before !== this.#task.dataSource;
   }
 
   async #isKnown(): Promise<boolean> {
@@ -246,16 +309,13 @@ class Conversation {
     }
   }
 
-  #say({
-    status,
-    reason,
-    message,
-  }: {
-    readonly status: string;
-    readonly reason?: string;
-    readonly message: string;
-  }): void {
+  #say({ status, reason, message }: { readonly status: string; readonly reason?: string; readonly message: string }) {
     this.#ctx.status({ status, message, ...(reason ? { reason } : {}) });
+  }
+
+  async #delete(path: string): Promise<void> {
+    const run = (signal: AbortSignal) => this.#api.delete(this.#access, path, signal);
+    await this.#ctx.effect(`DELETE ${path}`, run, { planned: undefined });
   }
 
   #get(path: string): Promise<JsonValue | undefined> {
