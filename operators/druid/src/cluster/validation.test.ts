@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DruidNode } from "../druid.js";
 import { hasFixtures, storedFixture, WITHOUT } from "../fixtures.testing.js";
 import { sampleDruid } from "../sample.testing.js";
-import { notices, validate } from "./validation.js";
+import { validate } from "./validation.js";
 
 const broker = (more: Partial<DruidNode> = {}) => ({ brokers: { nodeType: "broker", ...more } }) as const;
 const problems = (...given: Parameters<typeof sampleDruid>) =>
@@ -137,8 +137,15 @@ describe("validation", () => {
     expect(problems(broker({ dynamicConfig: {} }))[0]).toContain("spec.nodes.brokers.dynamicConfig: a broker has none");
   });
 
-  it("notices fields that have no effect where they stand", () => {
-    const druid = sampleDruid(broker({ maxSurge: 1 }), { podManagementPolicy: "OrderedReady" });
-    expect(notices(druid).map(({ path }) => path)).toEqual(["spec.nodes.brokers.maxSurge", "spec.podManagementPolicy"]);
+  it("refuses two dynamic configurations for what Druid has but one of", () => {
+    const workers = (maxWorkers: number) => ({
+      middlemanagers: { nodeType: "middleManager", dynamicConfig: { type: "default" } },
+      overlords: { nodeType: "overlord", dynamicConfig: { type: "default", maxWorkers } },
+      coordinators: { nodeType: "coordinator", dynamicConfig: { a: 1 } },
+    });
+    expect(problems(workers(1) as never)).toEqual([
+      "spec.nodes.overlords.dynamicConfig: must be that of spec.nodes.middlemanagers: Druid has one for both",
+    ]);
+    expect(problems(workers(undefined as never) as never)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { dependencyProblems } from "../rendering/config-maps.js";
 import { GoJson } from "../rendering/go-json.js";
 import { groupName, serviceName } from "../rendering/naming.js";
 import { parseProperties } from "../rendering/properties.js";
+import { differing } from "./difference.js";
 import { DEFAULT_SETTINGS, readSetting, settingAnnotation } from "./settings.js";
 
 export interface Problem {
@@ -68,6 +69,7 @@ export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
     ...propertiesProblems("spec[common.runtime.properties]", spec["common.runtime.properties"]),
     ...jsonProblems("spec[metricDimensions.json]", spec["metricDimensions.json"]),
     ...authProblems(spec.auth),
+    ...dynamicProblems(druid),
     ...settingProblems(druid),
   ];
 }
@@ -75,25 +77,44 @@ export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
 /** Fields that have no effect where they stand: worth an event, no reason to stop. */
 export function notices({ spec }: Druid): readonly Problem[] {
   const groups = Object.entries(spec.nodes);
-  const found = groups.flatMap(([key, node]): readonly Problem[] => {
+  const isOrdered = ({ podManagementPolicy }: { podManagementPolicy: string }) =>
+    podManagementPolicy === "OrderedReady";
+  const isAll = (is: (node: DruidNode) => unknown): boolean => groups.every(([, node]) => is(node));
+  const isDeployment = ({ kind }: DruidNode): boolean => kind === "Deployment";
+  const found: (readonly [unknown, string, string])[] = [
+    [
+      isOrdered(spec) && isAll((node) => !isOrdered(node)),
+      "spec.podManagementPolicy",
+      "each group has its own policy, which is Parallel unless it says otherwise",
+    ],
+    [spec.updateStrategy && isAll(isDeployment), "spec.updateStrategy", "it is of StatefulSets, and there are none"],
+    [
+      spec.volumeClaimTemplates?.length && isAll(isDeployment),
+      "spec.volumeClaimTemplates",
+      "a Deployment has no claims of its own",
+    ],
+  ];
+  for (const [key, node] of groups) {
     const at = `spec.nodes.${key}`;
-    const isDeployment = node.kind === "Deployment";
-    return [
-      ...(isDeployment && node.volumeClaimTemplates?.length
-        ? [{ path: `${at}.volumeClaimTemplates`, message: "has no effect: a Deployment has no claims of its own" }]
-        : []),
-      ...(!isDeployment && node.maxSurge !== undefined
-        ? [{ path: `${at}.maxSurge`, message: "has no effect: a StatefulSet cannot surge" }]
-        : []),
-      ...(node.ingressAnnotations && !node.ingress
-        ? [{ path: `${at}.ingressAnnotations`, message: "has no effect: the group has no ingress" }]
-        : []),
-    ];
-  });
-  const isOrdered = groups.some(([, node]) => node.podManagementPolicy === "OrderedReady");
-  if (spec.podManagementPolicy !== "OrderedReady" || isOrdered) return found;
-  const message = "has no effect: each group has its own policy, which is Parallel unless it says otherwise";
-  return [...found, { path: "spec.podManagementPolicy", message }];
+    found.push([node.ingressAnnotations && !node.ingress, `${at}.ingressAnnotations`, "the group has no ingress"]);
+    if (isDeployment(node)) {
+      const cure = "a Deployment is updated as maxSurge and maxUnavailable say";
+      found.push(
+        [node.volumeClaimTemplates?.length, `${at}.volumeClaimTemplates`, "a Deployment has no claims of its own"],
+        [node.updateStrategy, `${at}.updateStrategy`, cure],
+        [isOrdered(node), `${at}.podManagementPolicy`, "a Deployment starts its pods in no order"],
+      );
+    } else {
+      const { type, rollingUpdate } = node.updateStrategy ?? spec.updateStrategy ?? {};
+      const isRolled = spec.rollingDeploy && type !== "OnDelete" && rollingUpdate?.partition === undefined;
+      const why = "a StatefulSet has batches with rollingDeploy, and without OnDelete or a partition of its own";
+      found.push(
+        [node.maxSurge !== undefined, `${at}.maxSurge`, "a StatefulSet cannot surge"],
+        [node.maxUnavailable !== undefined && !isRolled, `${at}.maxUnavailable`, why],
+      );
+    }
+  }
+  return found.flatMap(([is, path, why]) => (is ? [{ path, message: `has no effect: ${why}` }] : []));
 }
 
 function nodeProblems(druid: Druid, key: string, node: DruidNode): readonly Problem[] {
@@ -182,6 +203,23 @@ function authProblems(auth: Druid["spec"]["auth"]): readonly Problem[] {
   if (auth.type !== "basic-auth")
     return [{ path: "spec.auth.type", message: `must be basic-auth, not "${auth.type}"` }];
   return auth.secretRef.name ? [] : [{ path: "spec.auth.secretRef.name", message: "must name a Secret" }];
+}
+
+/** Druid has one dynamic configuration for its coordinators and one for its workers, of whatever group. */
+function dynamicProblems({ spec }: Druid): readonly Problem[] {
+  const keys = Object.keys(spec.nodes)
+    .sort()
+    .filter((key) => spec.nodes[key]!.dynamicConfig);
+  return keys.flatMap((key, at) => {
+    const { dynamicConfig, nodeType } = spec.nodes[key]!;
+    const other = keys.slice(0, at).find((each) => {
+      const node = spec.nodes[each]!;
+      const isOfSame = (node.nodeType === "coordinator") === (nodeType === "coordinator");
+      return isOfSame && differing(node.dynamicConfig, dynamicConfig).length > 0;
+    });
+    const message = `must be that of spec.nodes.${other}: Druid has one for both`;
+    return other ? [{ path: `spec.nodes.${key}.dynamicConfig`, message }] : [];
+  });
 }
 
 function settingProblems({ metadata }: Druid): readonly Problem[] {
