@@ -18,20 +18,28 @@ import {
   type RenderedCluster,
   type WorkloadChild,
 } from "../rendering/render.js";
-import { missingFrom } from "./difference.js";
+import { isOwnValue, missingFrom } from "./difference.js";
 import type { DruidQuestions } from "./druid-questions.js";
 import { inOrder, isOlderImage } from "./order.js";
 import {
+  asLive,
+  batchOf,
   type Change,
   changeOf,
   hashWith,
+  held,
   immutableChanges,
-  isBatched,
+  isObserved,
+  isReady,
+  isWorker,
   type LiveWorkload,
-  partitionsOf,
+  partitionOf,
+  podsOfSet,
   podTrouble,
   progressOf,
-  withLiveSelector,
+  replicasOf,
+  revisionOf,
+  type SetPod,
 } from "./rollout.js";
 import type { ClusterSettings } from "./settings.js";
 import { claimsToGrow, expansionOf, resizeState } from "./volumes.js";
@@ -138,7 +146,7 @@ export class ClusterPass {
       await this.#satellites(group, false);
       return { group, change, live, phase: "Waiting", message: `its update waits for ${heldBy}` };
     }
-    const wanted = live ? withLiveSelector(group.workload, live) : group.workload;
+    const wanted = asLive(group, live, podsOfSet(group, this.#live.pods));
     const obstacle = live && change !== "none" ? await this.#overcome(group, wanted, live) : undefined;
     if (obstacle) {
       await this.#satellites(group, false);
@@ -147,7 +155,7 @@ export class ClusterPass {
     await this.#apply(group.configMap);
     const isRemade = live !== undefined && this.#workload(group.workload) === undefined;
     if (!live || isRemade) await this.#relabel(group);
-    const step = live && !isRemade ? await this.#step(group, wanted, live, change) : { workload: wanted, message: "" };
+    const step = this.#step(group, wanted, live, change === "update");
     const yields = group.node.hpAutoscaler ? ["spec.replicas"] : [];
     const applied = ((await this.#apply(step.workload, yields)) ?? live) as LiveWorkload | undefined;
     const progress = applied && progressOf(applied);
@@ -169,28 +177,24 @@ export class ClusterPass {
   }
 
   /** The workload as it may be applied now: in batches, and never below what a middle manager is still busy with. */
-  async #step(
+  #step(
     group: NodeGroup,
     wanted: WorkloadChild,
-    live: LiveWorkload,
-    change: Change,
-  ): Promise<{ workload: WorkloadChild; message: string }> {
-    if (live.kind !== "StatefulSet" || !isBatched(group)) return { workload: wanted, message: "" };
-    const { rollingDeploy } = this.#druid.spec;
-    const batch = group.node.maxUnavailable ?? this.#settings.batch;
-    const isWorker = group.node.nodeType !== "historical";
-    const [has, wants] = [live.spec?.replicas ?? 1, wanted.spec.replicas ?? 1];
-    const isShrinking = isWorker && !group.node.hpAutoscaler && wants < has;
-    const partitions = rollingDeploy ? partitionsOf(wanted, live, batch, change === "update") : undefined;
-    const { now, next } = partitions ?? { now: 0, next: 0 };
-    let message = "";
-    // A batch begins once the last one is done, and Druid has no objection.
-    if (now > next && now < has) {
-      if (!progressOf(live).isDone) message = `replaced down to ordinal ${now}`;
-      else if (!isWorker) message = this.#segments(`${live.metadata.uid} ${live.metadata.generation}`) ?? "";
-    }
+    live: LiveWorkload | undefined,
+    isUpdate: boolean,
+  ): { readonly workload: WorkloadChild; readonly message: string } {
+    if (wanted.kind !== "StatefulSet") return { workload: wanted, message: "" };
+    const batch = this.#druid.spec.rollingDeploy ? batchOf(group, this.#settings.batch) : 0;
+    const pods = podsOfSet(group, this.#live.pods);
+    // Without a StatefulSet, but with pods of one, it was deleted for this one to take them over.
+    const [has, wants] = [live ? (live.spec?.replicas ?? 1) : replicasOf(pods), wanted.spec.replicas ?? 1];
+    const isShrinking = isWorker(group) && wants < has;
+    const isHeld = isUpdate || !live || !isObserved(live);
+    const now = isUpdate || !live ? held(wanted, has, batch) : partitionOf(wanted, live as StatefulSet, pods, batch);
+    let message = isHeld ? undefined : this.#batchObstacle(group, live as StatefulSet, pods, now);
+    const next = isHeld || isShrinking ? now : Math.max(0, now - batch);
     const going = isShrinking ? range(wants, has) : message ? [] : range(next, now);
-    if (isWorker && message === "" && going.length > 0) message = this.#drain(group, going) ?? "";
+    if (isWorker(group) && going.length > 0) message ??= this.#drain(group, going);
     const partition = message ? now : next;
     const replicas = isShrinking && message ? has : wanted.spec.replicas;
     const rollingUpdate = {
@@ -200,7 +204,23 @@ export class ClusterPass {
     };
     const updateStrategy =
       partition > 0 ? { type: "RollingUpdate" as const, rollingUpdate } : wanted.spec.updateStrategy;
-    return { workload: { ...wanted, spec: { ...wanted.spec, replicas, updateStrategy } }, message };
+    return { workload: { ...wanted, spec: { ...wanted.spec, replicas, updateStrategy } }, message: message ?? "" };
+  }
+
+  /** Why the next batch cannot begin: pods from the ordinal on are not replaced yet, or not all segments are served. */
+  #batchObstacle(
+    { node }: NodeGroup,
+    { spec, status, metadata }: StatefulSet,
+    pods: readonly SetPod[],
+    partition: number,
+  ): string | undefined {
+    const replicas = spec?.replicas ?? 1;
+    if (partition === 0 || partition >= replicas) return undefined;
+    const replaced = pods.filter(
+      ({ ordinal, pod }) => ordinal >= partition && isReady(pod) && revisionOf(pod) === status?.updateRevision,
+    );
+    if (replaced.length < replicas - partition) return `replaced down to ordinal ${partition}`;
+    return node.nodeType === "historical" ? this.#segments(`${metadata.uid} ${metadata.generation}`) : undefined;
   }
 
   /** Gets past what a workload cannot take: grows its volumes, makes it anew, or says why not. */
@@ -262,8 +282,8 @@ export class ClusterPass {
   /** Pods whose StatefulSet was made anew with other labels are adopted once they match its selector. */
   async #relabel(group: NodeGroup): Promise<void> {
     if (group.workload.kind !== "StatefulSet") return;
-    const own = this.#podsOf(group).filter(({ metadata }) => new RegExp(`^${group.name}-\\d+$`).test(metadata.name));
-    for (const { metadata } of own) {
+    for (const { pod } of podsOfSet(group, this.#live.pods)) {
+      const { metadata } = pod;
       if (missingFrom(metadata.labels, group.labels).length === 0) continue;
       await this.#ctx.patch(Pod, metadata.name, {
         type: "merge",
@@ -291,7 +311,9 @@ export class ClusterPass {
     const { annotations: _annotations, ...metadata } = child.metadata;
     const isSameHash = live?.metadata.annotations?.[HASH_ANNOTATION] === child.metadata.annotations?.[HASH_ANNOTATION];
     const drift =
-      live && isSameHash ? missingFrom(live, { ...child, metadata }).filter((path) => !yields.includes(path)) : [];
+      live && isSameHash
+        ? missingFrom(live, { ...child, metadata }).filter((path) => !yields.includes(path) && !isOwnValue(live, path))
+        : [];
     const name = `${child.kind} ${child.metadata.name}`;
     if (drift.length > 0 && this.#settings.drift === "report") {
       this.drifted.push(`${name}: ${drift.join(", ")}`);

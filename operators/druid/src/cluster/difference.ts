@@ -1,3 +1,4 @@
+import type { KubeObject } from "setpoint";
 import { compareQuantities } from "setpoint/quantity";
 
 /**
@@ -25,6 +26,16 @@ export function missingFrom(live: unknown, wanted: unknown, path = ""): readonly
 /** The paths at which two values differ, in either direction. */
 export function differing(before: unknown, after: unknown): readonly string[] {
   return [...new Set([...missingFrom(before, after), ...missingFrom(after, before)])].sort();
+}
+
+/** Whether a field still is as it was applied here, by the server's account of who set what. Not for elements of lists. */
+export function isOwnValue({ metadata }: KubeObject, path: string): boolean {
+  const applied = metadata.managedFields?.find(({ operation }) => operation === "Apply")?.fieldsV1;
+  const steps = path.split(".").map((step) => `f:${step}`);
+  return (
+    steps.reduce<unknown>((fields, step) => (fields as Record<string, unknown> | undefined)?.[step], applied) !==
+    undefined
+  );
 }
 
 function isSameQuantity(live: unknown, wanted: unknown): boolean {

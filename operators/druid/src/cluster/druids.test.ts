@@ -242,6 +242,29 @@ describe("the volumes of a cluster that goes", { timeout: 120_000 }, () => {
     await expect(world.druid("tiny")).rejects.toThrow("not found");
   });
 
+  it("go alone: a StatefulSet and claims of others stay, although they carry its labels [D35]", async () => {
+    await using world = await DruidWorld.create({ simulate: true });
+    await world.create(stored);
+    const labels = { app: "druid", druid_cr: "tiny" };
+    const metadata = { name: "foreign", ...here, labels };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "a" }] } };
+    const spec = {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      serviceName: "",
+      volumeClaimTemplates: claims,
+      template,
+    };
+    await world.env.client.create(StatefulSet, { metadata, spec: spec as never });
+    await world.env.advance("1m");
+    await world.delete("tiny");
+    await world.env.advance("5m");
+    const { items } = await world.env.client.list(PersistentVolumeClaim, here);
+    expect(items.map((claim) => claim.metadata.name)).toEqual(["data-foreign-0"]);
+    expect(await world.env.client.find(StatefulSet, "foreign", here)).toBeDefined();
+    await expect(world.druid("tiny")).rejects.toThrow("not found");
+  });
+
   it("stay where that was switched off, also in the moment of the deletion [D36]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(stored);
@@ -398,6 +421,16 @@ describe("claims that no pod needs", { timeout: 120_000 }, () => {
     await world.env.advance("20m");
     expect((await world.druid("tiny")).status?.pods).toEqual([]);
     expect(await ordinals(world)).toEqual(["0", "1", "2"]);
+  });
+
+  it("are kept where the cluster says so", async () => {
+    await using world = await DruidWorld.create({ simulate: true });
+    const { spec, ...given } = stored(2);
+    await world.create({ ...given, spec: { ...spec, deleteOrphanPvc: false } });
+    await world.env.advance("1m");
+    await scale(world, 1);
+    await world.env.advance("5m");
+    expect(await labelsOf(world, 1)).not.toHaveProperty("toBeDeleted");
   });
 
   it("get a new mark where theirs is no time, an event says so, and the rest goes on [D34]", async () => {

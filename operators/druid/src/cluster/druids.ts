@@ -8,7 +8,7 @@ import { accessOf } from "../api/endpoint.js";
 import { Druid } from "../druid.js";
 import { GoJson } from "../rendering/go-json.js";
 import { APP_LABEL, CLUSTER_LABEL, GROUP_LABEL, labelSelector } from "../rendering/naming.js";
-import { childrenOf, type RenderedCluster, render } from "../rendering/render.js";
+import { childrenOf, isOwned, type RenderedCluster, render } from "../rendering/render.js";
 import {
   CHILD_KINDS,
   CLUSTER_INDEX,
@@ -23,7 +23,7 @@ import { isFailing, isReady } from "./rollout.js";
 import { type ClusterSettings, settingsOf } from "./settings.js";
 import { StatusPace } from "./status-pace.js";
 import { notices, type Problem, validate } from "./validation.js";
-import { DELETE_LABEL, DELETED_AT_LABEL, orphanActions } from "./volumes.js";
+import { DELETE_LABEL, DELETED_AT_LABEL, isOfOthers, orphanActions } from "./volumes.js";
 
 export const FINALIZER = "deletepvc.finalizers.druid.apache.org";
 
@@ -101,11 +101,14 @@ export function druids(options: DruidsOptions): Controller<Druid> {
       pace.forget(druid.metadata.uid);
       if (!druid.metadata.finalizers?.includes(FINALIZER)) return;
       if (!druid.spec.disablePVCDeletionFinalizer) {
-        const { children, claims } = await readCluster(druid, ctx);
+        const live = await readCluster(druid, ctx);
+        const sets = live.children.filter(({ kind }) => kind === StatefulSet.kind);
+        const [own, foreign] = [sets.filter((set) => isOwned(set, druid)), sets.filter((set) => !isOwned(set, druid))];
         ctx.event("Normal", "DruidOperatorFinalizerTriggered", "StatefulSets and their volumes are deleted");
-        for (const { metadata } of children.filter(({ kind }) => kind === StatefulSet.kind)) {
+        for (const { metadata } of own) {
           await ctx.delete(StatefulSet, metadata.name, { preconditions: { uid: metadata.uid } });
         }
+        const claims = live.claims.filter((claim) => !isOfOthers(claim, druid, foreign));
         for (const { metadata } of claims) {
           await ctx.delete(PersistentVolumeClaim, metadata.name, { preconditions: { uid: metadata.uid } });
         }
@@ -180,7 +183,7 @@ async function accessFor(
 
 /** Deletes what left the spec; never what belongs to others. Gives the names of what is left, by kind. */
 async function prune(
-  { metadata }: Druid,
+  druid: Druid,
   cluster: RenderedCluster,
   live: LiveCluster,
   isSettled: boolean,
@@ -196,7 +199,7 @@ async function prune(
   const isWanted = (kind: string, name: string): boolean => names[kind]?.includes(name) ?? false;
   for (const { kind, metadata: child } of live.children) {
     if (isWanted(kind, child.name) || child.deletionTimestamp) continue;
-    if (!child.ownerReferences?.some(({ uid, controller }) => controller && uid === metadata.uid)) continue;
+    if (!isOwned({ metadata: child }, druid)) continue;
     // A group that becomes a Deployment, or a StatefulSet, keeps its old workload until the new one is ready.
     const other = kind === "StatefulSet" ? "Deployment" : kind === "Deployment" ? "StatefulSet" : undefined;
     if (other && isWanted(other, child.name) && !isSettled) continue;

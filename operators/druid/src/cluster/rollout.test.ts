@@ -88,6 +88,19 @@ describe("a rollout", { timeout: 240_000 }, () => {
     ]);
   });
 
+  it("updates all groups at once without rollingDeploy", async () => {
+    await using world = await DruidWorld.create({ simulate: true });
+    const nodes = { historicals: { nodeType: "historical", replicas: 2 }, routers: { nodeType: "router" } } as const;
+    await world.create(sampleDruid(nodes, { rollingDeploy: false }));
+    await world.env.advance("1m");
+    await world.patch("tiny", {
+      spec: { image: "apache/druid:31.0.0", nodes: { historicals: { podAnnotations: NEVER } } },
+    });
+    await world.env.advance("1m");
+    expect(await imageOf(world, "routers")).toBe("apache/druid:31.0.0");
+    expect((await set(world, "historicals")).spec?.updateStrategy?.rollingUpdate?.partition ?? 0).toBe(0);
+  });
+
   it("goes backwards for a downgrade", async () => {
     await using world = await DruidWorld.create({ simulate: true, batch: 0 });
     await world.create(sampleDruid({ historicals: { nodeType: "historical" }, routers: { nodeType: "router" } }));

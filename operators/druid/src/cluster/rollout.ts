@@ -40,13 +40,22 @@ export interface Progress {
   readonly message: string;
 }
 
+export function isObserved({ metadata, status }: LiveWorkload): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+}
+
+/** Also where the StatefulSet was made anew around them: then it knows but one revision, which they are not of. */
+function hasOldPods({ status }: StatefulSet): boolean {
+  const { currentRevision, updateRevision, replicas = 0, currentReplicas = 0, updatedReplicas = 0 } = status ?? {};
+  return currentRevision !== updateRevision || replicas > Math.max(currentReplicas, updatedReplicas);
+}
+
 /** How far a workload is, by what its controller has observed of its newest generation. */
 export function progressOf(live: LiveWorkload): Progress {
-  const { generation = 0 } = live.metadata;
-  const { observedGeneration = 0, readyReplicas = 0, updatedReplicas = 0 } = live.status ?? {};
+  const { readyReplicas = 0, updatedReplicas = 0 } = live.status ?? {};
   const replicas = live.spec?.replicas ?? 1;
   const counts = { replicas, ready: readyReplicas, updated: updatedReplicas };
-  if (observedGeneration < generation) {
+  if (!isObserved(live)) {
     return { ...counts, isDone: false, isRolling: true, message: "its newest generation is not observed yet" };
   }
   const isReady = readyReplicas === replicas;
@@ -62,7 +71,7 @@ export function progressOf(live: LiveWorkload): Progress {
   }
   const { currentRevision, updateRevision } = live.status ?? {};
   const { type, rollingUpdate } = live.spec?.updateStrategy ?? {};
-  const isRolling = currentRevision !== updateRevision;
+  const isRolling = hasOldPods(live);
   const partition = Math.min(rollingUpdate?.partition ?? 0, replicas);
   const isUpdated = !isRolling || updatedReplicas >= replicas - partition;
   const revisions = isRolling ? ` (${currentRevision} to ${updateRevision})` : "";
@@ -75,24 +84,18 @@ export function progressOf(live: LiveWorkload): Progress {
   };
 }
 
-/**
- * The ordinals from which on the pods of a StatefulSet are replaced, now and after the next batch; undefined where it is
- * not rolled in batches. `isNew`: the update is about to begin.
- */
-export function partitionsOf(
-  wanted: WorkloadChild,
-  live: StatefulSet,
-  batch: number,
-  isNew: boolean,
-): { readonly now: number; readonly next: number } | undefined {
-  const replicas = live.spec?.replicas ?? 1;
-  const { type, rollingUpdate } = wanted.spec.updateStrategy ?? {};
-  if (batch < 1 || type === "OnDelete" || rollingUpdate?.partition !== undefined) return undefined;
-  const isRolling = live.status?.currentRevision !== live.status?.updateRevision;
-  const partition = Math.min(live.spec?.updateStrategy?.rollingUpdate?.partition ?? 0, replicas);
-  if (!isNew && !isRolling && partition === 0) return undefined;
-  const now = isNew && !isRolling ? replicas : partition;
-  return { now, next: Math.max(0, now - batch) };
+/** The partition with which an update begins: it touches no pod before the server has said which ones it concerns. */
+export function held({ spec: { updateStrategy } }: WorkloadChild, replicas: number, batch: number): number {
+  const isOwn = updateStrategy?.type === "OnDelete" || updateStrategy?.rollingUpdate?.partition !== undefined;
+  return batch < 1 || isOwn ? 0 : replicas;
+}
+
+/** The ordinal from which on pods are replaced, or have been; 0 where all are, or are not replaced in batches. */
+export function partitionOf(wanted: WorkloadChild, live: StatefulSet, pods: readonly SetPod[], batch: number): number {
+  const isOld = ({ pod }: SetPod): boolean => revisionOf(pod) !== live.status?.updateRevision;
+  if (isObserved(live) && !hasOldPods(live) && !pods.some(isOld)) return 0;
+  const partition = live.spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
+  return Math.min(partition, held(wanted, live.spec?.replicas ?? 1, batch));
 }
 
 /** What is wrong with a pod, in one line; undefined for one that is well, or still starting. */
@@ -115,6 +118,29 @@ export function podTrouble(pod: Pod): string | undefined {
   return undefined;
 }
 
+/** The revision of its StatefulSet that a pod was made of. */
+export function revisionOf({ metadata }: Pod): string | undefined {
+  return metadata.labels?.["controller-revision-hash"];
+}
+
+/** A pod of a StatefulSet. */
+export interface SetPod {
+  readonly pod: Pod;
+  readonly ordinal: number;
+}
+
+export function podsOfSet({ name }: Pick<NodeGroup, "name">, pods: readonly Pod[]): readonly SetPod[] {
+  return pods.flatMap((pod) => {
+    const [stem, ordinal] = [pod.metadata.name.slice(0, name.length + 1), pod.metadata.name.slice(name.length + 1)];
+    return stem === `${name}-` && /^\d+$/.test(ordinal) ? [{ pod, ordinal: Number(ordinal) }] : [];
+  });
+}
+
+/** How many replicas a StatefulSet must have, or have had, for its pods. */
+export function replicasOf(pods: readonly SetPod[]): number {
+  return Math.max(0, ...pods.map(({ ordinal }) => ordinal + 1));
+}
+
 export function isReady(pod: Pod): boolean {
   return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 }
@@ -127,15 +153,32 @@ export function isFailing({ status }: Pod): boolean {
   return isUnready && (status?.containerStatuses ?? []).some(({ restartCount = 0 }) => restartCount > 1);
 }
 
-export function isBatched({ node }: Pick<NodeGroup, "node">): boolean {
-  return node.kind !== "Deployment" && ["historical", "middleManager", "indexer"].includes(node.nodeType);
+/** Those that run tasks. */
+export function isWorker({ node }: Pick<NodeGroup, "node">): boolean {
+  return node.nodeType === "middleManager" || node.nodeType === "indexer";
 }
 
-/** Labels that were only added leave a selector as good as it was; a workload cannot change it. */
-export function withLiveSelector(wanted: WorkloadChild, live: LiveWorkload): WorkloadChild {
-  const selector = live.spec?.selector;
-  const fits = missingFrom(wanted.spec.template.metadata?.labels, selector?.matchLabels).length === 0;
-  return selector && fits ? { ...wanted, spec: { ...wanted.spec, selector } } : wanted;
+/** How many pods of a StatefulSet are replaced before the rollout looks; 0 where it does not. */
+export function batchOf({ node }: Pick<NodeGroup, "node">, batch: number): number {
+  return node.maxUnavailable ?? (node.nodeType === "historical" || isWorker({ node }) ? batch : 0);
+}
+
+/**
+ * The workload with what is not for the operator to change: a selector that fits the pods, since labels that were only added
+ * leave it as good as it was; and the replicas that an autoscaler has chosen, which it does unless there are to be none.
+ */
+export function asLive(
+  { workload, node }: Pick<NodeGroup, "workload" | "node">,
+  live: LiveWorkload | undefined,
+  pods: readonly SetPod[] = [],
+): WorkloadChild {
+  const { selector } = live?.spec ?? {};
+  const fits = missingFrom(workload.spec.template.metadata?.labels, selector?.matchLabels).length === 0;
+  const replicas = node.hpAutoscaler && workload.spec.replicas ? (live?.spec?.replicas ?? replicasOf(pods)) : 0;
+  return {
+    ...workload,
+    spec: { ...workload.spec, ...(selector && fits ? { selector } : {}), ...(replicas ? { replicas } : {}) },
+  };
 }
 
 /** The fields of a workload's spec that would have to change, and cannot. The sizes of claims are looked at apart. */

@@ -2,10 +2,10 @@ import type { Client, Kind } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { Druid } from "../druid.js";
 import { CLUSTER_LABEL } from "../rendering/naming.js";
-import { asApplied, type Child, childrenOf, render } from "../rendering/render.js";
+import { asApplied, type Child, childrenOf, isOwned, render } from "../rendering/render.js";
 import { type ChangePlan, type NextChild, planChange } from "./change-plan.js";
 import { CHILD_KINDS, isRefusal, KINDS } from "./cluster-pass.js";
-import { withLiveSelector } from "./rollout.js";
+import { asLive, type LiveWorkload } from "./rollout.js";
 import { type ClusterSettings, settingsOf } from "./settings.js";
 
 /** What the operator would do with the cluster of a server, were its Druid object so. Nothing is written: applies are dry runs. */
@@ -26,23 +26,22 @@ export async function planOnServer(client: Client, wanted: Druid, defaults: Clus
   );
   const before = lists
     .flatMap(({ items }) => items)
-    .filter(({ metadata }) =>
-      metadata.ownerReferences?.some(({ uid }) => uid === found?.metadata.uid),
-    ) as readonly Child[];
+    .filter((each) => found && isOwned(each, found)) as readonly Child[];
   const trial = client.with({ dryRun: true, fieldManager: "setpoint-druid" });
+  const { groups } = rendered;
   const after: NextChild[] = [];
   for (const child of childrenOf(rendered)) {
     const old = before.find((each) => each.kind === child.kind && each.metadata.name === child.metadata.name);
-    after.push(old ? await tried(trial, child, old) : { child, isWhole: false });
+    const group = groups.find(({ workload }) => workload === child);
+    const wanted = group && old ? asLive(group, old as unknown as LiveWorkload) : child;
+    after.push(old ? await tried(trial, wanted) : { child, isWhole: false });
   }
-  const { groups } = rendered;
   return planChange({ druid, groups, before, after }, settingsOf(druid, defaults));
 }
 
-async function tried(trial: Client, child: Child, old: Child): Promise<NextChild> {
-  const wanted = "replicas" in (child.spec ?? {}) ? withLiveSelector(child as never, old as never) : child;
+async function tried(trial: Client, wanted: Child): Promise<NextChild> {
   try {
-    const applied = await trial.apply(KINDS[child.kind]!, asApplied(wanted) as never, { force: true });
+    const applied = await trial.apply(KINDS[wanted.kind]!, asApplied(wanted) as never, { force: true });
     return { child: applied as Child, isWhole: true };
   } catch (error) {
     if (!isRefusal(error)) throw error;

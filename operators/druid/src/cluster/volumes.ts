@@ -1,9 +1,11 @@
+import type { KubeObject } from "setpoint";
 import type { StatefulSet } from "setpoint/kinds/apps/v1";
 import type { StorageClass } from "setpoint/kinds/storage.k8s.io/v1";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { compareQuantities } from "setpoint/quantity";
+import type { Druid } from "../druid.js";
 import { GROUP_LABEL } from "../rendering/naming.js";
-import type { NodeGroup, WorkloadChild } from "../rendering/render.js";
+import { isOwned, type NodeGroup, type WorkloadChild } from "../rendering/render.js";
 
 export const DELETE_LABEL = "toBeDeleted";
 export const DELETED_AT_LABEL = "deletionTS";
@@ -44,6 +46,13 @@ export function orphanActions(
     const ms = since + graceMs - nowMs;
     return ms > 0 ? [{ type: "wait", claim, ms }] : [{ type: "delete", claim }];
   });
+}
+
+/** Whether a claim with the label of a cluster is none of its own: another's, or of a StatefulSet that is. */
+export function isOfOthers(claim: PersistentVolumeClaim, druid: Druid, foreign: readonly KubeObject[]): boolean {
+  const isControlled = claim.metadata.ownerReferences?.some(({ controller }) => controller) ?? false;
+  const isOf = ({ metadata }: KubeObject): boolean => new RegExp(`-${metadata.name}-\\d+$`).test(claim.metadata.name);
+  return isControlled ? !isOwned(claim, druid) : foreign.some(isOf);
 }
 
 function isBeyond(

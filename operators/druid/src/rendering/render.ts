@@ -1,3 +1,4 @@
+import type { KubeObject } from "setpoint";
 import type { OwnerReference } from "setpoint/kinds";
 import type { DeploymentSpec, StatefulSetSpec } from "setpoint/kinds/apps/v1";
 import { Druid, type DruidNode } from "../druid.js";
@@ -102,6 +103,11 @@ export function withHash<T extends Child>(child: T, owner: OwnerReference | unde
 export function ownerOf({ metadata }: Druid): OwnerReference | undefined {
   const { name, uid } = metadata;
   return uid ? { apiVersion: Druid.apiVersion, kind: Druid.kind, name, uid, controller: true } : undefined;
+}
+
+export function isOwned({ metadata }: Pick<KubeObject, "metadata">, druid: Pick<Druid, "metadata">): boolean {
+  const { uid } = druid.metadata;
+  return metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) ?? false;
 }
 
 export function workload(druid: Druid, node: DruidNode, group: string, labels: Labels, sha: string): WorkloadChild {
