@@ -9,13 +9,14 @@ import {
   describeProblems,
   mcpServerProblems,
   modelProblems,
+  referenceProblems,
   remoteServerProblems,
   type SpecProblem,
 } from "./spec-problems.js";
 
 /** Refuses, before they are stored, objects that could never be carried out; the message names the field. */
 export const admission: readonly Validator[] = [
-  refusing(Agent, agentProblems),
+  refusing(Agent, (agent) => [...agentProblems(agent), ...referenceProblems(agent)]),
   refusing(RemoteMCPServer, remoteServerProblems),
   refusing(ModelConfig, modelProblems),
   refusing(MCPServer, mcpServerProblems),

@@ -1,8 +1,11 @@
+import { parseLabelSelector } from "setpoint/kinds";
 import type { Agent } from "./kinds/agent.js";
 import type { MCPServer } from "./kinds/mcp-server.js";
 import { blockOf, type ModelConfig } from "./kinds/model-config.js";
+import type { AllowedNamespaces } from "./kinds/parts.js";
 import type { RemoteMCPServer } from "./kinds/remote-mcp-server.js";
 import { goDurationMs } from "./translate/go-duration.js";
+import { checkTemplate } from "./translate/go-template.js";
 import { parseGoUrl } from "./translate/go-url.js";
 import { hasSkills, skillsConfig } from "./translate/skills.js";
 import { toolServerKind } from "./translate/tool-server.js";
@@ -13,6 +16,8 @@ export interface SpecProblem {
   readonly message: string;
 }
 
+type Add = (path: string, message: string) => void;
+
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const PROTECTED_LABELS = ["app", "kagent"];
 
@@ -21,7 +26,7 @@ export const describeProblems = (problems: readonly SpecProblem[]): string =>
 
 export function agentProblems({ metadata, spec }: Agent): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
-  const add = (path: string, message: string): void => void problems.push({ path, message });
+  const add: Add = (path, message) => void problems.push({ path, message });
   if (!DNS_LABEL.test(metadata.name)) {
     add("metadata.name", "must be a DNS label of at most 63 characters without dots: it becomes the name of a Service");
   }
@@ -38,23 +43,37 @@ export function agentProblems({ metadata, spec }: Agent): readonly SpecProblem[]
     else if (names.indexOf(name) !== index)
       add(`${at}.extraContainers[${index}].name`, `duplicate container name "${name}"`);
   });
-  if (spec.skills && hasSkills(spec.skills)) {
-    try {
-      skillsConfig(spec.skills);
-    } catch (error) {
-      const [path = "spec.skills", ...rest] = (error as Error).message.split(": ");
-      add(path, rest.join(": "));
-    }
-  }
+  if (spec.skills && hasSkills(spec.skills)) addThrown(add, "spec.skills", () => skillsConfig(spec.skills!));
+  namespaceProblems(spec.allowedNamespaces, add);
   if (spec.type === "Declarative") declarativeProblems({ metadata, spec } as Agent, add);
   return problems;
 }
 
-function declarativeProblems({ metadata, spec }: Agent, add: (path: string, message: string) => void): void {
-  const { systemMessage, systemMessageFrom, modelConfig, tools = [], promptTemplate } = spec.declarative ?? {};
+/** Adds what a check throws, by the path that its message begins with, or by the one that is given. */
+function addThrown(add: Add, path: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    const { message } = error as Error;
+    const [, own = path, rest = message] = /^(spec\.[^:\s]+): (.*)$/s.exec(message) ?? [];
+    add(own, rest);
+  }
+}
+
+function namespaceProblems(allowed: AllowedNamespaces | undefined, add: Add): void {
+  const { selector } = allowed ?? {};
+  if (selector) addThrown(add, "spec.allowedNamespaces.selector", () => parseLabelSelector(selector as never));
+}
+
+function declarativeProblems({ metadata, spec }: Agent, add: Add): void {
+  const { systemMessage, systemMessageFrom, modelConfig, tools = [], promptTemplate, memory } = spec.declarative ?? {};
   if (!systemMessage && !systemMessageFrom)
     add("spec.declarative.systemMessage", "systemMessage or systemMessageFrom is required");
   if (!modelConfig) add("spec.declarative.modelConfig", "is required");
+  if (memory && !memory.modelConfig) add("spec.declarative.memory.modelConfig", "is required");
+  if (promptTemplate?.dataSources?.length && systemMessage) {
+    addThrown(add, "spec.declarative.systemMessage", () => checkTemplate(systemMessage, ["include"]));
+  }
   tools.forEach(({ mcpServer, agent }, index) => {
     const path = `spec.declarative.tools[${index}]`;
     if (mcpServer && !toolServerKind(mcpServer)) {
@@ -76,6 +95,17 @@ function declarativeProblems({ metadata, spec }: Agent, add: (path: string, mess
   });
 }
 
+/** References that no other object can allow: servers that are run in a namespace serve that namespace alone. */
+export function referenceProblems({ metadata, spec }: Agent): readonly SpecProblem[] {
+  return (spec.declarative?.tools ?? []).flatMap(({ mcpServer }, index): readonly SpecProblem[] => {
+    const kind = mcpServer && toolServerKind(mcpServer);
+    const isOwn = !mcpServer?.namespace || mcpServer.namespace === metadata.namespace;
+    if (isOwn || kind === undefined || kind === "RemoteMCPServer") return [];
+    const path = `spec.declarative.tools[${index}].mcpServer.namespace`;
+    return [{ path, message: `a ${kind} cannot be used from another namespace` }];
+  });
+}
+
 /** The URL with its scheme, which may be left out. */
 export function effectiveUrl({ url, tls }: Pick<RemoteMCPServer["spec"], "url" | "tls">): string {
   return url.includes("://") ? url : `${tls ? "https" : "http"}://${url}`;
@@ -83,20 +113,20 @@ export function effectiveUrl({ url, tls }: Pick<RemoteMCPServer["spec"], "url" |
 
 export function remoteServerProblems({ spec }: RemoteMCPServer): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
+  const add: Add = (path, message) => void problems.push({ path, message });
+  namespaceProblems(spec.allowedNamespaces, add);
   const url = effectiveUrl(spec);
   const scheme = parseGoUrl(url)?.scheme ?? "";
-  if (!URL.canParse(url)) problems.push({ path: "spec.url", message: `"${spec.url}" is no URL` });
-  else if (scheme !== "http" && scheme !== "https") {
-    problems.push({ path: "spec.url", message: `the scheme ${scheme} is neither http nor https` });
-  }
+  if (!URL.canParse(url)) add("spec.url", `"${spec.url}" is no URL`);
+  else if (scheme !== "http" && scheme !== "https") add("spec.url", `the scheme ${scheme} is neither http nor https`);
   for (const field of ["timeout", "sseReadTimeout"] as const) {
     const given = spec[field];
-    if (given !== undefined && !((goDurationMs(given) ?? 0) > 0)) {
-      problems.push({ path: `spec.${field}`, message: `"${given}" is no duration above zero` });
-    }
+    if (given !== undefined && !isTime(given)) add(`spec.${field}`, `"${given}" is no duration above zero`);
   }
   return problems;
 }
+
+const isTime = (text: string): boolean => (goDurationMs(text) ?? 0) > 0;
 
 /** Providers that have a block of required fields. */
 const NEEDS_BLOCK = ["AzureOpenAI", "Ollama", "GeminiVertexAI", "AnthropicVertexAI", "Bedrock", "SAPAICore", "Foundry"];
@@ -110,13 +140,13 @@ export function modelProblems({ spec }: ModelConfig): readonly SpecProblem[] {
 export function mcpServerProblems({ metadata, spec }: MCPServer): readonly SpecProblem[] {
   const { image, cmd, port } = spec.deployment;
   const problems: SpecProblem[] = [];
-  const add = (path: string, message: string): void => void problems.push({ path, message });
+  const add: Add = (path, message) => void problems.push({ path, message });
   if (!DNS_LABEL.test(metadata.name)) add("metadata.name", "must be a DNS label: it becomes the name of a Service");
   if (!port) add("spec.deployment.port", "cannot determine port: it is 0");
   if (!image && cmd !== "uvx" && cmd !== "npx") add("spec.deployment.image", "is required unless cmd is uvx or npx");
   if (spec.transportType === undefined) add("spec.transportType", "is required: stdio or http");
   if (spec.transportType === "http" && !spec.httpTransport?.targetPort)
     add("spec.httpTransport.targetPort", "is required");
-  if (!((goDurationMs(spec.timeout) ?? 0) > 0)) add("spec.timeout", `"${spec.timeout}" is no duration above zero`);
+  if (!isTime(spec.timeout)) add("spec.timeout", `"${spec.timeout}" is no duration above zero`);
   return problems;
 }

@@ -1,4 +1,4 @@
-import { matchesLabels } from "setpoint/kinds";
+import { matchesLabels, SelectorError } from "setpoint/kinds";
 import { Namespace } from "setpoint/kinds/v1";
 import { AgentsError } from "../errors.js";
 import { Agent } from "../kinds/agent.js";
@@ -36,5 +36,11 @@ async function admits(objects: Objects, allowed: AllowedNamespaces | undefined, 
   if (allowed?.from === "All") return true;
   if (allowed?.from !== "Selector" || !allowed.selector) return false;
   const { metadata } = await required(objects, Namespace, namespace, "");
-  return matchesLabels(allowed.selector as never, metadata.labels);
+  try {
+    return matchesLabels(allowed.selector as never, metadata.labels);
+  } catch (error) {
+    // It admits nobody; the object that has it says so in its status.
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
 }

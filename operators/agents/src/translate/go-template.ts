@@ -25,6 +25,12 @@ export function executeTemplate(source: string, data: Value, functions: Template
   return render(data, new Map([["$", data]]));
 }
 
+/** Throws `AGENTS_INVALID_SPEC` for a template that cannot be read, whatever it is given later. */
+export function checkTemplate(source: string, functions: readonly string[]): void {
+  const known = Object.fromEntries(functions.map((name) => [name, () => ""]));
+  new Parser(split(source), { ...BUILT_IN, ...known }).parse();
+}
+
 /** Turns a template into a function that renders it. */
 class Parser {
   readonly #pieces: readonly Piece[];
