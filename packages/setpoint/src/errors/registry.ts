@@ -395,6 +395,10 @@ export const errorRegistry = defineErrors({
     summary: "The spec or the state of a graph's resource does not fit the schema of its kind.",
     cure: "The message lists each field with what is wrong with it.",
   },
+  GRAPH_NAME_INVALID: {
+    summary: "What was given as the name of a graph's resource is none, or is of another kind.",
+    cure: "Pass `{ kind, name }`, two texts that are not empty. A rename keeps the kind.",
+  },
   GRAPH_NAME_TAKEN: {
     summary: "A resource of a graph cannot have a name: another one has it.",
     cure: "Choose another name, or exchange both names in one batch.",

@@ -1,3 +1,4 @@
+import { SetpointError } from "../errors/error.js";
 import type {
   BatchEditor,
   EditOptions,
@@ -10,12 +11,9 @@ import type {
 import { type ResourceName, sortedRefs } from "./resource.js";
 import type { Edit, Weights } from "./state.js";
 
-export interface Submission {
-  readonly edits: readonly Edit[];
-}
-
 interface EditorPlace {
-  submit(submission: Submission): Ticket;
+  /** `problem`: why the edits cannot be made, whatever the graph holds. */
+  submit(edits: readonly Edit[], problem: unknown): Ticket;
   lock: GraphEditor["lock"];
   /** Checks a spec as its kind asks; throws where it does not fit. */
   specOf(
@@ -63,28 +61,41 @@ export class Editor implements GraphEditor {
   batch(work: (edit: BatchEditor) => void): Ticket {
     const edits: Edit[] = [];
     const moves: { from: ResourceName; to: ResourceName }[] = [];
+    let problem: unknown;
+    /** What is wrong with an edit is told by the ticket, not to the work that makes edits. */
+    const add = (edit: () => Edit): void => {
+      try {
+        edits.push(edit());
+      } catch (error) {
+        problem ??= error;
+      }
+    };
     work({
-      create: ({ name, spec, refs = [], owner, paths = [], tags = [], hidden = false }) => {
-        const own = this.#place.specOf(name, spec);
-        const meta = { refs: sortedRefs(refs), paths: [...paths], tags: [...tags], hidden };
-        edits.push({ type: "create", name: plain(name), ...meta, ...(owner ? { owner: plain(owner) } : {}), ...own });
-      },
-      updateMeta: (name, change, options = {}) => {
-        edits.push({ type: "update", name: plain(name), change: copied(change), ...options });
-      },
-      updateSpec: (name, spec, options = {}) => {
-        edits.push({ type: "update", name: plain(name), change: this.#place.specOf(name, spec), ...options });
-      },
-      updateName: (from, to) => {
-        // All renames of a batch are one edit, in the place of the first.
-        if (moves.length === 0) edits.push({ type: "rename", moves });
-        moves.push({ from: plain(from), to: plain(to) });
-      },
-      delete: (name, options = {}) => edits.push({ type: "delete", name: plain(name), ...options }),
-      reconcile: (name, options = {}) => edits.push({ type: "reconcile", name: plain(name), ...options }),
-      cancel: (name) => edits.push({ type: "cancel", name: plain(name) }),
+      create: ({ name, spec, refs = [], owner, paths = [], tags = [], hidden = false }) =>
+        add(() => {
+          const meta = { name: checkedName(name), refs: namesOf(refs), paths: [...paths], tags: [...tags], hidden };
+          const owned = owner ? { owner: checkedName(owner) } : {};
+          return { type: "create", ...meta, ...owned, ...this.#place.specOf(name, spec) };
+        }),
+      updateMeta: (name, change, options = {}) =>
+        add(() => ({ type: "update", name: checkedName(name), change: copied(change), ...options })),
+      updateSpec: (name, spec, options = {}) =>
+        add(() => ({ type: "update", name: checkedName(name), change: this.#place.specOf(name, spec), ...options })),
+      updateName: (from, to) =>
+        add(() => {
+          moves.push({ from: checkedName(from), to: checkedName(to) });
+          return { type: "rename", moves };
+        }),
+      delete: (name, options = {}) => add(() => ({ type: "delete", name: checkedName(name), ...options })),
+      reconcile: (name, options = {}) => add(() => ({ type: "reconcile", name: checkedName(name), ...options })),
+      cancel: (name) => add(() => ({ type: "cancel", name: checkedName(name) })),
     });
-    return this.#place.submit({ edits });
+    // All renames of a batch are one edit, in the place of the first.
+    const first = edits.findIndex(({ type }) => type === "rename");
+    return this.#place.submit(
+      edits.filter(({ type }, at) => type !== "rename" || at === first),
+      problem,
+    );
   }
 
   lock<Result>(work: (edit: GraphEditor) => Promise<Result> | Result): Promise<Result> {
@@ -95,13 +106,20 @@ export class Editor implements GraphEditor {
 /** What the caller does with its lists later changes nothing here. */
 function copied({ refs, owner, paths, tags }: MetaChange): MetaChange {
   return {
-    ...(refs ? { refs: sortedRefs(refs) } : {}),
-    ...(owner ? { owner: plain(owner) } : {}),
+    ...(refs ? { refs: namesOf(refs) } : {}),
+    ...(owner ? { owner: checkedName(owner) } : {}),
     ...(paths ? { paths: [...paths] } : {}),
     ...(tags ? { tags: [...tags] } : {}),
   };
 }
 
-function plain({ kind, name }: ResourceName): ResourceName {
-  return { kind, name };
+function namesOf(refs: readonly ResourceName[]): readonly ResourceName[] {
+  return sortedRefs(refs.map(checkedName));
+}
+
+/** A copy of the name. */
+function checkedName(given: ResourceName): ResourceName {
+  const { kind, name } = given ?? {};
+  if (typeof kind === "string" && typeof name === "string" && name !== "") return { kind, name };
+  throw new SetpointError("GRAPH_NAME_INVALID", `${JSON.stringify(given)} is not { kind, name } with two texts`);
 }

@@ -189,7 +189,11 @@ function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Ref
   }
   for (const { from, to } of moves) {
     if (!draft.node(keyOf(from))) return notFound(from);
-    if (from.kind !== to.kind) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(from)} cannot change its kind` };
+    if (from.kind !== to.kind)
+      return {
+        code: "GRAPH_NAME_INVALID",
+        message: `${nameText(from)} cannot become ${nameText(to)}: that is another kind`,
+      };
     const isTaken = draft.node(keyOf(to)) !== undefined && !leaving.has(keyOf(to));
     if (isTaken) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(to)} exists already` };
   }

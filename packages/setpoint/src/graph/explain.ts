@@ -16,7 +16,8 @@ export type Blocker =
       readonly why: "ref" | "name" | "phase" | "line";
     }
   | { readonly type: "timer"; readonly at: number }
-  | { readonly type: "cycle"; readonly name: ResourceName }
+  /** Along refs, from the resource back to itself. */
+  | { readonly type: "cycle"; readonly path: readonly ResourceName[] }
   /** A user has to act: a run was cancelled, or failed for good. */
   | { readonly type: "rest"; readonly name: ResourceName }
   | { readonly type: "lock" };
@@ -27,7 +28,7 @@ export interface Explanation {
   readonly status: ResourceStatus;
   /** One sentence of all below. */
   readonly reason: string;
-  /** Why it is to run; empty where nothing asks for it. */
+  /** Why it is to run, or is running; empty where nothing asks for it. */
   readonly causes: readonly GraphCause[];
   /** What it waits for, from the nearest to the last, which is running, timed or at rest. */
   readonly waitsFor: readonly Blocker[];
@@ -45,11 +46,12 @@ export function explain(state: State, id: Key): Explanation | undefined {
   if (!node) return undefined;
   const waitsFor = node.status === "idle" || node.status === "running" ? [] : blockersOf(draft, node);
   const error = errorOf(node);
+  const causes = node.status === "running" ? (draft.run(node.run!)?.causes ?? []) : node.causes;
   return {
     name: node.meta.name,
     status: node.status,
-    reason: reasonOf(node, waitsFor),
-    causes: node.causes,
+    reason: reasonOf(node, causes, waitsFor),
+    causes,
     waitsFor,
     ...(node.lastRun ? { lastRun: node.lastRun } : {}),
     ...(node.settledOn === undefined ? {} : { settledOn: node.settledOn }),
@@ -61,7 +63,7 @@ export function explain(state: State, id: Key): Explanation | undefined {
 /** What is shown as the error of a node: that of the last run, unless another one is to come. */
 export function errorOf(node: Node): GraphError | undefined {
   if (node.status === "cyclic") {
-    return { code: "GRAPH_CYCLE", message: `${nameText(node.meta.name)} refers to itself, if by way of others` };
+    return { code: "GRAPH_CYCLE", message: `the refs of ${nameText(node.meta.name)} lead back to it` };
   }
   return node.status === "idle" || node.status === "waiting" ? (node.failure ?? node.trace?.error) : undefined;
 }
@@ -85,7 +87,7 @@ function blockerOf(draft: Draft, node: Node): { readonly blocker: Blocker; reado
   if (node.run !== undefined) {
     return { blocker: { type: "run", name, cancelled: draft.run(node.run)?.cancelled !== false } };
   }
-  if (node.status === "cyclic") return { blocker: { type: "cycle", name } };
+  if (node.status === "cyclic") return { blocker: { type: "cycle", path: cycleOf(draft, node) } };
   if (node.status !== "pending") {
     const due = dueOf(node);
     return { blocker: due ? { type: "timer", at: due.at } : { type: "rest", name } };
@@ -133,10 +135,25 @@ function openEarlier(draft: Draft, phase: "delete" | "rename" | "reconcile"): No
   return [...draft.next.moving.values()].map((id) => draft.node(id)).find(isOpen);
 }
 
+/** A shortest way along refs from a node of a cycle back to itself. */
+function cycleOf(draft: Draft, node: Node): readonly ResourceName[] {
+  const paths: (readonly Node[])[] = [[node]];
+  const seen = new Set<Key>();
+  for (const path of paths) {
+    for (const key of path.at(-1)!.meta.refs.map(keyOf)) {
+      if (key === node.id) return [...path, node].map(({ meta }) => meta.name);
+      const parent = seen.has(key) ? undefined : draft.node(key);
+      seen.add(key);
+      if (parent?.status === "cyclic") paths.push([...path, parent]);
+    }
+  }
+  return [];
+}
+
 /** Follows failed refs up to the one that fails by itself. */
 function failedPath(draft: Draft, node: Node): readonly ResourceName[] {
   const path: Node[] = [];
-  for (let at: Node | undefined = node; at; at = path.at(-1)) {
+  for (let at: Node | undefined = node; at && at.status !== "cyclic"; at = path.at(-1)) {
     const failed = at.meta.refs
       .map((ref) => draft.node(keyOf(ref)))
       .find((parent) => parent && hasFailed(parent) && parent.id !== node.id && !path.includes(parent));
@@ -146,39 +163,63 @@ function failedPath(draft: Draft, node: Node): readonly ResourceName[] {
   return path.map(({ meta }) => meta.name);
 }
 
-function reasonOf(node: Node, waitsFor: readonly Blocker[]): string {
-  const causes = node.causes.map(describeGraphCause).join(", ");
-  const [first] = waitsFor;
+function reasonOf(node: Node, causes: readonly GraphCause[], waitsFor: readonly Blocker[]): string {
+  const why = causes.map(describeGraphCause).join(", ");
+  const due = dueOf(node);
   switch (node.status) {
     case "running":
-      return "it is running";
+      return `it is running: ${why}`;
     case "cyclic":
-      return "it refers to itself, if by way of others: cut the cycle";
-    case "waiting":
-      return `its last run waits for something outside${node.due ? ", and looks again by itself" : ""}`;
-    case "pending":
-      return `${causes === "" ? "a resource above it is not at rest" : `to run: ${causes}`}; waits for ${describeBlocker(first)}`;
+      return `cut ${describeBlocker(waitsFor[0])}`;
+    case "waiting": {
+      const what = due?.cause.type === "recheck" ? due.cause.reason : "something outside";
+      return `its last run waits for ${what}${due ? `, and looks again at ${timeText(due.at)}` : ""}`;
+    }
+    case "pending": {
+      const last = waitsFor.length > 1 ? `, in the end for ${describeBlocker(waitsFor.at(-1))}` : "";
+      return `${why === "" ? "a resource above it is not at rest" : `to run: ${why}`}; waits for ${describeBlocker(waitsFor[0])}${last}`;
+    }
     case "idle": {
-      const { lastRun, settledOn } = node;
-      if (settledOn !== undefined && settledOn >= (lastRun?.finishedOn ?? 0)) {
-        return "its spec and its inputs are those of its last run: settled without another";
-      }
-      return lastRun ? `it ran: ${lastRun.causes.map(describeGraphCause).join(", ")}` : "nothing has asked for a run";
+      const error = errorOf(node);
+      const failed = error ? `; failed: ${error.message}` : "";
+      return `${lastReason(node)}${failed}${due ? `; runs again at ${timeText(due.at)}` : ""}`;
     }
   }
 }
+
+function lastReason({ lastRun, settledOn }: Node): string {
+  if (settledOn !== undefined && settledOn >= (lastRun?.finishedOn ?? 0)) {
+    return "its spec and its inputs are those of its last run: settled without another";
+  }
+  return lastRun ? `it ran: ${lastRun.causes.map(describeGraphCause).join(", ")}` : "nothing has asked for a run";
+}
+
+const WHY = {
+  ref: "which it refers to",
+  name: "which holds its name",
+  phase: "which is deleted or renamed first",
+  line: "which is ahead in line",
+} as const;
 
 function describeBlocker(blocker: Blocker | undefined): string {
   switch (blocker?.type) {
     case "run":
       return `the ${blocker.cancelled ? "cancelled " : ""}run of ${nameText(blocker.name)}`;
     case "resource":
-      return `${nameText(blocker.name)} (${blocker.why})`;
+      return `${nameText(blocker.name)}, ${WHY[blocker.why]}`;
     case "lock":
       return "a lock";
     case "timer":
-      return `its time, ${new Date(blocker.at).toISOString()}`;
+      return `its time, ${timeText(blocker.at)}`;
+    case "cycle":
+      return `a cycle of refs: ${blocker.path.map(nameText).join(" → ")}`;
+    case "rest":
+      return `somebody to act on ${nameText(blocker.name)}`;
     default:
       return "its turn";
   }
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
 }

@@ -115,6 +115,21 @@ export function graphKind<Spec = unknown, State = unknown>(
   };
 }
 
+export function kindsByName(kinds: readonly GraphKind[]): ReadonlyMap<string, GraphKind> {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  if (byName.size === kinds.length) return byName;
+  const twice = kinds.find((kind) => byName.get(kind.name) !== kind)?.name ?? kinds[0]?.name;
+  throw new SetpointError("GRAPH_KIND_INVALID", `the kind ${twice} is declared twice`);
+}
+
+export function checkedCapacity(capacity: Weights): Weights {
+  for (const [name, amount] of Object.entries(capacity)) {
+    if (amount > 0) continue;
+    throw new SetpointError("GRAPH_KIND_INVALID", `the capacity of ${name} is ${amount}: nothing could ever run`);
+  }
+  return capacity;
+}
+
 /** What a run of a resource weighs; throws where that is no amount, which would never find room. */
 export function weightsOf(kind: GraphKind | undefined, spec: unknown, what: string): Weights {
   const { weight } = kind?.options ?? {};

@@ -76,6 +76,27 @@ describe("the graph", () => {
     expect(lab.graph.get(named("new"))).toBeUndefined();
   });
 
+  it.each([
+    ["a kind that is not declared", "GRAPH_KIND_UNKNOWN", { name: { kind: "Nood", name: "x" }, spec: {} }],
+    ["an empty name", "GRAPH_NAME_INVALID", { name: named(""), spec: {} }],
+    ["a name that is a text", "GRAPH_NAME_INVALID", { name: "Node/x" as never, spec: {} }],
+    ["a ref that is a text", "GRAPH_NAME_INVALID", { name: named("x"), refs: ["Node/y" as never], spec: {} }],
+  ])("refuses %s with its ticket, and the whole batch with it", async (_, code, resource) => {
+    await using lab = await Lab.create();
+    await expect(lab.graph.create(resource)).rejects.toMatchObject({ code });
+    const batch = lab.graph.batch((edit) => {
+      edit.create({ name: named("good"), spec: {} });
+      edit.create(resource);
+    });
+    await expect(batch).rejects.toMatchObject({ code });
+    await expect(batch.accepted).rejects.toMatchObject({ code });
+    expect(lab.graph.list()).toEqual([]);
+    lab.create("good");
+    await lab.finishAll();
+    const other = lab.graph.updateName(named("good"), { kind: "Other", name: "good" });
+    await expect(other).rejects.toMatchObject({ code: "GRAPH_NAME_INVALID" });
+  });
+
   it("answers a ticket for its own resource where a name is given up and taken at once", async () => {
     await using lab = await Lab.create();
     lab.create("a", [], { value: 1 });

@@ -8,7 +8,7 @@ import { messageOf } from "../loop/outcome.js";
 import { Alarms } from "./alarms.js";
 import { contentHash, deepFreeze } from "./canonical.js";
 import { emptyState } from "./draft.js";
-import { Editor, type Submission } from "./editor.js";
+import { Editor } from "./editor.js";
 import { type Explanation, errorOf, explain } from "./explain.js";
 import type {
   BatchEditor,
@@ -20,13 +20,13 @@ import type {
   Rest,
   Ticket,
 } from "./graph-editor.js";
-import { checked, type GraphKind, weightsOf } from "./graph-kind.js";
+import { checked, checkedCapacity, type GraphKind, kindsByName, weightsOf } from "./graph-kind.js";
 import { GraphRun } from "./graph-run.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 import { memoryStore } from "./memory-store.js";
 import { reduce, restore } from "./reduce.js";
-import { type GraphResource, type Key, keyOf, type ResourceName } from "./resource.js";
-import type { Effect, Event, GraphRecord, Node, State, Step, Weights } from "./state.js";
+import { type GraphResource, type Key, keyOf, nameText, type ResourceName } from "./resource.js";
+import type { Edit, Effect, Event, GraphRecord, Node, State, Step, Weights } from "./state.js";
 import { OpenTicket, TicketBoard } from "./ticket.js";
 import { viewOf } from "./view.js";
 
@@ -202,10 +202,10 @@ export class Graph implements GraphEditor, AsyncDisposable {
     return this.#editor.lock(work);
   }
 
-  /** Refused always: only the run of a resource may write its state, with `ctx.updateState`. */
-  updateState(name: ResourceName): never {
-    const message = `the state of ${name.kind}/${name.name} is written by its own reconciler: use ctx.updateState there`;
-    throw new SetpointError("GRAPH_STATE_FOREIGN", message);
+  /** Rejects always: only the run of a resource may write its state, with `ctx.updateState`. */
+  updateState(name: ResourceName, _state: unknown): Ticket {
+    const message = `the state of ${nameText(name)} is written by its own reconciler: use ctx.updateState there`;
+    return this.#submit([], new SetpointError("GRAPH_STATE_FOREIGN", message), undefined, undefined);
   }
 
   /** Calls `listener` with each resource that has changed, once for all changes that were stored together. */
@@ -233,15 +233,15 @@ export class Graph implements GraphEditor, AsyncDisposable {
   /** The edits of one caller: `by` a run, or under a lock. */
   #editorOf(by: number | undefined, lock: object | undefined): Editor {
     return new Editor({
-      submit: (submission) => this.#submit(submission, by, lock),
+      submit: (edits, problem) => this.#submit(edits, problem, by, lock),
       lock: (work) => (lock ? Promise.resolve(work(this.#editorOf(by, lock))) : this.#withLock(by, work)),
       specOf: (name, spec) => {
         const kind = this.#kindOf(name);
-        const value = deepFreeze(checked(kind.options.spec, spec, `${name.kind}/${name.name}`));
+        const value = deepFreeze(checked(kind.options.spec, spec, nameText(name)));
         return {
           spec: value,
           specHash: contentHash(value),
-          weights: weightsOf(kind, value, `${name.kind}/${name.name}`),
+          weights: weightsOf(kind, value, nameText(name)),
         };
       },
     });
@@ -265,9 +265,14 @@ export class Graph implements GraphEditor, AsyncDisposable {
     }
   }
 
-  #submit({ edits }: Submission, by: number | undefined, lock: object | undefined): Ticket {
+  #submit(edits: readonly Edit[], problem: unknown, by: number | undefined, lock: object | undefined): Ticket {
     const open = new OpenTicket();
     open.ticket.catch(() => {}); // callers need not await it
+    if (problem !== undefined) {
+      this.#log.warn(`an edit was refused: ${messageOf(problem)}`, { error: problem });
+      open.reject(problem);
+      return open.ticket;
+    }
     const attempt = (): void => {
       const error = this.#tryEdit(open, {
         type: "edit",
@@ -305,7 +310,12 @@ export class Graph implements GraphEditor, AsyncDisposable {
     this.#lock = lock;
     this.#apply(reduce(this.#state, { type: "lock", nowMs: this.#clock.now() }));
     try {
-      return await work(this.#editorOf(by, lock));
+      // A run that has ended holds nothing back any more, whatever it left behind.
+      const over = this.#runs.get(by ?? 0)?.returned.then(() => {
+        throw new SetpointError("GRAPH_RUN_OVER", "the run has ended, and with it its lock");
+      });
+      const worked = work(this.#editorOf(by, lock));
+      return await (over ? Promise.race([worked, over]) : worked);
     } finally {
       this.#lock = undefined;
       for (const attempt of this.#deferred.splice(0)) attempt();
@@ -456,21 +466,6 @@ export class Graph implements GraphEditor, AsyncDisposable {
     const found = [...this.#state.nodes.values()].filter(isMeant);
     return found.sort((left, right) => (left.id < right.id ? -1 : 1)).map(viewOf);
   }
-}
-
-function kindsByName(kinds: readonly GraphKind[]): ReadonlyMap<string, GraphKind> {
-  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
-  if (byName.size === kinds.length) return byName;
-  const twice = kinds.find((kind) => byName.get(kind.name) !== kind)?.name ?? kinds[0]?.name;
-  throw new SetpointError("GRAPH_KIND_INVALID", `the kind ${twice} is declared twice`);
-}
-
-function checkedCapacity(capacity: Weights): Weights {
-  for (const [name, amount] of Object.entries(capacity)) {
-    if (amount > 0) continue;
-    throw new SetpointError("GRAPH_KIND_INVALID", `the capacity of ${name} is ${amount}: nothing could ever run`);
-  }
-  return capacity;
 }
 
 function fits({ meta }: Node, { kind, owner, path, tag }: ListFilter): boolean {

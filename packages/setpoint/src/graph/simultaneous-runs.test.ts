@@ -108,7 +108,7 @@ describe("what runs at once", () => {
     await lab.settle();
     ctx.updateState({ rows: 3 });
     expect(lab.graph.get(named("a"))?.state).toEqual({ rows: 3 });
-    expect(() => lab.graph.updateState(named("a"))).toThrow("written by its own reconciler");
+    await expect(lab.graph.updateState(named("a"), {})).rejects.toMatchObject({ code: "GRAPH_STATE_FOREIGN" });
     await expect(ctx.graph.updateSpec(named("a"), { value: 9 })).rejects.toMatchObject({ code: "GRAPH_RUN_OVER" });
     await lab.call("a").return();
     expect(() => ctx.updateState({ rows: 4 })).toThrow("has ended");
@@ -127,6 +127,20 @@ describe("what runs at once", () => {
     lab.create("c");
     await lab.settle();
     expect(lab.running).toEqual(["b", "c"]);
+  });
+
+  it("releases the lock of a run that ends without waiting for it [26]", async () => {
+    await using lab = await Lab.create();
+    lab.create("a");
+    await lab.settle();
+    const locked = lab.call("a").ctx.graph.lock(() => new Promise(() => {}));
+    locked.catch(() => {});
+    await lab.settle();
+    await lab.call("a").throw(new Error("out of cheese"));
+    await expect(locked).rejects.toMatchObject({ code: "GRAPH_RUN_OVER" });
+    lab.create("b");
+    await lab.settle();
+    expect(lab.running).toEqual(["b"]);
   });
 
   it("cancels for a delete, blocks dependents until it is done, then runs them [27]", async () => {

@@ -242,7 +242,7 @@ export interface Move {
 
 /** Why an edit cannot be made. */
 export interface Refusal {
-  readonly code: "GRAPH_NAME_TAKEN" | "GRAPH_NOT_FOUND" | "GRAPH_CONFLICT" | "GRAPH_RUN_OVER";
+  readonly code: "GRAPH_NAME_INVALID" | "GRAPH_NAME_TAKEN" | "GRAPH_NOT_FOUND" | "GRAPH_CONFLICT" | "GRAPH_RUN_OVER";
   readonly message: string;
 }
 

@@ -1,3 +1,4 @@
+import { deepFreeze } from "./canonical.js";
 import { dueOf } from "./draft.js";
 import { errorOf } from "./explain.js";
 import type { GraphResource } from "./resource.js";
@@ -9,7 +10,7 @@ export function viewOf(node: Node): GraphResource {
   const due = node.status === "idle" || node.status === "waiting" ? dueOf(node) : undefined;
   const outputVersion = node.trace?.outputVersion;
   return {
-    meta: node.meta,
+    meta: deepFreeze(node.meta),
     spec: node.spec,
     state: node.state,
     status: node.status,
