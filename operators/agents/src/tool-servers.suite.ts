@@ -216,7 +216,7 @@ export function toolServersSuite(place: Place): void {
     });
 
     it("headers come from literals, Secrets and ConfigMaps; a rotated Secret asks at once [18]", async () => {
-      await using world = await create();
+      await using world = await create({ refresh: "10h" });
       world.answers.set(URL_A, ["a"]);
       await world.secret("token", { t: "first-token" });
       await world.configMap("settings", { team: "blue" });
