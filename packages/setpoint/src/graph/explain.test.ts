@@ -56,7 +56,7 @@ describe("an explanation", () => {
     expect(reason(lab, "a")).toBe("cut a cycle of refs: Node/a → Node/c → Node/b → Node/a");
     expect(lab.graph.get(named("a"))?.error).toEqual({
       code: "GRAPH_CYCLE",
-      message: "the refs of Node/a lead back to it",
+      message: "Node/a refers to itself, if by way of others",
     });
     expect(lab.graph.explain(named("below"))?.failedRefs).toEqual([named("a")]);
   });

@@ -81,7 +81,7 @@ export class RefSchedule {
     const id = keyOf(this.#nameOf(key));
     const node = this.#state.nodes.get(id)!;
     if (node.status === "cyclic") {
-      const message = `${this.#kind} ${key} refers to itself, if by way of others: remove one of the refs of the cycle`;
+      const message = `${this.#kind} ${key} cannot run: ${explain(this.#state, id)!.reason}`;
       return { type: "run", ends: terminal(new SetpointError("GRAPH_CYCLE", message)) };
     }
     const run = this.#granted(id);

@@ -83,7 +83,7 @@ describe("a controller that declares refs", () => {
     expect(site.log.filter((name) => name !== "other")).toEqual(["migrate", "deploy", "test"]);
     expect(site.log).toHaveLength(4);
     const held = world.runs("team/deploy").find(({ outcome }) => outcome === "held");
-    expect(held?.reason).toContain("waits for Website/team/migrate (ref)");
+    expect(held?.reason).toContain("waits for Website/team/migrate, which it refers to");
   });
 
   it("keeps those below waiting while one waits, and runs them when it is done", async () => {
