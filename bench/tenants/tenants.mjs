@@ -1,47 +1,100 @@
 // What honest tenants notice of a hostile one: 67 clients of two tenants create, read, change and delete, first alone, then
-// beside 33 clients of a third tenant that attack. TENANTS_SECONDS is how long each part takes (20 unless said otherwise).
+// beside 33 clients of a third tenant that attack; then the server starts again on its data directory, and must have all
+// that it acknowledged. TENANTS_SECONDS is how long each part takes (20 unless said otherwise). Fails where the verdict does.
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Caller } from "./caller.mjs";
+import { HONEST, Honest } from "./honest.mjs";
+import { soakModule } from "./soak-module.mjs";
 
 const SECONDS = Number(process.env.TENANTS_SECONDS ?? 20);
-const CLIENTS = { "honest-a": 34, "honest-b": 33 };
-/** Between two requests of a client. */
-const THINK_MS = 100;
+const HOSTILE = { namespace: "hostile", users: ["zero", "editor", "patcher"] };
+/** The goal: the honest p99 beside the hostile tenant, */
+const GOAL_MS = 100;
+const GOAL_RATIO = 2;
+/** and the memory of the server: its own, and two threads of 1.5 GiB that read the largest bodies. */
+const MEMORY_MB = 4_000;
+
+const USERS = { admin: ["system:masters"] };
+for (const name of [...HONEST, ...HOSTILE.users]) USERS[name] = [];
 
 export async function measure() {
-  const server = fork(new URL("server.mjs", import.meta.url));
-  const [{ port }] = await once(server, "message");
+  const dataDir = mkdtempSync(join(tmpdir(), "tenants-"));
   try {
-    await honest(port, 2);
-    const alone = await honest(port, SECONDS);
-    const memoryBefore = await memoryOf(server);
-    const hostile = fork(new URL("hostile.mjs", import.meta.url), [String(port)]);
-    const beside = await honest(port, SECONDS);
-    const memory = await memoryOf(server);
-    hostile.send("counts");
-    const [attacks] = await once(hostile, "message");
-    hostile.kill();
-    console.error(`attacks: ${JSON.stringify(attacks)}; lines in the server's log: ${memory.errors}`);
-    console.error(`honest requests: ${alone.times.length} alone, ${beside.times.length} beside`);
-    const row = (metric, unit, ours, theirs) => ({
-      metric,
-      unit,
-      ours: Math.round(ours * 10) / 10,
-      peer: "alone",
-      theirs: Math.round(theirs * 10) / 10,
-      ratio: theirs === 0 ? 0 : Math.round((ours / theirs) * 100) / 100,
-    });
-    return [
-      row("p50 of honest requests", "ms", quantile(beside.times, 0.5), quantile(alone.times, 0.5)),
-      row("p99 of honest requests", "ms", quantile(beside.times, 0.99), quantile(alone.times, 0.99)),
-      row("peak memory of the server", "MB", memory.peakRss / 1e6, memoryBefore.peakRss / 1e6),
-      row("lost or refused", "requests", beside.lost, alone.lost),
-    ];
+    return await measured(dataDir);
   } finally {
-    server.send("stop");
-    await once(server, "exit");
+    rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+async function measured(dataDir) {
+  const honest = new Honest();
+  let server = await started(dataDir);
+  await prepare(server.port);
+  await honest.run(server.port, 2);
+  await memoryOf(server);
+  const alone = await honest.run(server.port, SECONDS);
+  const memoryBefore = await memoryOf(server);
+  const tokens = Object.fromEntries(HOSTILE.users.map((name) => [name, `${name}-token`]));
+  const attacked = JSON.stringify({ port: server.port, tokens, namespace: HOSTILE.namespace });
+  const hostile = fork(new URL("hostile.mjs", import.meta.url), [attacked]);
+  const beside = await honest.run(server.port, SECONDS);
+  const memory = await memoryOf(server);
+  hostile.send("counts");
+  const [{ counts, achieved }] = await once(hostile, "message");
+  hostile.kill();
+  await stopped(server);
+  server = await started(dataDir);
+  const missing = await honest.missing(server.port);
+  await stopped(server);
+  console.error(`attacks: ${JSON.stringify(counts)}`);
+  console.error(`lines in the server's log: ${memory.errors} ${memory.lines.join("\n")}`);
+  console.error(`honest requests: ${alone.times.length} alone, ${beside.times.length} beside`);
+  const p99 = [quantile(beside.times, 0.99), quantile(alone.times, 0.99)];
+  const failures = [
+    ...Object.entries(achieved).map(([name, what]) => `${name}: ${what}`),
+    ...beside.wrong.map((each) => `an honest request failed: ${each}`),
+    ...(p99[0] > Math.max(GOAL_MS, GOAL_RATIO * p99[1]) ? [`the honest p99 is ${p99[0].toFixed(1)} ms`] : []),
+    ...(memory.peakRss > MEMORY_MB * 1e6 ? [`the server took ${Math.round(memory.peakRss / 1e6)} MB`] : []),
+    ...(missing > 0 ? [`${missing} acknowledged objects are missing after a restart`] : []),
+  ];
+  console.error(failures.length === 0 ? "verdict: it held" : `verdict: it did not hold\n  ${failures.join("\n  ")}`);
+  if (failures.length > 0) process.exitCode = 1;
+  return [
+    row("p50 of honest requests", "ms", quantile(beside.times, 0.5), quantile(alone.times, 0.5)),
+    row("p99 of honest requests", "ms", ...p99),
+    row("longest honest request", "ms", quantile(beside.times, 1), quantile(alone.times, 1)),
+    row("peak memory of the server", "MB", memory.peakRss / 1e6, memoryBefore.peakRss / 1e6),
+    row("lost or refused", "requests", beside.lost, alone.lost),
+    row(`missing after a restart, of ${honest.kept.size}`, "objects", missing, 0),
+  ];
+}
+
+function row(metric, unit, ours, theirs) {
+  const rounded = (value, digits) => Math.round(value * 10 ** digits) / 10 ** digits;
+  return {
+    metric,
+    unit,
+    ours: rounded(ours, 1),
+    peer: "alone",
+    theirs: rounded(theirs, 1),
+    ratio: theirs === 0 ? 0 : rounded(ours / theirs, 2),
+  };
+}
+
+async function started(dataDir) {
+  const server = fork(new URL("server.mjs", import.meta.url), [dataDir, JSON.stringify(USERS)]);
+  const [{ port }] = await once(server, "message");
+  server.port = port;
+  return server;
+}
+
+async function stopped(server) {
+  server.send("stop");
+  await once(server, "exit");
 }
 
 async function memoryOf(server) {
@@ -50,42 +103,30 @@ async function memoryOf(server) {
   return memory;
 }
 
+/** The namespaces of the tenants, and what their users may do in them. */
+async function prepare(port) {
+  const { preparation } = await soakModule("attack-preparation.ts");
+  const group = "rbac.authorization.k8s.io";
+  const subject = (name) => ({ kind: "User", name, apiGroup: group });
+  const admin = new Caller(port, "admin", 1);
+  const hostile = Object.fromEntries(HOSTILE.users.map((name) => [name, subject(name)]));
+  const objects = [...preparation(HOSTILE.namespace, hostile)];
+  for (const name of HONEST) {
+    const roleRef = { apiGroup: group, kind: "ClusterRole", name: "edit" };
+    objects.push(["/api/v1/namespaces", { metadata: { name } }]);
+    objects.push([
+      `/apis/${group}/v1/namespaces/${name}/rolebindings`,
+      { metadata: { name: "edit" }, roleRef, subjects: [subject(name)] },
+    ]);
+  }
+  for (const [path, object] of objects) {
+    const { status, text } = await admin.send("POST", path, object);
+    if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+  }
+  admin.close();
+}
+
 function quantile(times, part) {
   const sorted = [...times].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
-}
-
-/** Runs the honest clients; `lost` counts answers that are not what they must be. */
-async function honest(port, seconds) {
-  const endMs = performance.now() + seconds * 1_000;
-  const times = [];
-  let lost = 0;
-  const clients = Object.entries(CLIENTS).flatMap(([tenant, count]) => {
-    const caller = new Caller(port, tenant, count);
-    return Array.from({ length: count }, (_, at) => run(caller, tenant, at));
-  });
-  await Promise.all(clients);
-  return { times, lost };
-
-  async function run(caller, tenant, at) {
-    const maps = `/api/v1/namespaces/${tenant}/configmaps`;
-    const name = `client-${at}`;
-    const timed = async (expected, ...request) => {
-      const startMs = performance.now();
-      const answer = await caller.send(...request).catch((error) => ({ status: 0, text: String(error) }));
-      times.push(performance.now() - startMs);
-      if (answer.status !== expected) lost++;
-      await new Promise((resolve) => setTimeout(resolve, THINK_MS));
-      return answer;
-    };
-    for (let round = 0; performance.now() < endMs; round++) {
-      const made = await timed(201, "POST", maps, { metadata: { name }, data: { round: String(round) } });
-      if (made.status !== 201) continue;
-      const changed = { ...JSON.parse(made.text), data: { round: `${round} again` } };
-      await timed(200, "PUT", `${maps}/${name}`, changed);
-      const read = await timed(200, "GET", `${maps}/${name}`);
-      if (read.status === 200 && JSON.parse(read.text).data.round !== `${round} again`) lost++;
-      await timed(200, "DELETE", `${maps}/${name}`);
-    }
-  }
 }
