@@ -38,7 +38,11 @@ export class StatusError extends Error {
     continueToken?: string,
   ) {
     const shown = cut(message);
+    // It is an answer, and nobody reads where it was made: to note that would be a quarter of the cost of a refusal.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(shown);
+    Error.stackTraceLimit = stackTraceLimit;
     this.status = {
       kind: "Status",
       apiVersion: "v1",

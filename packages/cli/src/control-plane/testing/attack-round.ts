@@ -32,7 +32,7 @@ const HEAP_MB = 512;
 const PEAK_MB = 2_000;
 /** What an attack must not leave in the log: failures of the server itself. */
 const FAILURE = /TypeError|RangeError|ReferenceError|heap|unexpected/i;
-const LOG_CHARACTERS = 20_000;
+const LOG_LINES = 100;
 
 /**
  * Sends every attack once, in random order, to one server with honest clients beside, and starts it again on the same
@@ -108,9 +108,11 @@ async function expectAlive(admin: Client, server: ServerProcess, failures: strin
   const health = await admin.raw({ method: "GET", path: "/healthz" });
   if (health.status !== 200) failures.push(`/healthz answers ${health.status}`);
   if (peakMb > PEAK_MB) failures.push(`the server took ${peakMb} MB`);
-  const line = errors.split("\n").find((each) => FAILURE.test(each));
+  // A set of two billion pods meets its quota again and again, and tells.
+  const lines = errors.split("\n").filter((each) => !each.includes("exceeded quota"));
+  const line = lines.find((each) => FAILURE.test(each));
   if (line !== undefined) failures.push(`the log says ${line.slice(0, 500)}`);
-  if (errors.length > LOG_CHARACTERS) failures.push(`the log has ${errors.length} characters: ${errors.slice(0, 500)}`);
+  if (lines.length > LOG_LINES) failures.push(`the log has ${lines.length} lines: ${lines.slice(0, 5).join("\n")}`);
   if (failures.length > 0) throw new Error(failures.join("\n"));
 }
 

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import type { OwnerReference } from "setpoint/kinds";
 import { labelName, labelValue, type NameRule, qualifiedName } from "setpoint/kinds";
-import { fieldErrors } from "../error-budget.js";
+import { fieldErrors, isFull } from "../error-budget.js";
 import { forbiddenField, invalidValue, Printed, required, tooLong } from "../field-error.js";
 import type { FieldError } from "../status-error.js";
 
@@ -44,6 +44,7 @@ export function validateKubernetesFinalizers({ metadata }: Pick<KubeObject, "met
   const detail = "name is neither a standard finalizer name nor is it fully qualified";
   const errors = fieldErrors();
   for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
+    if (isFull(errors)) break;
     if (finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)) continue;
     errors.push(invalidValue(`metadata.finalizers[${index}]`, finalizer, detail));
   }
@@ -101,6 +102,7 @@ function validateNamespace(namespace: string | undefined, namespaced: boolean): 
 function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   for (const [key, value] of Object.entries(labels ?? {})) {
+    if (isFull(errors)) break;
     for (const complaint of qualifiedName(key)) errors.push(invalidValue(field, key, complaint));
     for (const complaint of labelValue(value)) errors.push(invalidValue(field, value, complaint));
   }
@@ -112,6 +114,7 @@ function validateAnnotations(annotations: Readonly<Record<string, string>> | und
   const errors: FieldError[] = fieldErrors();
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
+    if (isFull(errors)) break;
     for (const complaint of qualifiedName(key.toLowerCase())) {
       errors.push(invalidValue("metadata.annotations", key, complaint));
     }
@@ -126,6 +129,7 @@ function validateOwnerReferences(references: readonly OwnerReference[] | undefin
   const errors: FieldError[] = fieldErrors();
   let controller = "";
   for (const reference of references ?? []) {
+    if (isFull(errors)) break;
     if (!reference.apiVersion) errors.push(invalidValue(`${field}.apiVersion`, "", "version must not be empty"));
     for (const key of ["kind", "name", "uid"] as const) {
       if (!reference[key]) errors.push(invalidValue(`${field}.${key}`, "", "must not be empty"));
@@ -153,6 +157,7 @@ function validateFinalizers(finalizers: readonly string[] | undefined): FieldErr
   const field = "metadata.finalizers";
   const errors = fieldErrors();
   for (const finalizer of finalizers ?? []) {
+    if (isFull(errors)) break;
     for (const complaint of qualifiedName(finalizer)) errors.push(invalidValue(field, finalizer, complaint));
   }
   if (finalizers?.includes("orphan") && finalizers.includes("foregroundDeletion")) {
@@ -176,6 +181,7 @@ function validateNoNewFinalizers(
 function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   for (const [index, entry] of (entries ?? []).entries()) {
+    if (isFull(errors)) break;
     const field = `metadata.managedFields[${index}]`;
     if (entry.operation !== "Apply" && entry.operation !== "Update") {
       errors.push(invalidValue(`${field}.operation`, entry.operation ?? "", "must be `Apply` or `Update`"));
@@ -196,6 +202,7 @@ export function validateFieldManager(manager: string, field: string): FieldError
   if (Buffer.byteLength(manager) > FIELD_MANAGER_LIMIT) errors.push(tooLong(field, FIELD_MANAGER_LIMIT));
   let position = 0;
   for (const character of manager) {
+    if (isFull(errors)) break;
     if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) {
       const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
       errors.push(invalidValue(field, manager, `invalid character ${code} (at position ${position})`));
