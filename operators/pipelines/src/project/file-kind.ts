@@ -37,6 +37,8 @@ export interface FileContext {
   readonly settings: ProjectSettings;
   /** The driver of a connector; its name where no file declares it. */
   driverOf(connector: string): string;
+  /** Whether a DuckDB connector is another database than the one in which models are built. */
+  isElsewhere(connector: string): boolean;
   /** Renders a template with all its branches, and parses what it becomes. Throws where the file is wrong. */
   sql(text: SourceText, options?: SqlOptions): Promise<SqlAnalysis>;
   /** The same for a template that is no SQL. */

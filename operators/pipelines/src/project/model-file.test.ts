@@ -110,6 +110,23 @@ describe("where a model's rows come from", () => {
     expect(JSON.stringify(project.resources)).not.toContain("secret");
   });
 
+  it("a DuckDB connector with a database of its own is not taken for the one in which models are built", async () => {
+    await folder.put({
+      "connectors/other.yaml": "type: connector\ndriver: duckdb\npath: other.db\n",
+      "in.yaml": "type: model\nconnector: other\nsql: SELECT 1\n",
+      "out.yaml": "type: model\nsql: SELECT 1\noutput:\n  connector: other\n",
+    });
+    const parser = folder.parser();
+    const text = "other is another database than duckdb, where models are built: ";
+    const advice = 'attach it in "pre_exec:", or make it the olap_connector';
+    expect(problemsIn(await parser.parse())).toEqual([
+      `error in.yaml:2:12: ${text}${advice}`,
+      `error out.yaml:4:3: ${text}${advice}`,
+    ]);
+    await folder.put({ "rill.yaml": "olap_connector: other\n" });
+    expect(problemsIn(await parser.parse(["rill.yaml"]))).toEqual([]);
+  });
+
   it("a YAML file and a SQL file of one name are one model", async () => {
     await folder.put({ "m.yaml": "type: model\nmaterialize: true\nincremental: true\n", "m.sql": "SELECT 1" });
     const project = await folder.parse();

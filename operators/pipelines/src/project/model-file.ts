@@ -31,7 +31,7 @@ import {
   textsIn,
   wrongType,
 } from "./setting.js";
-import { type Problem, placeOf, type SourceText } from "./source-text.js";
+import { type Place, type Problem, placeOf, type SourceText } from "./source-text.js";
 import { digestOf, type SqlAnalysis, type TextAnalysis } from "./sql-analysis.js";
 import { suggestionsFor } from "./suggestion.js";
 
@@ -171,6 +171,7 @@ function inputOf({ settings, sql, place, name }: ResourceFile, context: FileCont
   switch (driver) {
     case "duckdb":
     case "motherduck":
+      if (context.isElsewhere(connector)) throw elsewhere(connector, context, named ? placeOf(named, 0) : place);
       if (sql) return { type: "sql", connector, sql };
       if (!address) throw faultAt(place, `the ${what} ${name} has no SQL: add "sql:" or a file ${name}.sql`);
       return { type: "files", path: address, ...(format && { format }), options };
@@ -190,6 +191,14 @@ function inputOf({ settings, sql, place, name }: ResourceFile, context: FileCont
         `models cannot read from the connector ${connector}${driver === connector ? "" : ` (${driver})`} yet: there are duckdb, local_file, https and postgres`,
       );
   }
+}
+
+function elsewhere(connector: string, { settings }: FileContext, place: Place): Error {
+  const advice = `attach it in "pre_exec:", or make it the olap_connector`;
+  return faultAt(
+    place,
+    `${connector} is another database than ${settings.olapConnector}, where models are built: ${advice}`,
+  );
 }
 
 const FORMATS: Readonly<Record<string, FileFormat>> = {
@@ -225,6 +234,7 @@ function outputOf({ settings, name, place }: ResourceFile, context: FileContext,
       given?.place ?? place,
       `models cannot be built in the connector ${connector} (${driver}) yet: there is duckdb`,
     );
+  if (context.isElsewhere(connector)) throw elsewhere(connector, context, given?.place ?? place);
   const uniqueKey = textsAt(output, "unique_key");
   const partitionBy = textAt(output, "partition_by")?.text;
   const stated = choiceAt(output, "incremental_strategy", ["append", "merge", "partition_overwrite"]);

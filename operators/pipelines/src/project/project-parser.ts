@@ -61,6 +61,8 @@ interface Configuration {
   readonly settings: ProjectSettings;
   /** Drivers by the name of their connector. */
   readonly drivers: ReadonlyMap<string, string>;
+  /** Names of the DuckDB connectors that say where their database is. */
+  readonly databases: ReadonlySet<string>;
 }
 
 const RILL_KINDS: readonly FileKind[] = [modelFile, sourceFile, connectorFile, ...unrunFiles];
@@ -200,7 +202,8 @@ export class ProjectParser {
     }
     const variables = this.#environmentVariables(file.variables, problems);
     const settings = this.#settingsOf(file, variables);
-    return { usable: { file, settings, drivers: this.#configuration?.drivers ?? new Map() }, problems };
+    const { drivers = new Map(), databases = new Set<string>() } = this.#configuration ?? {};
+    return { usable: { file, settings, drivers, databases }, problems };
   }
 
   #settingsOf(file: ProjectFileSettings | undefined, variables: Readonly<Record<string, string>>): ProjectSettings {
@@ -298,22 +301,27 @@ export class ProjectParser {
 
   /** Learns the drivers of the connectors first: what a model is depends on them. */
   #connect(configuration: Configuration): Configuration {
-    const drivers = new Map([...configuration.file.connectors].map(([name, { driver }]) => [name, driver]));
+    const { connectors } = configuration.file;
+    const drivers = new Map([...connectors].map(([name, { driver }]) => [name, driver]));
+    const implied = impliedConnectors(connectors, configuration.settings.variables);
+    const databases = new Set([...implied].filter(([, { properties }]) => "path" in properties).map(([name]) => name));
     for (const { texts, paths } of this.#stems.values()) {
       if (!("stem" in texts) || !isConnector(texts, paths[0]!)) continue;
       try {
         const { name, settings } = resourceFile(texts, this.#rules(configuration));
         const driver = textAt(settings, "driver")?.text;
         if (driver) drivers.set(name, driver);
+        if (textAt(settings, "path")) databases.add(name);
       } catch (error) {
         if (!(error instanceof ProblemError)) throw error;
       }
     }
-    const before = this.#configuration?.drivers ?? new Map();
-    const isSame = drivers.size === before.size && [...drivers].every(([name, driver]) => before.get(name) === driver);
+    const facts = (known: Pick<Configuration, "drivers" | "databases"> | undefined) =>
+      JSON.stringify([[...(known?.drivers ?? [])].sort(), [...(known?.databases ?? [])].sort()]);
+    const isSame = facts({ drivers, databases }) === facts(this.#configuration);
     if (!isSame && this.#configuration)
       for (const [name, { texts, paths }] of this.#stems) this.#stems.set(name, { texts, paths });
-    return (this.#configuration = { ...configuration, drivers });
+    return (this.#configuration = { ...configuration, drivers, databases });
   }
 
   #rules({ file }: Configuration): FileRules {
@@ -327,10 +335,11 @@ export class ProjectParser {
     for (const [index, [name, stem]] of open.entries()) this.#stems.set(name, { ...stem, parsed: parsed[index]! });
   }
 
-  #context({ settings, drivers }: Configuration): FileContext {
+  #context({ settings, drivers, databases }: Configuration): FileContext {
     return {
       settings,
       driverOf: (connector) => drivers.get(connector) ?? connector,
+      isElsewhere: (connector) => databases.has(connector) && connector !== settings.olapConnector,
       sql: (text, options = {}) => analyzeSql(text, settings, this.#statements.parse, options),
       text: (text) => analyzeText(text, settings),
       fingerprint: async (pattern) => {

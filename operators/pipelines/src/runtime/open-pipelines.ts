@@ -202,21 +202,32 @@ function parserOptions(folder: string, engine: Pick<Engine, "parse">, options: R
 
 /**
  * Where the tables are: `DIR/.setpoint/main.duckdb`, unless the connector in which models are built names a `path`. The files
- * are read an extra time only where some file declares a DuckDB connector.
+ * are read an extra time only where some file or variable may declare a DuckDB connector.
  */
 async function databaseOf(place: StateFolder, options: ReadOptions): Promise<string> {
-  if (!declaresDatabase(place.project)) return place.database;
+  const variables = Object.keys(options.variables ?? {}).join("\n");
+  if (!DATABASE_VARIABLE.test(variables) && !declaresDatabase(place.project)) return place.database;
   const project = await readProject(place.project, options);
-  const path = connectorOf(project, project.settings.olapConnector)?.properties.path;
+  const path = renderedConnector(project, project.settings.olapConnector)?.properties.path;
   return typeof path === "string" && path !== "" ? resolvePath(place.project, path) : place.database;
 }
+
+const DATABASE_DRIVER = /\b(driver|type):\s*["']?duckdb/;
+const DATABASE_VARIABLE = /^\s*(export\s+)?connector\.[\w-]+\.path\b/m;
 
 function declaresDatabase(folder: string): boolean {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
       if (![STATE_FOLDER, ".git", "node_modules"].includes(entry.name) && declaresDatabase(path)) return true;
-    } else if (/\.ya?ml$/.test(entry.name) && /\bdriver:\s*["']?duckdb/.test(readFileSync(path, "utf8"))) return true;
+      continue;
+    }
+    const declares = /\.ya?ml$/.test(entry.name)
+      ? DATABASE_DRIVER
+      : entry.name.endsWith(".env")
+        ? DATABASE_VARIABLE
+        : undefined;
+    if (declares?.test(readFileSync(path, "utf8"))) return true;
   }
   return false;
 }
