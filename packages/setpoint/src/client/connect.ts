@@ -2,8 +2,6 @@ import { systemClock } from "../clock/system-clock.js";
 import { type ClientOptions, createClient } from "./api-client.js";
 import type { Client } from "./client.js";
 import type { Environment } from "./cluster/in-cluster.js";
-import { http1Transport } from "./transport/http1-transport.js";
-import { http2Transport } from "./transport/http2-transport.js";
 import type { Transport } from "./transport/transport.js";
 
 export interface ConnectOptions extends Omit<ClientOptions, "transport" | "server" | "credentials"> {
@@ -26,10 +24,13 @@ export interface ConnectOptions extends Omit<ClientOptions, "transport" | "serve
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const clock = options.clock ?? systemClock;
-  // Loaded when first needed: who only declares kinds and controllers reads no kubeconfig.
+  // Loaded when first needed: who only declares kinds and controllers reads no kubeconfig and opens no connection.
   const { chosenCluster } = await import("./cluster/chosen-cluster.js");
   const { server, namespace, credentials, tls, tunnel } = await chosenCluster(options, clock);
-  const open = options.protocol === "http2" ? http2Transport : http1Transport;
+  const open =
+    options.protocol === "http2"
+      ? (await import("./transport/http2-transport.js")).http2Transport
+      : (await import("./transport/http1-transport.js")).http1Transport;
   const transport = open({ server, clock, tls, tunnel });
   return createClient({
     ...options,

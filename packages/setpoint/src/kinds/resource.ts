@@ -13,6 +13,7 @@ import type { Kind, Scope } from "./kind.js";
 import { type ParseKindId, parseKindId, pluralOf } from "./kind-id.js";
 import type { DeepReadonly, KubeObject, NewObject, writtenAs } from "./object.js";
 import { checkResourceOptions } from "./resource-options.js";
+import { checkRules } from "./rules/rule-check.js";
 import { withDefaults } from "./schema/defaulting.js";
 import {
   type InputOf,
@@ -91,7 +92,7 @@ type ResourceOf<Id extends string, SpecSchema, StatusSchema, HasConditions, S ex
  * ```
  *
  * Throws `KIND_ID_INVALID`, `KIND_INVALID`, or `SCHEMA_INEXPRESSIBLE` for a schema that no CustomResourceDefinition can
- * hold; the message names the path.
+ * hold; the message names the path, and the place in a CEL rule that does not compile.
  */
 export function resource<
   const Id extends `${string}/${string}/${string}`,
@@ -128,6 +129,7 @@ export function resource<
       : {}),
   };
   const made = makeResource(declaration, { spec, ...(status ? { status } : {}) });
+  checkRules(kind, declaration.schema);
   made.crd(); // columns and paths that do not fit are found now, not when it is installed
   return made as unknown as ResourceOf<Id, SpecSchema, StatusSchema, HasConditions, S>;
 }

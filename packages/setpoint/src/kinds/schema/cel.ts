@@ -6,18 +6,22 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...["let", "loop", "package", "namespace", "return", "var", "void", "while"],
 ]);
 
-/** `self.name` in CEL as Kubernetes spells field names; throws for a name that no rule can reach. */
-export function celField(name: string, path: string): string {
-  if (RESERVED.has(name)) return `self.__${name}__`;
-  if (!/^[A-Za-z_][\w./-]*$/.test(name)) {
-    throw inexpressible(path, `no rule can speak of a field named ${JSON.stringify(name)}, which its union needs`);
-  }
-  const escaped = name
+/** A field's name as Kubernetes has rules spell it; undefined for one that no rule can reach. */
+export function celName(name: string): string | undefined {
+  if (RESERVED.has(name)) return `__${name}__`;
+  if (!/^[A-Za-z_][\w./-]*$/.test(name)) return undefined;
+  return name
     .replaceAll("__", "__underscores__")
     .replaceAll(".", "__dot__")
     .replaceAll("-", "__dash__")
     .replaceAll("/", "__slash__");
-  return `self.${escaped}`;
+}
+
+/** `self.name` in CEL; throws for a name that no rule can reach. */
+export function celField(name: string, path: string): string {
+  const spelled = celName(name);
+  if (spelled !== undefined) return `self.${spelled}`;
+  throw inexpressible(path, `no rule can speak of a field named ${JSON.stringify(name)}, which its union needs`);
 }
 
 /** A field in the `fieldPath` of a rule. */
