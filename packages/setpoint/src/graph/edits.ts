@@ -266,16 +266,17 @@ function reconcile(draft: Draft, { name, why }: EditOf<"reconcile">, by: number 
   return [node.id];
 }
 
-/** What a resource shows whose run was called off. */
-export const CALLED_OFF = { code: "GRAPH_RUN_CANCELLED", message: "the run was cancelled" } as const;
+/** A resource whose run was called off: nothing that would have led to one does so any more. */
+export function calledOff({ due: _, requested: __, ...rest }: Node): Node {
+  return { ...rest, causes: [], failure: { code: "GRAPH_RUN_CANCELLED", message: "the run was cancelled" } };
+}
 
 /** A rename is not called off: what it moves would stay under a name that others may take. */
 function cancel(draft: Draft, node: Node): readonly Key[] {
   if (phaseOf(node) !== "reconcile") return [node.id];
   if (node.run !== undefined) cancelRun(draft, draft.patch(node, { causes: [] }), "stop", "it was cancelled");
   else if (node.status === "pending" && node.causes.length > 0) {
-    const { requested: _, ...rest } = node;
-    draft.set({ ...rest, causes: [], failure: CALLED_OFF });
+    draft.set(calledOff(node));
     draft.store(node.id);
     draft.todo.push(node.id);
     tellChildren(draft, node, "finished");

@@ -53,7 +53,7 @@ describe("an explanation", () => {
       edit.create({ name: named("below"), refs: [named("a")], spec: {} });
     });
     await lab.settle();
-    expect(reason(lab, "a")).toBe("cut a cycle of refs: Node/a → Node/c → Node/b → Node/a");
+    expect(reason(lab, "a")).toBe("it is in a cycle of refs: Node/a → Node/c → Node/b → Node/a");
     expect(lab.graph.get(named("a"))?.error).toEqual({
       code: "GRAPH_CYCLE",
       message: "Node/a refers to itself, if by way of others",

@@ -170,7 +170,7 @@ function reasonOf(node: Node, causes: readonly GraphCause[], waitsFor: readonly 
     case "running":
       return `it is running: ${why}`;
     case "cyclic":
-      return `cut ${describeBlocker(waitsFor[0])}`;
+      return `it is in ${describeBlocker(waitsFor[0])}`;
     case "waiting": {
       const what = due?.cause.type === "recheck" ? due.cause.reason : "something outside";
       return `its last run waits for ${what}${due ? `, and looks again at ${timeText(due.at)}` : ""}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { terminal } from "../loop/outcome.js";
+import { requeueAfter, terminal } from "../loop/outcome.js";
 import { Lab, named } from "./lab.testing.js";
 
 describe("the graph", () => {
@@ -168,6 +168,23 @@ describe("the graph", () => {
     await lab.call("a").return();
     expect(lab.graph.get(named("a"))).toMatchObject({ status: "idle", error: { code: "GRAPH_RUN_CANCELLED" } });
     expect(lab.running).toEqual(["b"]);
+  });
+
+  it("does not repeat a cancelled run that its time had started, nor run at that time any more", async () => {
+    await using lab = await Lab.create();
+    lab.create("a");
+    await lab.settle();
+    for (const start of [() => lab.clock.advance(60_000), () => lab.graph.reconcile(named("a")).accepted]) {
+      await lab.call("a").return(requeueAfter("1m"));
+      await start();
+      await lab.settle();
+      await lab.graph.cancel(named("a")).accepted;
+      await lab.call("a").return();
+      await lab.clock.advance(600_000);
+      expect([lab.running, lab.graph.get(named("a"))?.error?.code]).toEqual([[], "GRAPH_RUN_CANCELLED"]);
+      lab.graph.reconcile(named("a"));
+      await lab.settle();
+    }
   });
 
   it("runs those below a resource whose run is called off before it started", async () => {

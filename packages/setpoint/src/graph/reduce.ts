@@ -1,7 +1,7 @@
 import { cyclicAmong } from "./cycles.js";
 import { added, dispatch } from "./dispatch.js";
 import { Draft, dueOf, originsOf } from "./draft.js";
-import { applyEdit, CALLED_OFF, place, removeTombstone, setCyclic } from "./edits.js";
+import { applyEdit, calledOff, place, removeTombstone, setCyclic } from "./edits.js";
 import { type GraphCause, mergeGraphCauses } from "./graph-cause.js";
 import { Places } from "./places.js";
 import { type Key, keyOf } from "./resource.js";
@@ -145,8 +145,10 @@ function finish(draft: Draft, id: number, result: RunResult): void {
 /** The run that was cancelled is to be repeated, or has been called off. */
 function endCancelled(draft: Draft, node: Node): void {
   if (node.causes.length > 0) return;
+  const called = calledOff(node);
+  draft.set(called);
   draft.store(node.id);
-  settle(draft, draft.patch(node, { failure: CALLED_OFF }), true);
+  settle(draft, called, true);
 }
 
 function endDelete(draft: Draft, node: Node, result: RunResult): void {
