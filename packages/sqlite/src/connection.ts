@@ -1,5 +1,5 @@
 import { checkedParameters } from "./bind.js";
-import type { Database, DriverName, Row, RunResult, SqlValue, Statement } from "./database.js";
+import type { Database, DriverName, Row, SqlValue, Statement, StatementResult } from "./database.js";
 import { SqliteError } from "./sqlite-error.js";
 
 /** The part of a driver's database that is used; `node:sqlite` and libsql agree on it. */
@@ -53,7 +53,7 @@ export class Connection implements Database {
     const statement = this.#guarded(() => this.#database.prepare(sql));
     const { row } = this.#driver;
     return {
-      run: (...parameters): RunResult => {
+      run: (...parameters): StatementResult => {
         const result = this.#guarded(() => statement.run(...checkedParameters(parameters)));
         return { changes: Number(result.changes), lastInsertRowid: result.lastInsertRowid };
       },

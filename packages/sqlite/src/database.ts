@@ -30,7 +30,7 @@ export interface Database extends Disposable {
 }
 
 export interface Statement {
-  run(...parameters: readonly SqlValue[]): RunResult;
+  run(...parameters: readonly SqlValue[]): StatementResult;
   /** The first row, if there is one. */
   get(...parameters: readonly SqlValue[]): Row | undefined;
   all(...parameters: readonly SqlValue[]): Row[];
@@ -38,7 +38,7 @@ export interface Statement {
   iterate(...parameters: readonly SqlValue[]): IterableIterator<Row>;
 }
 
-export interface RunResult {
+export interface StatementResult {
   readonly changes: number;
   readonly lastInsertRowid: number | bigint;
 }

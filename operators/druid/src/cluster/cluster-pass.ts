@@ -24,7 +24,6 @@ import { inOrder, isOlderImage } from "./order.js";
 import {
   asLive,
   batchOf,
-  type Change,
   changeOf,
   hashWith,
   held,
@@ -37,6 +36,7 @@ import {
   podsOfSet,
   podTrouble,
   progressOf,
+  type RolloutAction,
   replicasOf,
   revisionOf,
   type SetPod,
@@ -77,7 +77,7 @@ export async function readCluster({ metadata }: Druid, ctx: ClusterContext): Pro
 
 export interface GroupState {
   readonly group: NodeGroup;
-  readonly change: Change;
+  readonly change: RolloutAction;
   readonly live: LiveWorkload | undefined;
   readonly phase: "Ready" | "Rolling" | "Waiting" | "Resizing" | "Refused";
   readonly message: string;
@@ -137,7 +137,7 @@ export class ClusterPass {
 
   async #group(
     group: NodeGroup,
-    change: Change,
+    change: RolloutAction,
     heldBy: string | undefined,
     isUpdatePending: boolean,
   ): Promise<GroupState> {

@@ -7,13 +7,13 @@ import { differing, missingFrom } from "./difference.js";
 export type LiveWorkload = StatefulSet | Deployment;
 
 /** What an apply of a workload would mean for its pods. `scale` changes nothing but their number. */
-export type Change = "create" | "none" | "scale" | "update";
+export type RolloutAction = "create" | "none" | "scale" | "update";
 
 export function changeOf(
   wanted: WorkloadChild,
   live: LiveWorkload | undefined,
   rehash: (child: WorkloadChild) => string,
-): Change {
+): RolloutAction {
   if (!live) return "create";
   const hash = live.metadata.annotations?.[HASH_ANNOTATION];
   if (hash === wanted.metadata.annotations?.[HASH_ANNOTATION]) return "none";

@@ -1,7 +1,7 @@
 import { systemClock, systemRandom } from "setpoint/clock";
+import { resourceKey } from "setpoint/graph";
 import type { Pipelines } from "../runtime/pipelines.js";
 import { planProject } from "../runtime/plan.js";
-import { keyOf } from "../runtime/project-edits.js";
 import { refresh, refreshOrder } from "../runtime/refresh.js";
 import { resolve, resolverRequest } from "../runtime/resolver.js";
 import { explanationView, resourceView, resourceViews } from "../runtime/resource-view.js";
@@ -16,10 +16,10 @@ export async function serve(
   const token = Buffer.from(systemRandom.bytes(32)).toString("hex");
   const events = new EventLog(Buffer.from(systemRandom.bytes(6)).toString("hex"));
   const server = await PipelinesServer.listen({ api: apiOf(pipelines, events), token, ...options });
-  const problemOf = (key: string) => pipelines.project.broken.find(({ name }) => keyOf(name) === key)?.problem;
+  const problemOf = (key: string) => pipelines.project.broken.find(({ name }) => resourceKey(name) === key)?.problem;
   const changes = pipelines.graph.subscribe((event) => {
     if (event.type === "removed") events.add("removed", event.name);
-    else events.add("resource", resourceView(event.resource, problemOf(keyOf(event.resource.meta.name))));
+    else events.add("resource", resourceView(event.resource, problemOf(resourceKey(event.resource.meta.name))));
   });
   const projects = pipelines.onProject(() => events.add("project", projectView(pipelines)));
   pipelines.lock.publish({ pid: process.pid, url: server.url, token });

@@ -12,11 +12,11 @@ import {
 } from "setpoint";
 import { systemRandom } from "setpoint/clock";
 import type { GraphResource } from "setpoint/graph";
+import { resourceKey } from "setpoint/graph";
 import { installCrd } from "setpoint/kinds";
 import { Manager } from "setpoint/manager";
 import type { Problem } from "../project/source-text.js";
 import type { Pipelines } from "../runtime/pipelines.js";
-import { keyOf } from "../runtime/project-edits.js";
 import { refresh } from "../runtime/refresh.js";
 import {
   labelValue,
@@ -194,7 +194,7 @@ export class Mirror implements AsyncDisposable {
   }
 
   #problemOf({ meta }: GraphResource): Problem | undefined {
-    return this.#pipelines.project.broken.find(({ name }) => keyOf(name) === keyOf(meta.name))?.problem;
+    return this.#pipelines.project.broken.find(({ name }) => resourceKey(name) === resourceKey(meta.name))?.problem;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ResourceName } from "setpoint/graph";
+import { resourceKey } from "setpoint/graph";
 import { type Declaration, type FileKind, type NamedRef, typeKey } from "./file-kind.js";
 import type { DeclaredResource, Project, UnrunFile } from "./project.js";
 import type { Place, Problem } from "./source-text.js";
@@ -62,7 +63,7 @@ class Names {
 
   constructor(files: readonly ParsedFile[]) {
     for (const file of files) {
-      const key = keyOf(file.kind.kind, file.name);
+      const key = resourceKey({ kind: file.kind.kind, name: file.name });
       if (!this.#byKey.has(key)) this.#byKey.set(key, file);
     }
     for (const { kind, name, declaration } of this.#byKey.values())
@@ -70,14 +71,15 @@ class Names {
   }
 
   winnerOf({ kind, name }: ResourceName): ParsedFile | undefined {
-    return this.#byKey.get(keyOf(kind, name));
+    return this.#byKey.get(resourceKey({ kind, name }));
   }
 
   refsOf(declaration: Declaration, kinds: readonly FileKind[]) {
     const refs = new Map<string, ResourceName>();
     const problems: Problem[] = [];
     const add = (file: ParsedFile) => {
-      if (file.kind.parse) refs.set(keyOf(file.kind.kind, file.name), { kind: file.kind.kind, name: file.name });
+      if (file.kind.parse)
+        refs.set(resourceKey({ kind: file.kind.kind, name: file.name }), { kind: file.kind.kind, name: file.name });
     };
     const missing = new Set<string>();
     for (const ref of declaration.refs ?? []) {
@@ -129,5 +131,3 @@ class Names {
 function kindOf(type: string, kinds: readonly FileKind[]): string | undefined {
   return kinds.find((kind) => typeKey(kind.type) === typeKey(type))?.kind;
 }
-
-const keyOf = (kind: string, name: string): string => `${kind}/${name.toLowerCase()}`;

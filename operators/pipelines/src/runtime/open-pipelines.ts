@@ -4,6 +4,7 @@ import type { Logger } from "setpoint";
 import { type Clock, systemClock } from "setpoint/clock";
 import { silentLogger } from "setpoint/controller";
 import type { GraphKind, ResourceName } from "setpoint/graph";
+import { resourceKey } from "setpoint/graph";
 import { type DuckDbEngine, openDuckDb } from "../engine/duckdb/duckdb-engine.js";
 import type { Engine } from "../engine/engine.js";
 import { modelKind } from "../model/model.js";
@@ -19,7 +20,6 @@ import { Executions } from "./executions.js";
 import { FileWatch } from "./file-watch.js";
 import { FolderLock } from "./folder-lock.js";
 import { Pipelines } from "./pipelines.js";
-import { keyOf } from "./project-edits.js";
 import type { Asked } from "./resolver.js";
 import { makeStateFolder, STATE_FOLDER, type StateFolder, stateFolder } from "./state-folder.js";
 
@@ -257,10 +257,10 @@ function renderedConnector(project: Project, name: string): ConnectorSpec | unde
 /** The project without what the named models do not need. */
 function chosen(project: Project, only: readonly string[] | undefined): Project {
   if (!only) return project;
-  const byKey = new Map(project.resources.map((one) => [keyOf(one.name), one]));
-  const wanted = new Set(only.map((name) => keyOf({ kind: "Model", name: name.split("/").at(-1)! })));
-  for (const key of wanted) for (const ref of byKey.get(key)?.refs ?? []) wanted.add(keyOf(ref));
-  return { ...project, resources: project.resources.filter(({ name }) => wanted.has(keyOf(name))) };
+  const byKey = new Map(project.resources.map((one) => [resourceKey(one.name), one]));
+  const wanted = new Set(only.map((name) => resourceKey({ kind: "Model", name: name.split("/").at(-1)! })));
+  for (const key of wanted) for (const ref of byKey.get(key)?.refs ?? []) wanted.add(resourceKey(ref));
+  return { ...project, resources: project.resources.filter(({ name }) => wanted.has(resourceKey(name))) };
 }
 
 async function close(part: AsyncDisposable | Disposable): Promise<void> {

@@ -1,7 +1,14 @@
 import { sqliteGraphStore } from "@setpoint/sqlite/graph-store";
 import { isSetpointError, type Logger } from "setpoint";
 import type { Clock, Timer } from "setpoint/clock";
-import { type Graph, type GraphKind, type GraphResource, openGraph, type ResourceName } from "setpoint/graph";
+import {
+  type Graph,
+  type GraphKind,
+  type GraphResource,
+  openGraph,
+  type ResourceName,
+  resourceKey,
+} from "setpoint/graph";
 import type { Engine, QueryResult, TableFacts } from "../engine/engine.js";
 import { PipelinesError } from "../errors.js";
 import type { ModelSpec } from "../model/model-spec.js";
@@ -9,7 +16,7 @@ import type { Project } from "../project/project.js";
 import { setAside } from "./catalog.js";
 import type { Executions, RunSummary } from "./executions.js";
 import type { FolderLock } from "./folder-lock.js";
-import { applyEdits, keyOf, type ProjectEdits, projectEdits } from "./project-edits.js";
+import { applyEdits, type ProjectEdits, projectEdits } from "./project-edits.js";
 import type { StateFolder } from "./state-folder.js";
 
 /** Reads the files of a project. */
@@ -162,14 +169,17 @@ export class Pipelines implements AsyncDisposable {
   summary(): RunSummary {
     const resources = this.graph.list();
     const { executions } = this.#parts;
-    const broken = new Set(this.#project.broken.map(({ name }) => keyOf(name)));
-    const hasFailed = (one: GraphResource): boolean => one.error !== undefined || broken.has(keyOf(one.meta.name));
+    const broken = new Set(this.#project.broken.map(({ name }) => resourceKey(name)));
+    const hasFailed = (one: GraphResource): boolean =>
+      one.error !== undefined || broken.has(resourceKey(one.meta.name));
     const hasRun = ({ meta, spec }: GraphResource): boolean =>
       meta.name.kind === "Model" && executions.has((spec as ModelSpec).output.table);
     const names = (some: readonly GraphResource[]) => some.map(({ meta }) => meta.name.name);
     const well = resources.filter((one) => !hasFailed(one));
-    const known = new Set(resources.map(({ meta }) => keyOf(meta.name)));
-    const unbuilt = this.#project.broken.filter(({ name }) => !known.has(keyOf(name))).map(({ name }) => name.name);
+    const known = new Set(resources.map(({ meta }) => resourceKey(meta.name)));
+    const unbuilt = this.#project.broken
+      .filter(({ name }) => !known.has(resourceKey(name)))
+      .map(({ name }) => name.name);
     return {
       executed: names(well.filter(hasRun)),
       settled: names(well.filter((one) => !hasRun(one))),
@@ -219,11 +229,11 @@ export class Pipelines implements AsyncDisposable {
     const resources = this.graph.list();
     // Without a project file nothing is known: everything stays as it is.
     const edits = project.isFrozen ? NO_EDITS : projectEdits(project, resources);
-    const leaving = new Set([...edits.deletes, ...edits.renames.map(({ from }) => from)].map(keyOf));
+    const leaving = new Set([...edits.deletes, ...edits.renames.map(({ from }) => from)].map(resourceKey));
     const stale = facts ? this.#parts.staleModels(resources, facts) : [];
     this.graph.batch((edit) => {
       applyEdits(edit, edits);
-      for (const { name, reason } of stale) if (!leaving.has(keyOf(name))) edit.reconcile(name, { why: reason });
+      for (const { name, reason } of stale) if (!leaving.has(resourceKey(name))) edit.reconcile(name, { why: reason });
     });
     for (const listener of this.#listeners) listener(project);
   }

@@ -1,11 +1,12 @@
 import type { GraphResource, ResourceName } from "setpoint/graph";
+import { resourceKey } from "setpoint/graph";
 import type { PartitionRecord, TableFacts } from "../engine/engine.js";
 import { decideModel } from "../model/decide-model.js";
 import { inputsOf, specHashOf } from "../model/model-run.js";
 import type { ModelSpec } from "../model/model-spec.js";
 import type { DeclaredResource, Project } from "../project/project.js";
 import type { Pipelines } from "./pipelines.js";
-import { keyOf, type ProjectEdits, projectEdits } from "./project-edits.js";
+import { type ProjectEdits, projectEdits } from "./project-edits.js";
 
 /** What a run would do with one resource. */
 export interface PlannedAction {
@@ -59,10 +60,10 @@ class Planner {
     const { project, existing, facts, mainFacts } = question;
     this.#question = question;
     this.#edits = projectEdits(project, existing);
-    this.#movedFrom = new Map(this.#edits.renames.map(({ from, to }) => [keyOf(to), from]));
-    this.#declared = new Map(project.resources.map((one) => [keyOf(one.name), one]));
-    this.#existing = new Map(existing.map((one) => [keyOf(one.meta.name), one]));
-    this.#broken = new Set(project.broken.map(({ name }) => keyOf(name)));
+    this.#movedFrom = new Map(this.#edits.renames.map(({ from, to }) => [resourceKey(to), from]));
+    this.#declared = new Map(project.resources.map((one) => [resourceKey(one.name), one]));
+    this.#existing = new Map(existing.map((one) => [resourceKey(one.meta.name), one]));
+    this.#broken = new Set(project.broken.map(({ name }) => resourceKey(name)));
     this.#facts = byTable(facts);
     this.#mainFacts = mainFacts && byTable(mainFacts);
   }
@@ -73,7 +74,7 @@ class Planner {
   }
 
   #plan(resource: DeclaredResource): PlannedAction {
-    const key = keyOf(resource.name);
+    const key = resourceKey(resource.name);
     const done = this.#planned.get(key);
     if (done) return done;
     const circular = entry(resource.name, "none", "it refers to itself, if by way of others: cut the cycle");
@@ -83,7 +84,9 @@ class Planner {
       return circular;
     }
     this.#open.add(key);
-    const before = resource.refs.flatMap((ref) => this.#declared.get(keyOf(ref)) ?? []).map((ref) => this.#plan(ref));
+    const before = resource.refs
+      .flatMap((ref) => this.#declared.get(resourceKey(ref)) ?? [])
+      .map((ref) => this.#plan(ref));
     this.#open.delete(key);
     const own = this.#circular.has(key) ? circular : this.#decision(resource);
     const cause = before.find(({ action }) => action !== "none" && action !== "rename" && action !== "share");
@@ -96,9 +99,9 @@ class Planner {
   }
 
   #decision({ name, spec, refs }: DeclaredResource): PlannedAction {
-    const from = this.#movedFrom.get(keyOf(name));
+    const from = this.#movedFrom.get(resourceKey(name));
     if (name.kind !== "Model") {
-      const before = this.#existing.get(keyOf(from ?? name));
+      const before = this.#existing.get(resourceKey(from ?? name));
       if (!before) return entry(name, "create", "it is new");
       const isSame = JSON.stringify(before.spec) === JSON.stringify(spec);
       return isSame
@@ -110,7 +113,7 @@ class Planner {
     const own = factsOf(this.#facts, this.#tableNow(name, model));
     const inputs = refs.flatMap((ref) => this.#seen(ref) ?? []);
     const specHash = specHashOf({ spec: model } as never, inputs);
-    this.#specHashes.set(keyOf(name), specHash);
+    this.#specHashes.set(resourceKey(name), specHash);
     const main = this.#mainFacts && factsOf(this.#mainFacts, table);
     const { action, reason } = decideModel({
       spec: model,
@@ -127,13 +130,13 @@ class Planner {
 
   /** The table as it is called until the run moves it with its model. */
   #tableNow(name: ResourceName, { output: { table } }: ModelSpec): string {
-    const from = this.#movedFrom.get(keyOf(name));
+    const from = this.#movedFrom.get(resourceKey(name));
     return from && table.toLowerCase() === name.name.toLowerCase() ? from.name : table;
   }
 
   /** A ref as a run of a model would see it, were it not to run itself. What a broken file declared stays as it was. */
   #seen(ref: ResourceName): GraphResource | undefined {
-    const key = keyOf(ref);
+    const key = resourceKey(ref);
     const known = this.#existing.get(key);
     const declared = this.#declared.get(key);
     if (!declared) return this.#broken.has(key) ? known : undefined;

@@ -1,4 +1,5 @@
 import type { BatchEditor, GraphResource, ResourceName } from "setpoint/graph";
+import { resourceKey } from "setpoint/graph";
 import type { DeclaredResource, Project } from "../project/project.js";
 
 /** Who creates what the files declare: of all resources of the graph, only these follow the files. */
@@ -17,21 +18,24 @@ export interface ProjectEdits {
  * another name. Broken resources are neither updated nor deleted.
  */
 export function projectEdits(project: Project, existing: readonly GraphResource[]): ProjectEdits {
-  const own = existing.filter(({ meta }) => meta.owner && keyOf(meta.owner) === keyOf(PROJECT_OWNER));
-  const known = new Map(own.map((resource) => [keyOf(resource.meta.name), resource]));
-  const declared = new Map(project.resources.map((resource) => [keyOf(resource.name), resource]));
-  const broken = new Set(project.broken.map(({ name }) => keyOf(name)));
+  const own = existing.filter(({ meta }) => meta.owner && resourceKey(meta.owner) === resourceKey(PROJECT_OWNER));
+  const known = new Map(own.map((resource) => [resourceKey(resource.meta.name), resource]));
+  const declared = new Map(project.resources.map((resource) => [resourceKey(resource.name), resource]));
+  const broken = new Set(project.broken.map(({ name }) => resourceKey(name)));
 
   const renames = [...caseChanges(known, project.resources), ...movesOf(own, project.resources, broken)];
-  const moved = new Set(renames.map(({ from }) => keyOf(from)));
-  const arrived = new Set(renames.map(({ to }) => keyOf(to)));
-  const isKnown = ({ name }: DeclaredResource): boolean => known.has(keyOf(name)) && !moved.has(keyOf(name));
-  const left = own.map(({ meta }) => meta.name).filter((name) => !moved.has(keyOf(name)) && !broken.has(keyOf(name)));
+  const moved = new Set(renames.map(({ from }) => resourceKey(from)));
+  const arrived = new Set(renames.map(({ to }) => resourceKey(to)));
+  const isKnown = ({ name }: DeclaredResource): boolean =>
+    known.has(resourceKey(name)) && !moved.has(resourceKey(name));
+  const left = own
+    .map(({ meta }) => meta.name)
+    .filter((name) => !moved.has(resourceKey(name)) && !broken.has(resourceKey(name)));
   return {
-    creates: project.resources.filter((one) => !isKnown(one) && !arrived.has(keyOf(one.name))),
-    updates: project.resources.filter((one) => isKnown(one) || arrived.has(keyOf(one.name))),
+    creates: project.resources.filter((one) => !isKnown(one) && !arrived.has(resourceKey(one.name))),
+    updates: project.resources.filter((one) => isKnown(one) || arrived.has(resourceKey(one.name))),
     renames,
-    deletes: left.filter((name) => !declared.has(keyOf(name))),
+    deletes: left.filter((name) => !declared.has(resourceKey(name))),
   };
 }
 
@@ -53,7 +57,7 @@ function caseChanges(
   resources: readonly DeclaredResource[],
 ): ProjectEdits["renames"] {
   return resources.flatMap(({ name }) => {
-    const from = known.get(keyOf(name))?.meta.name;
+    const from = known.get(resourceKey(name))?.meta.name;
     return from && from.name !== name.name ? [{ from, to: name }] : [];
   });
 }
@@ -72,20 +76,21 @@ function movesOf(
   resources: readonly DeclaredResource[],
   broken: ReadonlySet<string>,
 ): readonly Move[] {
-  const taken = new Set(own.map(({ meta }) => keyOf(meta.name)));
+  const taken = new Set(own.map(({ meta }) => resourceKey(meta.name)));
   let moves: readonly Move[] = [];
   for (const likeness of [meaningOf, textOf]) {
-    const from = new Set(moves.map((move) => keyOf(move.from)));
-    const to = new Set(moves.map((move) => keyOf(move.to)));
-    const stays = ({ meta }: GraphResource): boolean => broken.has(keyOf(meta.name)) || from.has(keyOf(meta.name));
+    const from = new Set(moves.map((move) => resourceKey(move.from)));
+    const to = new Set(moves.map((move) => resourceKey(move.to)));
+    const stays = ({ meta }: GraphResource): boolean =>
+      broken.has(resourceKey(meta.name)) || from.has(resourceKey(meta.name));
     const left = own.filter((one) => !stays(one));
-    const come = resources.filter(({ name }) => !to.has(keyOf(name)));
+    const come = resources.filter(({ name }) => !to.has(resourceKey(name)));
     moves = [...moves, ...pairs(left, come, likeness)];
   }
   for (let count = -1; count !== moves.length; ) {
     count = moves.length;
-    const leaving = new Set(moves.map(({ from }) => keyOf(from)));
-    moves = moves.filter(({ to }) => !taken.has(keyOf(to)) || leaving.has(keyOf(to)));
+    const leaving = new Set(moves.map(({ from }) => resourceKey(from)));
+    moves = moves.filter(({ to }) => !taken.has(resourceKey(to)) || leaving.has(resourceKey(to)));
   }
   return moves;
 }
@@ -96,24 +101,24 @@ function pairs(
   resources: readonly DeclaredResource[],
   likeness: Likeness,
 ): readonly Move[] {
-  const before = new Map(own.map(({ meta, spec }) => [keyOf(meta.name), likeness(meta.name, spec)]));
-  const after = new Map(resources.map(({ name, spec }) => [keyOf(name), likeness(name, spec)]));
+  const before = new Map(own.map(({ meta, spec }) => [resourceKey(meta.name), likeness(meta.name, spec)]));
+  const after = new Map(resources.map(({ name, spec }) => [resourceKey(name), likeness(name, spec)]));
   const alike = new Map<string, ResourceName[]>();
   for (const { name } of [...resources].sort(byName)) {
-    const content = after.get(keyOf(name));
-    if (content === undefined || before.get(keyOf(name)) === content) continue;
+    const content = after.get(resourceKey(name));
+    if (content === undefined || before.get(resourceKey(name)) === content) continue;
     alike.set(content, [...(alike.get(content) ?? []), name]);
   }
   return own.flatMap(({ meta: { name } }) => {
-    const content = before.get(keyOf(name));
-    if (content === undefined || after.get(keyOf(name)) === content) return [];
+    const content = before.get(resourceKey(name));
+    if (content === undefined || after.get(resourceKey(name)) === content) return [];
     const to = alike.get(content)?.shift();
     return to ? [{ from: name, to }] : [];
   });
 }
 
 function byName(left: DeclaredResource, right: DeclaredResource): number {
-  return keyOf(left.name) < keyOf(right.name) ? -1 : 1;
+  return resourceKey(left.name) < resourceKey(right.name) ? -1 : 1;
 }
 
 interface Hashes {
@@ -135,9 +140,4 @@ function meaningOf(name: ResourceName, spec: unknown): string {
 function textOf(name: ResourceName, spec: unknown): string | undefined {
   const { textHash } = (spec ?? {}) as Hashes;
   return textHash === undefined ? undefined : JSON.stringify([name.kind, textHash]);
-}
-
-/** Two names that differ in case alone are one name. */
-export function keyOf({ kind, name }: ResourceName): string {
-  return `${kind}/${name.toLowerCase()}`;
 }

@@ -1,7 +1,12 @@
-import { describeGraphCause, type Explanation, type GraphResource, type ResourceName } from "setpoint/graph";
+import {
+  describeGraphCause,
+  type Explanation,
+  type GraphResource,
+  type ResourceName,
+  resourceKey,
+} from "setpoint/graph";
 import type { Problem } from "../project/source-text.js";
 import type { Pipelines } from "./pipelines.js";
-import { keyOf } from "./project-edits.js";
 
 /** One resource as scripts and pages read it. Plain JSON, without SQL and without secrets. */
 export interface ResourceView {
@@ -56,8 +61,8 @@ export function resourceView(resource: GraphResource, brokenBy?: Problem): Resou
 }
 
 export function resourceViews(pipelines: Pipelines): readonly ResourceView[] {
-  const broken = new Map(pipelines.project.broken.map(({ name, problem }) => [keyOf(name), problem]));
-  return pipelines.graph.list().map((resource) => resourceView(resource, broken.get(keyOf(resource.meta.name))));
+  const broken = new Map(pipelines.project.broken.map(({ name, problem }) => [resourceKey(name), problem]));
+  return pipelines.graph.list().map((resource) => resourceView(resource, broken.get(resourceKey(resource.meta.name))));
 }
 
 /** Why a resource ran, why it did not, and what it waits for. */
@@ -81,7 +86,7 @@ export function explanationView(pipelines: Pipelines, text: string): Explanation
   const resource = pipelines.resource(text);
   const { name } = resource.meta;
   const explanation = pipelines.graph.explain(name)!;
-  const problem = pipelines.project.broken.find((broken) => keyOf(broken.name) === keyOf(name))?.problem;
+  const problem = pipelines.project.broken.find((broken) => resourceKey(broken.name) === resourceKey(name))?.problem;
   const { reason: decided, rows, builtOn, durationMs, ...state } = (resource.state ?? {}) as SeenState;
   const why = decided === undefined ? "" : `${state.action === "none" ? withCause(decided, state) : decided}; `;
   const said = `${why}${explanation.reason}`;

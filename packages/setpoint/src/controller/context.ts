@@ -28,7 +28,7 @@ export interface ListReadOptions extends ReadOptions {
   readonly fieldSelector?: string;
 }
 
-export interface ApplyOptions {
+export interface ChildOptions {
   /**
    * Paths (`spec.replicas`) that another manager may take over: they are applied while nobody else owns them, and left
    * alone while somebody does. One that leads through a list throws `CONTROLLER_INVALID`.
@@ -129,12 +129,12 @@ export interface ObjectAccess<
   apply<K extends Kind>(
     kind: OwnedKind<K, Owned>,
     desired: Desired<ObjectOf<K>>,
-    options?: ApplyOptions,
+    options?: ChildOptions,
   ): Promise<ObjectOf<K>>;
   apply<K extends Kind>(
     kind: OwnedKind<K, Owned>,
     desired: PartlyDesired<ObjectOf<K>>,
-    options: ApplyOptions & { readonly existing: "adopt" },
+    options: ChildOptions & { readonly existing: "adopt" },
   ): Promise<ObjectOf<K>>;
   /** Creates an object once; owned like those that are applied where its kind is owned, but never pruned. */
   create<K extends Kind>(kind: Declared<K, Known>, object: NewObject<ObjectOf<K>>): Promise<ObjectOf<K>>;

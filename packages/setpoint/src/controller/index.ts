@@ -5,7 +5,7 @@ export { OWNER_ANNOTATION } from "./apply/ownership.js";
 export { type Action, describeCause } from "./causes/cause.js";
 export type { Cluster } from "./cluster.js";
 export type {
-  ApplyOptions as ChildOptions,
+  ChildOptions,
   ConditionOn,
   GoneContext,
   ListReadOptions,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptyState } from "./draft.js";
 import { reduce, restore } from "./reduce.js";
-import { keyOf, type ResourceName } from "./resource.js";
+import { type ResourceName, resourceKey } from "./resource.js";
 import type { Edit, Event, GraphRecord, State } from "./state.js";
 
 const named = (at: number): ResourceName => ({ kind: "Node", name: String(at).padStart(6, "0") });
@@ -18,7 +18,7 @@ const SHAPES: Readonly<Record<string, (at: number) => readonly number[]>> = {
 };
 
 function recordOf(at: number, refs: readonly ResourceName[]): GraphRecord {
-  const specHash = ["a", ...refs.map(keyOf)].join("\n");
+  const specHash = ["a", ...refs.map(resourceKey)].join("\n");
   const versions = { version: 1, specVersion: 1, stateVersion: 1 };
   const times = { createdOn: 0, specUpdatedOn: 0, stateUpdatedOn: 0 };
   return {
@@ -33,7 +33,7 @@ function recordOf(at: number, refs: readonly ResourceName[]): GraphRecord {
 /** A graph at rest, as after a restart with nothing changed, and what the restart cost. */
 function atRest(refsOf: (at: number) => readonly number[], count: number): { state: State; operations: number } {
   const records = Array.from({ length: count }, (_, at) => {
-    return { id: keyOf(named(at)), record: recordOf(at, refsOf(at).map(named)) };
+    return { id: resourceKey(named(at)), record: recordOf(at, refsOf(at).map(named)) };
   });
   const step = restore(emptyState({ Node: { whenRefsFinish: "changed" } }), records, () => ({}), 0);
   return step;

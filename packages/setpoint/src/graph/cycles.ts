@@ -1,5 +1,5 @@
 import type { Draft } from "./draft.js";
-import { type Key, keyOf } from "./resource.js";
+import { type Key, resourceKey } from "./resource.js";
 
 /**
  * Whether a live resource reaches itself along refs. Walks up and down by turns and stops when either walk has ended, so that it
@@ -86,7 +86,7 @@ function* walk(draft: Draft, start: Key, next: (draft: Draft, key: Key) => Itera
 
 function* parentsOf(draft: Draft, key: Key): IterableIterator<Key> {
   for (const ref of draft.node(key)?.meta.refs ?? []) {
-    const parent = keyOf(ref);
+    const parent = resourceKey(ref);
     if (draft.node(parent)) yield parent;
   }
 }

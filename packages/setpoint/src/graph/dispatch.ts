@@ -1,5 +1,5 @@
 import { type Draft, isUnsettled, originsOf, phaseOf } from "./draft.js";
-import { type Key, keyOf, type ResourceName } from "./resource.js";
+import { type Key, type ResourceName, resourceKey } from "./resource.js";
 import { breaksRing, inputsOf, isUnchanged, nameHolder, settle } from "./scheduling.js";
 import type { Line, Node, Phase, Weights } from "./state.js";
 
@@ -82,7 +82,7 @@ function startable(draft: Draft, id: Key, phase: Phase): Node | undefined {
 export function blockingRuns(draft: Draft, node: Node, phase: Phase): ReadonlySet<number> {
   const found = new Set<number>();
   if (draft.next.runs.size === 0) return found;
-  const names = [keyOf(node.meta.name), ...originsOf(node)];
+  const names = [resourceKey(node.meta.name), ...originsOf(node)];
   for (const name of names) {
     const busy = draft.next.busy.get(name);
     if (busy !== undefined) found.add(busy);
@@ -107,13 +107,13 @@ function runsBelow(draft: Draft, names: readonly Key[], found: Set<number>): voi
 
 /** What is at rest has nothing above it that is at work. */
 function runsAbove(draft: Draft, node: Node, found: Set<number>): void {
-  const seen = new Set(node.meta.refs.map(keyOf));
+  const seen = new Set(node.meta.refs.map(resourceKey));
   for (const key of seen) {
     for (const id of [key, ...(draft.next.tombstones.get(key) ?? [])]) {
       const parent = draft.node(id);
       if (!parent || !isUnsettled(parent)) continue;
       if (parent.run !== undefined) found.add(parent.run);
-      for (const ref of parent.meta.refs) seen.add(keyOf(ref));
+      for (const ref of parent.meta.refs) seen.add(resourceKey(ref));
     }
   }
 }
@@ -127,7 +127,7 @@ function start(draft: Draft, node: Node): void {
     id,
     node: node.id,
     phase,
-    startedAs: keyOf(node.meta.name),
+    startedAs: resourceKey(node.meta.name),
     causes: node.causes,
     weights,
     inputs: inputsOf(draft, node),
@@ -135,18 +135,18 @@ function start(draft: Draft, node: Node): void {
     attempt: node.attempt,
     startedOn: draft.now,
     cancelled: false,
-    reads: node.meta.refs.map(keyOf),
+    reads: node.meta.refs.map(resourceKey),
     waiters: undefined,
     ...(moveTo ? { moveTo } : {}),
   });
-  draft.setEntry("busy", keyOf(node.meta.name), id);
+  draft.setEntry("busy", resourceKey(node.meta.name), id);
   draft.next.used = added(draft.next.used, weights, 1);
   // A move that has begun shows in the origins.
   const began = phase === "rename" ? {} : { began: true as const };
   // Where a move may leave things is stored before it begins.
   const target = phase === "rename" ? (moveTo ?? node.meta.name) : undefined;
   const origins = target && { origins: [...(node.origins ?? []), target] };
-  if (target) draft.setEntry("moving", keyOf(target), node.id);
+  if (target) draft.setEntry("moving", resourceKey(target), node.id);
   draft.patch(node, { status: "running", causes: [], run: id, inLine: false, ...began, ...origins });
   draft.store(node.id);
   draft.effects.push({ type: "start", run: id, id: node.id });
@@ -159,7 +159,7 @@ function asideName(draft: Draft, { meta }: Node, run: number): ResourceName {
   for (let number = run; ; number++) {
     const name = { kind: meta.name.kind, name: `${meta.name.name}~${number}` };
     draft.operations++;
-    if (![nodes, tombstones, moving, busy].some((map) => map.has(keyOf(name)))) return name;
+    if (![nodes, tombstones, moving, busy].some((map) => map.has(resourceKey(name)))) return name;
   }
 }
 

@@ -1,5 +1,5 @@
 import { PersistentMap } from "./persistent-map.js";
-import { type Key, keyOf, type ResourceName } from "./resource.js";
+import { type Key, type ResourceName, resourceKey } from "./resource.js";
 import type { Due, Effect, GraphRecord, KindPolicy, Node, Phase, Run, State, Weights } from "./state.js";
 
 const NO_CHILDREN: PersistentMap<true> = PersistentMap.empty();
@@ -106,7 +106,7 @@ export class Draft {
   link(node: Node): Node {
     let unsettledRefs = 0;
     for (const ref of node.meta.refs) {
-      const key = keyOf(ref);
+      const key = resourceKey(ref);
       this.next.children = this.next.children.set(
         key,
         this.childrenOf(key).set(node.id, true, this.#owner),
@@ -120,7 +120,7 @@ export class Draft {
   unlink(node: Node): void {
     for (const ref of node.meta.refs) {
       this.operations++;
-      const key = keyOf(ref);
+      const key = resourceKey(ref);
       const left = this.childrenOf(key).delete(node.id, this.#owner);
       this.next.children =
         left.size === 0 ? this.next.children.delete(key, this.#owner) : this.next.children.set(key, left, this.#owner);
@@ -176,7 +176,7 @@ export class Draft {
       if (change !== 0) this.next[phase === "delete" ? "openDeletes" : "openRenames"] += change;
     }
     this.next.ready += Number(after?.inLine ?? false) - Number(before?.inLine ?? false);
-    const key = keyOf(node.meta.name);
+    const key = resourceKey(node.meta.name);
     this.#wakeNamesakes(before, after, key);
     const change =
       Number(after !== undefined && isUnsettled(after)) - Number(before !== undefined && isUnsettled(before));
@@ -230,7 +230,7 @@ export function dueOf(node: Node): Due | undefined {
 
 /** The keys of all names that a resource under rename may still keep things under. */
 export function originsOf({ meta, origins = [] }: Node): readonly Key[] {
-  return meta.renamedFrom ? [meta.renamedFrom, ...origins].map(keyOf) : [];
+  return meta.renamedFrom ? [meta.renamedFrom, ...origins].map(resourceKey) : [];
 }
 
 /** Whether a node's dependents have to wait for it. */

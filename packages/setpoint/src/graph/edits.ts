@@ -1,13 +1,13 @@
 import { componentOf, cyclicAmong, isOnCycle } from "./cycles.js";
 import { type Draft, originsOf, phaseOf } from "./draft.js";
-import { type Key, keyOf, nameText, type ResourceName, sortedRefs } from "./resource.js";
+import { type Key, nameText, type ResourceName, resourceKey, sortedRefs } from "./resource.js";
 import { addCauses, cancelRun, inputsOf, tellChildren } from "./scheduling.js";
-import type { Edit, Node, Refusal } from "./state.js";
+import type { Edit, EditRefusal, Node } from "./state.js";
 
 type EditOf<Type extends Edit["type"]> = Extract<Edit, { type: Type }>;
 
 /** Makes one edit. Gives the ids of the nodes that it is about, or why it cannot be made. `by`: the run that asks. */
-export function applyEdit(draft: Draft, edit: Edit, by: number | undefined): readonly Key[] | Refusal {
+export function applyEdit(draft: Draft, edit: Edit, by: number | undefined): readonly Key[] | EditRefusal {
   switch (edit.type) {
     case "create":
       return create(draft, edit);
@@ -16,7 +16,7 @@ export function applyEdit(draft: Draft, edit: Edit, by: number | undefined): rea
     case "reconcile":
       return reconcile(draft, edit, by);
   }
-  const node = draft.node(keyOf(edit.name));
+  const node = draft.node(resourceKey(edit.name));
   if (!node) return notFound(edit.name);
   if ("ifVersion" in edit && edit.ifVersion !== undefined && edit.ifVersion !== node.meta.version) {
     const message = `${nameText(edit.name)} has version ${node.meta.version}, not ${edit.ifVersion}`;
@@ -27,12 +27,12 @@ export function applyEdit(draft: Draft, edit: Edit, by: number | undefined): rea
   return cancel(draft, node);
 }
 
-function notFound(name: ResourceName): Refusal {
+function notFound(name: ResourceName): EditRefusal {
   return { code: "GRAPH_NOT_FOUND", message: `there is no resource ${nameText(name)}` };
 }
 
-function create(draft: Draft, edit: EditOf<"create">): readonly Key[] | Refusal {
-  const id = keyOf(edit.name);
+function create(draft: Draft, edit: EditOf<"create">): readonly Key[] | EditRefusal {
+  const id = resourceKey(edit.name);
   if (draft.node(id)) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(edit.name)} exists already` };
   const deleted = draft.next.tombstones.get(id)?.at(-1);
   const former = deleted === undefined ? undefined : draft.node(deleted);
@@ -58,7 +58,7 @@ function create(draft: Draft, edit: EditOf<"create">): readonly Key[] | Refusal 
     removeTombstone(draft, stopped);
     revived = { began: true, ...(stopped.run === undefined ? {} : { run: stopped.run }) };
     moveRun(draft, stopped, id);
-    keepReading(draft, stopped, refs.map(keyOf));
+    keepReading(draft, stopped, refs.map(resourceKey));
   }
   place(draft, {
     ...FRESH,
@@ -99,11 +99,12 @@ function update(draft: Draft, edit: EditOf<"update">, node: Node, by: number | u
   draft.store(node.id);
   const change = { meta, spec, specHash, weights };
   const hasNewRefs =
-    refs.length !== node.meta.refs.length || refs.some((ref, at) => keyOf(ref) !== keyOf(node.meta.refs[at]!));
+    refs.length !== node.meta.refs.length ||
+    refs.some((ref, at) => resourceKey(ref) !== resourceKey(node.meta.refs[at]!));
   const cycle = node.status === "cyclic" && hasNewRefs ? componentOf(draft, node.id) : [];
   let updated: Node;
   if (hasNewRefs) {
-    keepReading(draft, node, refs.map(keyOf));
+    keepReading(draft, node, refs.map(resourceKey));
     draft.unlink(node);
     updated = draft.link({ ...node, ...change });
     draft.set(updated);
@@ -119,7 +120,7 @@ function update(draft: Draft, edit: EditOf<"update">, node: Node, by: number | u
 
 /** Equal for equal spec and refs. */
 function signatureOf(specHash: string, refs: readonly ResourceName[]): string {
-  return [specHash, ...refs.map(keyOf)].join("\n");
+  return [specHash, ...refs.map(resourceKey)].join("\n");
 }
 
 /** A run may update its own resource: what it has done is then taken to be for the new spec. */
@@ -128,7 +129,7 @@ function updateOwnRun(draft: Draft, node: Node, by: number): void {
     ...draft.run(by)!,
     specHash: node.specHash,
     inputs: inputsOf(draft, node),
-    reads: node.meta.refs.map(keyOf),
+    reads: node.meta.refs.map(resourceKey),
   });
   // It now refers to something that is at work or about to be: the two must not run at once.
   if (node.unsettledRefs > 0) cancelRun(draft, node, "again", "it refers to a resource that is not at rest");
@@ -164,7 +165,7 @@ function remove(draft: Draft, node: Node, by: number | undefined): readonly Key[
 
 /** Sets a deleted resource aside until what it keeps under this name is removed. */
 function bury(draft: Draft, node: Node, name: ResourceName, hasRun: boolean): Key {
-  const id = `~${draft.next.nextTombstone++}/${keyOf(name)}`;
+  const id = `~${draft.next.nextTombstone++}/${resourceKey(name)}`;
   const { renamedFrom: _, ...meta } = node.meta;
   const { origins: __, run, due: ___, retryDue: ____, failure: _____, ...rest } = node;
   place(draft, {
@@ -181,23 +182,23 @@ function bury(draft: Draft, node: Node, name: ResourceName, hasRun: boolean): Ke
   return id;
 }
 
-function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Refusal {
-  const leaving = new Set(moves.map(({ from }) => keyOf(from)));
-  const arriving = new Set(moves.map(({ to }) => keyOf(to)));
+function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | EditRefusal {
+  const leaving = new Set(moves.map(({ from }) => resourceKey(from)));
+  const arriving = new Set(moves.map(({ to }) => resourceKey(to)));
   if (leaving.size < moves.length || arriving.size < moves.length) {
     return { code: "GRAPH_NAME_TAKEN", message: "a rename names one resource, or one new name, twice" };
   }
   for (const { from, to } of moves) {
-    if (!draft.node(keyOf(from))) return notFound(from);
+    if (!draft.node(resourceKey(from))) return notFound(from);
     if (from.kind !== to.kind)
       return {
         code: "GRAPH_NAME_INVALID",
         message: `${nameText(from)} cannot become ${nameText(to)}: that is another kind`,
       };
-    const isTaken = draft.node(keyOf(to)) !== undefined && !leaving.has(keyOf(to));
+    const isTaken = draft.node(resourceKey(to)) !== undefined && !leaving.has(resourceKey(to));
     if (isTaken) return { code: "GRAPH_NAME_TAKEN", message: `${nameText(to)} exists already` };
   }
-  const moved = moves.map(({ from, to }) => ({ node: draft.node(keyOf(from))!, to }));
+  const moved = moves.map(({ from, to }) => ({ node: draft.node(resourceKey(from))!, to }));
   const cycle = moved.flatMap(({ node }) => (node.status === "cyclic" ? [...componentOf(draft, node.id)] : []));
   for (const { node } of moved) takeOut(draft, node);
   const placed = moved.map(({ node, to }) => {
@@ -208,7 +209,7 @@ function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Ref
     const origins = from ? places.filter((place) => place !== from) : [];
     const { renamedFrom: _, ...meta } = node.meta;
     const { origins: __, ...rest } = node;
-    const id = keyOf(to);
+    const id = resourceKey(to);
     moveRun(draft, node, id);
     const renamed: Node = {
       ...rest,
@@ -253,8 +254,12 @@ function placesOf({ meta, origins = [] }: Node): readonly ResourceName[] {
   return meta.renamedFrom ? sortedRefs([...origins, meta.renamedFrom]) : [meta.name];
 }
 
-function reconcile(draft: Draft, { name, why }: EditOf<"reconcile">, by: number | undefined): readonly Key[] | Refusal {
-  const key = keyOf(name);
+function reconcile(
+  draft: Draft,
+  { name, why }: EditOf<"reconcile">,
+  by: number | undefined,
+): readonly Key[] | EditRefusal {
+  const key = resourceKey(name);
   const node = draft.node(key) ?? draft.node(draft.next.tombstones.get(key)?.at(-1) ?? "");
   if (!node) return notFound(name);
   const isSelf = by !== undefined && node.run === by;
@@ -286,7 +291,7 @@ function cancel(draft: Draft, node: Node): readonly Key[] {
 
 /** Puts a node in under its id, with its edges; in the indexes of deleted and moving ones where it belongs there. */
 export function place(draft: Draft, node: Node, isStored = false): void {
-  const key = keyOf(node.meta.name);
+  const key = resourceKey(node.meta.name);
   const linked = draft.link(node);
   if (node.meta.deletedOn !== undefined) {
     draft.setEntry("tombstones", key, [...(draft.next.tombstones.get(key) ?? []), node.id]);
@@ -307,7 +312,7 @@ function takeOut(draft: Draft, node: Node): void {
 
 /** Takes a deleted resource out for good. */
 export function removeTombstone(draft: Draft, node: Node): void {
-  const key = keyOf(node.meta.name);
+  const key = resourceKey(node.meta.name);
   const left = (draft.next.tombstones.get(key) ?? []).filter((id) => id !== node.id);
   draft.setEntry("tombstones", key, left.length > 0 ? left : undefined);
   takeOut(draft, node);

@@ -1,7 +1,14 @@
 import { blockingRuns } from "./dispatch.js";
 import { Draft, dueOf, isUnsettled, phaseOf } from "./draft.js";
 import { describeGraphCause, type GraphCause } from "./graph-cause.js";
-import { type GraphError, type Key, keyOf, nameText, type ResourceName, type ResourceStatus } from "./resource.js";
+import {
+  type GraphError,
+  type Key,
+  nameText,
+  type ResourceName,
+  type ResourceStatus,
+  resourceKey,
+} from "./resource.js";
 import { hasFailed, isFailedRename, nameHolder } from "./scheduling.js";
 import type { FinishedRun, Node, State } from "./state.js";
 
@@ -98,7 +105,7 @@ function blockerOf(draft: Draft, node: Node): { readonly blocker: Blocker; reado
   if (holder) return by(holder, "name");
   if ((phase === "reconcile" || isFailedRename(node)) && node.unsettledRefs > 0) {
     for (const ref of node.meta.refs) {
-      const key = keyOf(ref);
+      const key = resourceKey(ref);
       for (const id of [key, ...(draft.next.tombstones.get(key) ?? [])]) {
         const parent = draft.node(id);
         if (parent && isUnsettled(parent)) return by(parent, "ref");
@@ -140,7 +147,7 @@ function cycleOf(draft: Draft, node: Node): readonly ResourceName[] {
   const paths: (readonly Node[])[] = [[node]];
   const seen = new Set<Key>();
   for (const path of paths) {
-    for (const key of path.at(-1)!.meta.refs.map(keyOf)) {
+    for (const key of path.at(-1)!.meta.refs.map(resourceKey)) {
       if (key === node.id) return [...path, node].map(({ meta }) => meta.name);
       const parent = seen.has(key) ? undefined : draft.node(key);
       seen.add(key);
@@ -155,7 +162,7 @@ function failedPath(draft: Draft, node: Node): readonly ResourceName[] {
   const path: Node[] = [];
   for (let at: Node | undefined = node; at && at.status !== "cyclic"; at = path.at(-1)) {
     const failed = at.meta.refs
-      .map((ref) => draft.node(keyOf(ref)))
+      .map((ref) => draft.node(resourceKey(ref)))
       .find((parent) => parent && hasFailed(parent) && parent.id !== node.id && !path.includes(parent));
     if (!failed) break;
     path.push(failed);

@@ -11,8 +11,8 @@ import { describeGraphCause } from "./graph-cause.js";
 import type { GraphContext } from "./graph-context.js";
 import type { GraphEditor } from "./graph-editor.js";
 import { checked, type GraphKind, type GraphReport, type GraphResult } from "./graph-kind.js";
-import { type GraphError, type GraphResource, keyOf, nameText, type ResourceName } from "./resource.js";
-import type { Node, Run, RunResult, State } from "./state.js";
+import { type GraphError, type GraphResource, nameText, type ResourceName, resourceKey } from "./resource.js";
+import type { GraphRunResult, Node, Run, State } from "./state.js";
 import { viewOf } from "./view.js";
 
 export interface GraphRunOptions {
@@ -32,11 +32,11 @@ export interface GraphRunOptions {
 /** One call of a kind's function, from its start to what it returned. */
 export class GraphRun {
   /** What the run came to; never rejects. */
-  readonly returned: Promise<RunResult>;
+  readonly returned: Promise<GraphRunResult>;
   readonly #options: GraphRunOptions;
   readonly #abort = new AbortController();
   readonly #effects: string[] = [];
-  #instead: RunResult["instead"];
+  #instead: GraphRunResult["instead"];
   #isOver = false;
 
   constructor(options: GraphRunOptions) {
@@ -48,7 +48,7 @@ export class GraphRun {
     this.#abort.abort(new SetpointError("GRAPH_RUN_CANCELLED", reason));
   }
 
-  async #execute(): Promise<RunResult> {
+  async #execute(): Promise<GraphRunResult> {
     const { kind, clock } = this.#options;
     let timer: Timer | undefined;
     let hasTimedOut = false;
@@ -100,8 +100,8 @@ export class GraphRun {
     const signal = this.#abort.signal;
     const text = nameText(node.meta.name);
     const view = (name: ResourceName): GraphResource | undefined => {
-      const isOwn = keyOf(name) === keyOf(node.meta.name);
-      const found = state().nodes.get(isOwn ? (state().runs.get(String(run.id))?.node ?? "") : keyOf(name));
+      const isOwn = resourceKey(name) === resourceKey(node.meta.name);
+      const found = state().nodes.get(isOwn ? (state().runs.get(String(run.id))?.node ?? "") : resourceKey(name));
       return found && viewOf(found);
     };
     const assertOpen = (): void => {
@@ -138,20 +138,20 @@ export class GraphRun {
   #requireRefs(): void {
     const { node, state } = this.#options;
     const bad = node.meta.refs
-      .map((ref) => ({ ref, found: state().nodes.get(keyOf(ref)) }))
+      .map((ref) => ({ ref, found: state().nodes.get(resourceKey(ref)) }))
       .filter(({ found }) => !found || viewOf(found).error !== undefined);
     const [first] = bad;
     if (!first) return;
     const others = bad.length > 1 ? `; ${bad.length - 1} other refs are not there or have failed` : "";
-    const root = explain(state(), keyOf(first.ref))?.failedRefs.at(-1) ?? first.ref;
-    const rootNode = state().nodes.get(keyOf(root));
+    const root = explain(state(), resourceKey(first.ref))?.failedRefs.at(-1) ?? first.ref;
+    const rootNode = state().nodes.get(resourceKey(root));
     const why = rootNode ? (viewOf(rootNode).error?.message ?? "it has failed") : "it is not there";
-    const by = keyOf(root) === keyOf(first.ref) ? "" : ` because of ${nameText(root)}`;
+    const by = resourceKey(root) === resourceKey(first.ref) ? "" : ` because of ${nameText(root)}`;
     const message = `dependency error: ${nameText(first.ref)} cannot be used${by}: ${why}${others}`;
     throw outcomes.terminal(new SetpointError("GRAPH_REF_FAILED", message));
   }
 
-  #resultOf(result: outcomes.Outcome | GraphReport): RunResult {
+  #resultOf(result: outcomes.Outcome | GraphReport): GraphRunResult {
     const { clock, random, run, kind } = this.#options;
     let outcome = outcomeOf(result);
     const report: GraphReport = outcomes.isOutcome(result) ? {} : result;

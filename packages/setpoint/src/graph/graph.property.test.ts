@@ -4,7 +4,7 @@ import { retry, terminal, waitFor } from "../loop/outcome.js";
 import type { GraphEditor, Ticket } from "./graph-editor.js";
 import type { GraphResult } from "./graph-kind.js";
 import { Lab, named } from "./lab.testing.js";
-import { keyOf } from "./resource.js";
+import { resourceKey } from "./resource.js";
 
 const NAMES = ["a", "b", "c", "d"];
 const REFUSALS = ["GRAPH_NAME_TAKEN", "GRAPH_NOT_FOUND", "GRAPH_RUN_OVER"];
@@ -34,12 +34,12 @@ class Play {
     this.#lab = await Lab.create({ whenRefsFinish, weight }, { capacity, ...(before ? { before } : {}) });
     const { graph } = this.#lab;
     this.#known.clear();
-    for (const { meta, status } of graph.list()) this.#known.set(keyOf(meta.name), status);
+    for (const { meta, status } of graph.list()) this.#known.set(resourceKey(meta.name), status);
     graph.subscribe((event) => {
-      if (event.type === "removed") this.#known.delete(keyOf(event.name));
+      if (event.type === "removed") this.#known.delete(resourceKey(event.name));
       else {
         const { meta, status } = event.resource;
-        if (meta.deletedOn === undefined) this.#known.set(keyOf(meta.name), status);
+        if (meta.deletedOn === undefined) this.#known.set(resourceKey(meta.name), status);
       }
     });
   }
@@ -106,7 +106,7 @@ class Play {
     }
     expect(this.#lab.running).toEqual([]);
     await graph.waitUntilIdle();
-    const listed = graph.list().map(({ meta, status }) => [keyOf(meta.name), status]);
+    const listed = graph.list().map(({ meta, status }) => [resourceKey(meta.name), status]);
     expect(listed, "what subscribers know").toEqual([...this.#known].sort());
     expect(listed.filter(([, status]) => status !== "idle" && status !== "cyclic")).toEqual([]);
     expect(graph.deleted()).toEqual([]);

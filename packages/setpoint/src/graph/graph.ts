@@ -25,8 +25,8 @@ import { GraphRun } from "./graph-run.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 import { memoryStore } from "./memory-store.js";
 import { reduce, restore } from "./reduce.js";
-import { type GraphResource, type Key, keyOf, nameText, type ResourceName } from "./resource.js";
-import type { Edit, Effect, Event, GraphRecord, Node, State, Step, Weights } from "./state.js";
+import { type GraphResource, type Key, nameText, type ResourceName, resourceKey } from "./resource.js";
+import type { Edit, Effect, Event, GraphRecord, Node, Reduction, State, Weights } from "./state.js";
 import { OpenTicket, TicketBoard } from "./ticket.js";
 import { viewOf } from "./view.js";
 
@@ -146,7 +146,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
   }
 
   get(name: ResourceName): GraphResource | undefined {
-    const node = this.#state.nodes.get(keyOf(name));
+    const node = this.#state.nodes.get(resourceKey(name));
     return node && viewOf(node);
   }
 
@@ -162,7 +162,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
 
   /** Why a resource ran, why it did not, and what it waits for. Undefined for one that is not there. */
   explain(name: ResourceName): Explanation | undefined {
-    const key = keyOf(name);
+    const key = resourceKey(name);
     return explain(this.#state, key) ?? explain(this.#state, this.#state.tombstones.get(key)?.at(-1) ?? "");
   }
 
@@ -324,7 +324,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     }
   }
 
-  #apply({ state, effects, operations }: Step): void {
+  #apply({ state, effects, operations }: Reduction): void {
     this.#state = state;
     this.#operations += operations;
     for (const effect of effects) {
@@ -394,7 +394,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
   #show(id: Key, name: ResourceName): void {
     const node = this.#state.nodes.get(id);
     // A deleted resource is removed, and another one of its name lives on.
-    if (!node && this.#state.nodes.has(keyOf(name))) return;
+    if (!node && this.#state.nodes.has(resourceKey(name))) return;
     for (const listener of this.#listeners) {
       try {
         listener(node ? { type: "changed", resource: viewOf(node) } : { type: "removed", name });
@@ -470,7 +470,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
 
 function fits({ meta }: Node, { kind, owner, path, tag }: ListFilter): boolean {
   if (kind !== undefined && meta.name.kind !== kind) return false;
-  if (owner && (!meta.owner || keyOf(meta.owner) !== keyOf(owner))) return false;
+  if (owner && (!meta.owner || resourceKey(meta.owner) !== resourceKey(owner))) return false;
   return (path === undefined || meta.paths.includes(path)) && (tag === undefined || meta.tags.includes(tag));
 }
 

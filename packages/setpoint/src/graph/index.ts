@@ -22,5 +22,13 @@ export {
 } from "./graph-kind.js";
 export type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 export { memoryStore } from "./memory-store.js";
-export type { GraphError, GraphResource, Key, ResourceMeta, ResourceName, ResourceStatus } from "./resource.js";
+export {
+  type GraphError,
+  type GraphResource,
+  type Key,
+  type ResourceMeta,
+  type ResourceName,
+  type ResourceStatus,
+  resourceKey,
+} from "./resource.js";
 export type { FinishedRun, GraphRecord, Weights } from "./state.js";

@@ -4,15 +4,26 @@ import { Draft, dueOf, originsOf } from "./draft.js";
 import { applyEdit, calledOff, place, removeTombstone, setCyclic } from "./edits.js";
 import { type GraphCause, mergeGraphCauses } from "./graph-cause.js";
 import { Places } from "./places.js";
-import { type Key, keyOf } from "./resource.js";
+import { type Key, resourceKey } from "./resource.js";
 import { addCauses, drain, inputsOf, settle, tellChildren } from "./scheduling.js";
-import type { Event, GraphRecord, Node, Refusal, Run, RunResult, State, Step, Trace, Weights } from "./state.js";
+import type {
+  EditRefusal,
+  Event,
+  GraphRecord,
+  GraphRunResult,
+  Node,
+  Reduction,
+  Run,
+  State,
+  Trace,
+  Weights,
+} from "./state.js";
 
 /**
  * The scheduler: what follows from an event, as a new state and effects to be carried out. Pure: the same state and event give
  * the same step, and the state given is left as it was.
  */
-export function reduce(state: State, event: Event): Step {
+export function reduce(state: State, event: Event): Reduction {
   const draft = new Draft(state, event.nowMs);
   let ids: readonly Key[] = [];
   switch (event.type) {
@@ -53,7 +64,7 @@ export function restore(
   records: Iterable<{ readonly id: Key; readonly record: GraphRecord }>,
   weightsOf: (record: GraphRecord) => Weights,
   nowMs: number,
-): Step {
+): Reduction {
   const loaded = new Draft(state, nowMs);
   const keys: Key[] = [];
   for (const { id, record } of records) {
@@ -76,7 +87,7 @@ export function restore(
   return stepOf(draft, []);
 }
 
-function stepOf(draft: Draft, ids: readonly Key[]): Step {
+function stepOf(draft: Draft, ids: readonly Key[]): Reduction {
   do {
     drain(draft);
     dispatch(draft);
@@ -84,7 +95,7 @@ function stepOf(draft: Draft, ids: readonly Key[]): Step {
   return { ...draft.finish(), ids, operations: draft.operations };
 }
 
-function applyEdits(draft: Draft, { edits, by }: Extract<Event, { type: "edit" }>): readonly Key[] | Refusal {
+function applyEdits(draft: Draft, { edits, by }: Extract<Event, { type: "edit" }>): readonly Key[] | EditRefusal {
   if (by !== undefined && draft.run(by)?.cancelled !== false) return runOver(by);
   const places = new Places();
   for (const edit of edits) {
@@ -97,7 +108,7 @@ function applyEdits(draft: Draft, { edits, by }: Extract<Event, { type: "edit" }
   return places.ids;
 }
 
-function runOver(run: number): Refusal {
+function runOver(run: number): EditRefusal {
   return { code: "GRAPH_RUN_OVER", message: `run ${run} has been cancelled or has ended` };
 }
 
@@ -107,7 +118,7 @@ function fallDue(draft: Draft, id: Key): void {
   if (due && due.at <= draft.now && node.run === undefined) addCauses(draft, node, [due.cause]);
 }
 
-function finish(draft: Draft, id: number, result: RunResult): void {
+function finish(draft: Draft, id: number, result: GraphRunResult): void {
   const run = draft.run(id);
   if (!run) return;
   draft.dropRun(run);
@@ -139,7 +150,7 @@ function finish(draft: Draft, id: number, result: RunResult): void {
     else if (run.phase === "rename") endRename(draft, node, run, result);
     else endRegular(draft, node, run, result);
   }
-  draft.todo.push(node.id, keyOf(node.meta.name), run.startedAs);
+  draft.todo.push(node.id, resourceKey(node.meta.name), run.startedAs);
 }
 
 /** The run that was cancelled is to be repeated, or has been called off. */
@@ -151,7 +162,7 @@ function endCancelled(draft: Draft, node: Node): void {
   settle(draft, called, true);
 }
 
-function endDelete(draft: Draft, node: Node, result: RunResult): void {
+function endDelete(draft: Draft, node: Node, result: GraphRunResult): void {
   if (result.outcome === "done") {
     removeTombstone(draft, node);
     tellChildren(draft, node, "deleted");
@@ -159,7 +170,7 @@ function endDelete(draft: Draft, node: Node, result: RunResult): void {
 }
 
 /** A removal or a rename that failed stays as it is, says so, and is tried again. */
-function fail(draft: Draft, node: Node, { error, due }: RunResult): void {
+function fail(draft: Draft, node: Node, { error, due }: GraphRunResult): void {
   const failure = error ?? { message: "it waits" };
   const { retryDue: _, ...rest } = node;
   const failed = { ...rest, failure, attempt: node.attempt + 1, ...(due ? { retryDue: due } : {}) };
@@ -168,7 +179,7 @@ function fail(draft: Draft, node: Node, { error, due }: RunResult): void {
   else draft.set({ ...failed, status: "pending" });
 }
 
-function endRename(draft: Draft, node: Node, run: Run, result: RunResult): void {
+function endRename(draft: Draft, node: Node, run: Run, result: GraphRunResult): void {
   const from = node.meta.renamedFrom;
   if (!from || (result.outcome !== "done" && result.instead !== "rebuilt")) {
     fail(draft, node, result);
@@ -187,7 +198,7 @@ function endRename(draft: Draft, node: Node, run: Run, result: RunResult): void 
     return;
   }
   if (run.moveTo) {
-    draft.setEntry("moving", keyOf(run.moveTo), node.id);
+    draft.setEntry("moving", resourceKey(run.moveTo), node.id);
     draft.set({
       ...rest,
       attempt: 0,
@@ -215,7 +226,7 @@ function endRename(draft: Draft, node: Node, run: Run, result: RunResult): void 
   tellChildren(draft, renamed, "finished");
 }
 
-function endRegular(draft: Draft, node: Node, run: Run, result: RunResult): void {
+function endRegular(draft: Draft, node: Node, run: Run, result: GraphRunResult): void {
   const { due: _, began: __, failure: ___, requested, ...rest } = node;
   const { outcome, error, warnings = [] } = result;
   const runs = (node.trace?.runs ?? 0) + 1;

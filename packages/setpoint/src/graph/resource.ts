@@ -63,7 +63,8 @@ export interface GraphResource<Spec = unknown, State = unknown> {
 /** What identifies a resource: one text for all ways of writing its name. */
 export type Key = string;
 
-export function keyOf({ kind, name }: ResourceName): Key {
+/** The key of a resource: names differ in more than their case. */
+export function resourceKey({ kind, name }: ResourceName): Key {
   return `${kind}/${name.toLowerCase()}`;
 }
 
@@ -74,6 +75,6 @@ export function nameText({ kind, name }: ResourceName): string {
 
 /** Sorted by kind and name, each once. */
 export function sortedRefs(refs: readonly ResourceName[]): readonly ResourceName[] {
-  const byKey = new Map(refs.map(({ kind, name }) => [keyOf({ kind, name }), { kind, name }]));
+  const byKey = new Map(refs.map(({ kind, name }) => [resourceKey({ kind, name }), { kind, name }]));
   return [...byKey.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, ref]) => ref);
 }

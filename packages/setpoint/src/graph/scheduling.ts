@@ -1,6 +1,6 @@
 import { type Draft, dueOf, isUnsettled, originsOf, phaseOf } from "./draft.js";
 import { type GraphCause, isSoft, mergeGraphCauses } from "./graph-cause.js";
-import { type Key, keyOf, nameText } from "./resource.js";
+import { type Key, nameText, resourceKey } from "./resource.js";
 import type { Node } from "./state.js";
 
 /** Gives a node that has no run in flight reasons to run. */
@@ -89,7 +89,7 @@ export function isFailedRename(node: Node): boolean {
 /** Another node that must let go of this one's name first: a deleted one, or one that is moving away from it. */
 export function nameHolder(draft: Draft, node: Node): Node | undefined {
   if (node.meta.deletedOn !== undefined) return undefined;
-  const key = keyOf(node.meta.name);
+  const key = resourceKey(node.meta.name);
   const [tombstone] = draft.next.tombstones.get(key) ?? [];
   if (tombstone !== undefined) return draft.node(tombstone);
   const mover = draft.next.moving.get(key);
@@ -126,7 +126,7 @@ export function isUnchanged(draft: Draft, node: Node): boolean {
 /** What each ref offers: its output version, and whether it failed. Equal offers are equal inputs. */
 export function inputsOf(draft: Draft, node: Node): readonly string[] {
   return node.meta.refs.map((ref) => {
-    const parent = draft.node(keyOf(ref));
+    const parent = draft.node(resourceKey(ref));
     if (!parent) return "absent";
     return `${hasFailed(parent) ? "failed" : "ok"} ${parent.trace?.outputVersion ?? ""}`;
   });
@@ -153,7 +153,7 @@ export function settle(draft: Draft, node: Node, ran: boolean): void {
 
 /** Tells dependents that a ref has finished a run, or has gone. */
 export function tellChildren(draft: Draft, { meta }: Node, change: "finished" | "deleted"): void {
-  for (const id of draft.childrenOf(keyOf(meta.name)).keys()) {
+  for (const id of draft.childrenOf(resourceKey(meta.name)).keys()) {
     let child = draft.node(id)!;
     if (child.meta.deletedOn !== undefined) continue;
     if (child.status === "running") {

@@ -1,4 +1,4 @@
-import { type Key, keyOf, type ResourceName, sortedRefs } from "./resource.js";
+import { type Key, type ResourceName, resourceKey, sortedRefs } from "./resource.js";
 import type { Edit, State } from "./state.js";
 
 /** What a test resource says: its value, and whether its runs fail. `value % 3` is all that shows in its output. */
@@ -39,7 +39,7 @@ export function scriptedEdits(step: ScriptStep, state: State): readonly Edit[] |
   const [operation, first, second, third] = step;
   const name = NAMES[first % NAMES.length]!;
   const other = NAMES[second % NAMES.length]!;
-  const live = state.nodes.get(keyOf(name));
+  const live = state.nodes.get(resourceKey(name));
   const spec = specOf(step);
   switch (operation % 16) {
     case 0:
@@ -57,7 +57,7 @@ export function scriptedEdits(step: ScriptStep, state: State): readonly Edit[] |
     case 6: {
       const to = { ...other, kind: name.kind };
       const last = { kind: name.kind, name: `r${third % 4}` };
-      const ring = [keyOf(name), keyOf(to)].includes(keyOf(last)) ? [name, to] : [name, to, last];
+      const ring = [resourceKey(name), resourceKey(to)].includes(resourceKey(last)) ? [name, to] : [name, to, last];
       return [{ type: "rename", moves: ring.map((from, at) => ({ from, to: ring[(at + 1) % ring.length]! })) }];
     }
     case 7:
@@ -78,8 +78,10 @@ function refsOf([, first, second, third]: ScriptStep): readonly ResourceName[] {
 
 /** Renames a resource that refers to this one, to a name that is free. */
 function renamedChild({ nodes }: State, id: Key): readonly Edit[] {
-  const child = [...nodes.values()].find((node) => node.id !== id && node.meta.refs.some((ref) => keyOf(ref) === id));
-  const free = NAMES.find((name) => name.kind === child?.meta.name.kind && !nodes.has(keyOf(name)));
+  const child = [...nodes.values()].find(
+    (node) => node.id !== id && node.meta.refs.some((ref) => resourceKey(ref) === id),
+  );
+  const free = NAMES.find((name) => name.kind === child?.meta.name.kind && !nodes.has(resourceKey(name)));
   if (!child || !free || child.meta.deletedOn !== undefined) return [];
   return [{ type: "rename", moves: [{ from: child.meta.name, to: free }] }];
 }
@@ -87,12 +89,12 @@ function renamedChild({ nodes }: State, id: Key): readonly Edit[] {
 /** Edits of up to three resources, which lead to the same in any order. */
 export function independentEdits(step: ScriptStep, { nodes }: State): readonly Edit[] {
   const [, first, second, third] = step;
-  const live = NAMES.filter((name) => nodes.has(keyOf(name)));
+  const live = NAMES.filter((name) => nodes.has(resourceKey(name)));
   const picked = new Set([first, second, third].flatMap((number) => live[number % live.length] ?? []));
   return [...picked].map((name, at): Edit => {
-    const { id, meta } = nodes.get(keyOf(name))!;
+    const { id, meta } = nodes.get(resourceKey(name))!;
     // Fewer refs close no cycle.
-    const fewer = meta.refs.filter((ref) => keyOf(ref) < id).slice(0, 1 + (second % 2));
+    const fewer = meta.refs.filter((ref) => resourceKey(ref) < id).slice(0, 1 + (second % 2));
     if (at === 2) return { type: third % 2 ? "delete" : "reconcile", name };
     return updated(name, at === 0 ? fewer : meta.refs, specOf(step));
   });

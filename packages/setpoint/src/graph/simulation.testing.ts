@@ -3,10 +3,10 @@ import type { explain as Explain } from "./explain.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
 import type { reduce as Reduce, restore as Restore } from "./reduce.js";
 import { cyclicOf, isAbove, unsettledRefsOf } from "./relations.testing.js";
-import { type Key, keyOf } from "./resource.js";
+import { type Key, resourceKey } from "./resource.js";
 import { isFailedRename } from "./scheduling.js";
 import { independentEdits, type ScriptStep, scriptedEdits, specOf, type TestSpec, updated } from "./script.testing.js";
-import type { Edit, Effect, Event, Node, Run, RunResult, State, Step } from "./state.js";
+import type { Edit, Effect, Event, GraphRunResult, Node, Reduction, Run, State } from "./state.js";
 
 /** What a simulation runs on: the sources, or mutants of them. */
 export interface Parts {
@@ -131,7 +131,7 @@ export class Simulation {
     const current = this.state.runs.get(String(id))!;
     const spec = node.spec as TestSpec;
     const fails = failsByChance || (run.phase === "reconcile" && spec.fails);
-    let result: RunResult = { outcome: "done" };
+    let result: GraphRunResult = { outcome: "done" };
     const retryDue = { at: this.#nowMs + RETRY_MS, cause: { type: "retry", attempt: 1, error: "by chance" } } as const;
     if (fails) result = { outcome: "retry", error: { message: "by chance" }, due: retryDue };
     else if (current.cancelled === false) {
@@ -150,7 +150,7 @@ export class Simulation {
   }
 
   /** Resources of one kind are moved; those of the other are removed at their old names and built at the new. */
-  #rename(id: number): RunResult {
+  #rename(id: number): GraphRunResult {
     const { run, node } = this.#inFlight.get(id)!;
     if (node.meta.name.kind === "Changed") {
       this.#move(node, run);
@@ -176,8 +176,8 @@ export class Simulation {
   }
 
   #move(node: Node, run: Run): void {
-    const to = keyOf(run.moveTo ?? node.meta.name);
-    for (const origin of [node.meta.renamedFrom!, ...(node.origins ?? [])].map(keyOf)) {
+    const to = resourceKey(run.moveTo ?? node.meta.name);
+    for (const origin of [node.meta.renamedFrom!, ...(node.origins ?? [])].map(resourceKey)) {
       const table = this.tables.get(origin);
       if (table === undefined || origin === to) continue;
       if (this.tables.has(to)) throw new Violation(11, `${origin} is moved to ${to}, where something is`);
@@ -235,7 +235,7 @@ export class Simulation {
     const rows = this.nodes.map(({ id, meta, spec, status, failure, trace }) => {
       const error = status === "cyclic" ? status : (failure ?? trace?.error)?.message;
       const output = error === undefined ? [trace?.outputVersion, this.tables.get(id)] : [];
-      return JSON.stringify([id, meta.refs.map(keyOf), spec, status, error, ...output]);
+      return JSON.stringify([id, meta.refs.map(resourceKey), spec, status, error, ...output]);
     });
     return rows.sort().join("\n");
   }
@@ -255,12 +255,12 @@ export class Simulation {
     return new Set(this.nodes.filter(isQuiet).map(({ id }) => id));
   }
 
-  restart(): Step {
+  restart(): Reduction {
     this.#session = this.#store.open() as GraphSession;
     this.#inFlight = new Map();
     this.#inLineFor = new Map();
     const weightsOf = (record: Parameters<Parameters<typeof Restore>[2]>[0]) =>
-      this.#weights.get(keyOf(record.meta.name)) ?? { slots: 1 };
+      this.#weights.get(resourceKey(record.meta.name)) ?? { slots: 1 };
     const step = this.#parts.restore(this.#empty(), this.#session.records(), weightsOf, this.#nowMs);
     this.#carryOut(step);
     return step;
@@ -268,7 +268,7 @@ export class Simulation {
 
   readonly #weights = new Map<Key, Readonly<Record<string, number>>>();
 
-  #reduce(event: Event): Step {
+  #reduce(event: Event): Reduction {
     const step = this.#parts.reduce(this.state, event);
     if (step.refusal) return step;
     const mayGoOn = event.type === "lock" || event.type === "unlock";
@@ -277,7 +277,7 @@ export class Simulation {
     return step;
   }
 
-  #carryOut(step: Step): void {
+  #carryOut(step: Reduction): void {
     const { state, effects } = step;
     this.journal.push(JSON.stringify(effects));
     this.#session.commit(writesOf(effects));
@@ -296,7 +296,7 @@ export class Simulation {
       const below = now.node !== undefined && isAbove(this.state, run.node!, now.node);
       const above = now.node !== undefined && isAbove(this.state, now.node, run.node!);
       if (now.cancelled === false && (below || above)) throw new Violation(3, `${run.node} starts beside ${now.node}`);
-      if (below || now.reads.includes(keyOf(node.meta.name))) {
+      if (below || now.reads.includes(resourceKey(node.meta.name))) {
         throw new Violation(
           10,
           `${run.node} starts before the cancelled run of ${now.node ?? now.startedAs} has returned`,
@@ -344,7 +344,7 @@ export class Simulation {
         const { waitsFor } = this.#parts.explain(this.state, node.id)!;
         const last = waitsFor.at(-1);
         if (!last || last.type === "resource") throw new Violation(4, `${node.id} names no last blocker`);
-        if (last.type === "rest" && keyOf(last.name) === node.id)
+        if (last.type === "rest" && resourceKey(last.name) === node.id)
           throw new Violation(4, `${node.id} waits for nothing`);
       }
       const isRestless = node.status === "pending" || node.meta.deletedOn !== undefined || node.status === "cyclic";
@@ -359,7 +359,7 @@ export class Simulation {
         this.#inLineFor.set(node.id, waited);
         if (waited > 60) throw new Violation(15, `${node.id} is in line for ${waited} completions`);
       } else this.#inLineFor.delete(node.id);
-      this.#weights.set(keyOf(node.meta.name), node.weights);
+      this.#weights.set(resourceKey(node.meta.name), node.weights);
     }
     const used: Record<string, number> = {};
     for (const { weights } of this.state.runs.values()) {
@@ -374,7 +374,7 @@ export class Simulation {
   #hasSeenAll({ failure, trace, specHash, meta }: Node): boolean {
     if (!trace || failure || meta.deletedOn !== undefined || meta.renamedFrom) return true;
     const offers = meta.refs.map((ref) => {
-      const parent = this.state.nodes.get(keyOf(ref));
+      const parent = this.state.nodes.get(resourceKey(ref));
       const isBad = parent?.status === "cyclic" || parent?.failure || parent?.trace?.error;
       return parent ? `${isBad ? "failed" : "ok"} ${parent.trace?.outputVersion ?? ""}` : "absent";
     });
@@ -384,9 +384,9 @@ export class Simulation {
   /** Runs are numbered in the order of their starts, and a run starts after those of its refs have ended. */
   #checkFollows({ id, meta, failure, lastRun }: Node): void {
     for (const ref of meta.refs) {
-      const last = this.state.nodes.get(keyOf(ref))?.lastRun;
+      const last = this.state.nodes.get(resourceKey(ref))?.lastRun;
       if (failure || last?.phase !== "reconcile" || last.outcome === "cancelled") continue;
-      if (last.id > (lastRun?.id ?? 0)) throw new Violation(6, `${id} has not run since ${keyOf(ref)} did`);
+      if (last.id > (lastRun?.id ?? 0)) throw new Violation(6, `${id} has not run since ${resourceKey(ref)} did`);
     }
   }
 
@@ -394,10 +394,10 @@ export class Simulation {
   #inputsOf(node: Node): string {
     return JSON.stringify(
       node.meta.refs.map((ref) => {
-        const parent = this.state.nodes.get(keyOf(ref));
+        const parent = this.state.nodes.get(resourceKey(ref));
         if (!parent) return "absent";
         const failed = parent.status === "cyclic" || parent.failure || parent.trace?.error;
-        return failed ? "failed" : (this.tables.get(keyOf(ref)) ?? "nothing");
+        return failed ? "failed" : (this.tables.get(resourceKey(ref)) ?? "nothing");
       }),
     );
   }
@@ -444,7 +444,10 @@ export class Simulation {
       if (node.status === "cyclic" || (node.spec as TestSpec).fails || node.failure) return "failed";
       const known = expected.get(key);
       if (known !== undefined) return known;
-      const output = outputOf(node.spec as TestSpec, JSON.stringify(node.meta.refs.map((ref) => offer(keyOf(ref)))));
+      const output = outputOf(
+        node.spec as TestSpec,
+        JSON.stringify(node.meta.refs.map((ref) => offer(resourceKey(ref)))),
+      );
       expected.set(key, output);
       return output;
     };

@@ -198,7 +198,7 @@ export type Edit =
   | { readonly type: "cancel"; readonly name: ResourceName };
 
 /** What a run returned, with the times already computed. */
-export interface RunResult {
+export interface GraphRunResult {
   readonly outcome: "done" | "waitFor" | "retry" | "terminal";
   readonly error?: GraphError;
   readonly warnings?: readonly string[];
@@ -217,7 +217,7 @@ export type Event =
   /** All of them or, where one cannot be made, none. `by`: the run that makes them. */
   | { readonly type: "edit"; readonly edits: readonly Edit[]; readonly by?: number; readonly nowMs: number }
   | { readonly type: "state"; readonly run: number; readonly state: unknown; readonly nowMs: number }
-  | { readonly type: "finished"; readonly run: number; readonly result: RunResult; readonly nowMs: number }
+  | { readonly type: "finished"; readonly run: number; readonly result: GraphRunResult; readonly nowMs: number }
   | { readonly type: "due"; readonly ids: readonly Key[]; readonly nowMs: number }
   | { readonly type: "lock" | "unlock"; readonly nowMs: number };
 
@@ -241,17 +241,17 @@ export interface Move {
 }
 
 /** Why an edit cannot be made. */
-export interface Refusal {
+export interface EditRefusal {
   readonly code: "GRAPH_NAME_INVALID" | "GRAPH_NAME_TAKEN" | "GRAPH_NOT_FOUND" | "GRAPH_CONFLICT" | "GRAPH_RUN_OVER";
   readonly message: string;
 }
 
-export interface Step {
+export interface Reduction {
   readonly state: State;
   readonly effects: readonly Effect[];
   /** For an edit event: the ids that the nodes which the edits were about have after the step. */
   readonly ids: readonly Key[];
-  readonly refusal?: Refusal;
+  readonly refusal?: EditRefusal;
   /** How many nodes and edges were looked at: the measure of what a step costs. */
   readonly operations: number;
 }

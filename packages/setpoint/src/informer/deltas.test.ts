@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keyOf } from "../kinds/kind.js";
 import { Deltas, type Partition, type WatchEventType } from "./deltas.js";
-import type { Step } from "./listener.js";
-import { type Incoming, isRefusal, ObjectDecoder } from "./reflector/incoming.js";
+import type { HandlerStep } from "./listener.js";
+import { type Incoming, isUnreadable, ObjectDecoder } from "./reflector/incoming.js";
 import { Widget, widget } from "./reflector/scripted-api.testing.js";
 import { Retention } from "./retention.js";
 import { Store } from "./store/store.js";
@@ -12,13 +12,13 @@ const reader = new ObjectDecoder(Widget, new Retention());
 
 function incoming(object: Widget): Incoming {
   const read = reader.readObject(object);
-  if (isRefusal(read)) throw new Error(read.refused);
+  if (isUnreadable(read)) throw new Error(read.refused);
   return read;
 }
 
 function setup() {
   const store = new Store(Widget);
-  const steps: Step<Widget>[] = [];
+  const steps: HandlerStep<Widget>[] = [];
   const deltas = new Deltas(store, {
     isNeeded: () => true,
     isTracking: () => true,
@@ -283,7 +283,7 @@ describe("any interleaving of writes, answers, events and lists", () => {
 const byName = (a: Widget, b: Widget): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
 /** The steps make sense one after another, and lead to the state at their end. */
-function expectSteps(steps: readonly Step<Widget>[], end: ReadonlyMap<string, Widget>): void {
+function expectSteps(steps: readonly HandlerStep<Widget>[], end: ReadonlyMap<string, Widget>): void {
   const state = new Map<string, Widget>();
   for (const step of steps) {
     const before = state.get(step.key);

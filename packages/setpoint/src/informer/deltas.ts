@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kinds/object.js";
-import type { Step } from "./listener.js";
+import type { HandlerStep } from "./listener.js";
 import type { Incoming } from "./reflector/incoming.js";
 import { isNewer, isOlder } from "./reflector/revision.js";
 import { KeyBytes, type SlotTable } from "./store/slot-table.js";
@@ -35,7 +35,7 @@ export interface DeltaSink<T extends KubeObject> {
    * Called when the store already shows the step. `isEvent` says that the watch brought it and that nothing else belongs to
    * it: handlers may run during the call.
    */
-  push(step: Step<T>, isEvent: boolean): void;
+  push(step: HandlerStep<T>, isEvent: boolean): void;
   /** An object that a list brought again unchanged. */
   unchanged(key: string): void;
   changed(key: string): void;

@@ -32,8 +32,8 @@ const FAULTS: Readonly<Record<string, (random: Random) => Fault>> = {
   "no backend": () => ({ type: "respond", status: 404, body: "<html>no backend</html>" }),
   "answers out of order": (random) => ({
     type: "delay",
-    beforeMs: below(random, 5000),
-    afterMs: below(random, 20_000),
+    before: below(random, 5000),
+    after: below(random, 20_000),
   }),
   cut: (random) => ({ type: "cut", afterBytes: below(random, 400_000) }),
   "line cut short": (random) => ({ type: "truncate", afterBytes: below(random, 400_000) }),

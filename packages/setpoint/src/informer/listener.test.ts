@@ -3,9 +3,9 @@ import { seededRandom } from "../clock/random.js";
 import { VirtualClock } from "../clock/virtual-clock.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { InformerEvent } from "./informer.js";
-import { Listener, type Step } from "./listener.js";
+import { type HandlerStep, Listener } from "./listener.js";
 
-const add = (key: string): Step => ({
+const add = (key: string): HandlerStep => ({
   type: "add",
   key,
   object: { object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: key } } as never },

@@ -11,7 +11,7 @@ export interface Held<T extends KubeObject = KubeObject> {
 }
 
 /** One step in the life of an object, as it goes to every handler. */
-export type Step<T extends KubeObject = KubeObject> =
+export type HandlerStep<T extends KubeObject = KubeObject> =
   | { readonly type: "add"; readonly key: string; readonly object: Held<T>; readonly isInInitialList: boolean }
   | {
       readonly type: "update";
@@ -28,7 +28,7 @@ export type Step<T extends KubeObject = KubeObject> =
     };
 
 /** A step that waits; its object moves on when later steps are merged into it. */
-type Pending<T extends KubeObject> = { step: Step<T>; merged: boolean };
+type Pending<T extends KubeObject> = { step: HandlerStep<T>; merged: boolean };
 
 /** In the queue behind the last event of the initial list. */
 const INITIAL_LIST_END = Symbol("end of the initial list");
@@ -96,7 +96,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     return this.#waiting.has(key);
   }
 
-  push(step: Step<T>): void {
+  push(step: HandlerStep<T>): void {
     if (this.#isDisposed) return;
     const waiting = this.#waiting.get(step.key);
     if (waiting && waiting.count >= this.#maxStepsPerKey && step.type === "update") {
@@ -119,7 +119,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
   }
 
   /** As {@link push}, of a step that is a whole change: a handler that waits for nothing takes it at once. */
-  pushEvent(step: Step<T>): void {
+  pushEvent(step: HandlerStep<T>): void {
     if (this.#isRunning || this.#isDisposed) {
       this.push(step);
       return;
@@ -229,7 +229,7 @@ function eventOf<T extends KubeObject>({ step, merged }: Pending<T>): InformerEv
  * each of them, which takes as long as to parse a small object.
  */
 
-type StepOf<T extends KubeObject, Type extends Step["type"]> = Step<T> & { readonly type: Type };
+type StepOf<T extends KubeObject, Type extends HandlerStep["type"]> = HandlerStep<T> & { readonly type: Type };
 
 class AddEvent<T extends KubeObject> {
   readonly type = "add";

@@ -32,7 +32,7 @@ export interface ListPlanOptions {
 }
 
 /** One thing to do. `afterBackoff` says to wait first. */
-export type Action =
+export type ReflectorAction =
   | { readonly type: "stream-list"; readonly resourceVersion: string; readonly afterBackoff: boolean }
   /** A `limit` of zero asks for all in one answer. */
   | {
@@ -45,7 +45,7 @@ export type Action =
   /** Find out whether the kind is served; wait for it if not. */
   | { readonly type: "look-for-kind" };
 
-export type Attempt = "stream-list" | "list" | "watch-open" | "watch";
+export type ReflectorRequest = "stream-list" | "list" | "watch-open" | "watch";
 
 export const INITIAL_STATE: PlanState = {
   resourceVersion: "",
@@ -58,13 +58,13 @@ const DEFAULT_PAGE_SIZE = 500;
 const INTERNAL_ERROR_RESET_MS = 60_000;
 const VERY_SHORT_MS = 1000;
 
-export function start(state: PlanState, options: ListPlanOptions, afterBackoff = false): Action {
+export function start(state: PlanState, options: ListPlanOptions, afterBackoff = false): ReflectorAction {
   if (!options.streamsLists) return list(state, options, afterBackoff);
   const resourceVersion = state.isUnavailable ? "" : state.resourceVersion;
   return { type: "stream-list", resourceVersion, afterBackoff };
 }
 
-function list(state: PlanState, options: ListPlanOptions, afterBackoff = false): Action {
+function list(state: PlanState, options: ListPlanOptions, afterBackoff = false): ReflectorAction {
   const resourceVersion = state.isUnavailable ? "" : state.resourceVersion || "0";
   return { type: "list", resourceVersion, limit: pageSize(state, options, resourceVersion), afterBackoff };
 }
@@ -76,7 +76,7 @@ function pageSize(state: PlanState, options: ListPlanOptions, resourceVersion: s
   return resourceVersion !== "" && resourceVersion !== "0" ? 0 : DEFAULT_PAGE_SIZE;
 }
 
-function watch(state: PlanState, afterBackoff = false): Action {
+function watch(state: PlanState, afterBackoff = false): ReflectorAction {
   return { type: "watch", resourceVersion: state.resourceVersion, afterBackoff };
 }
 
@@ -89,7 +89,7 @@ export function seen(state: PlanState, resourceVersion: string): PlanState {
 export function listed(
   state: PlanState,
   result: { readonly requested: string; readonly resourceVersion: string; readonly isPaged: boolean },
-): readonly [PlanState, Action] {
+): readonly [PlanState, ReflectorAction] {
   const next: PlanState = {
     ...state,
     resourceVersion: result.resourceVersion,
@@ -104,7 +104,7 @@ export function closed(
   state: PlanState,
   options: ListPlanOptions,
   stream: { readonly attempt: "stream-list" | "watch"; readonly events: number; readonly durationMs: number },
-): readonly [PlanState, Action] {
+): readonly [PlanState, ReflectorAction] {
   const isVeryShort = stream.events === 0 && stream.durationMs < VERY_SHORT_MS;
   if (stream.attempt === "watch") return [state, isVeryShort ? start(state, options, true) : watch(state)];
   return [state, isVeryShort ? list(state, options) : start(state, options, true)];
@@ -113,10 +113,10 @@ export function closed(
 export function failed(
   state: PlanState,
   options: ListPlanOptions,
-  attempt: Attempt,
+  attempt: ReflectorRequest,
   error: unknown,
   nowMs: number,
-): readonly [PlanState, Action] {
+): readonly [PlanState, ReflectorAction] {
   if (isNotServed(error)) return [state, { type: "look-for-kind" }];
   switch (attempt) {
     case "stream-list": {
@@ -142,7 +142,7 @@ function watchFailed(
   options: ListPlanOptions,
   error: unknown,
   nowMs: number,
-): readonly [PlanState, Action] {
+): readonly [PlanState, ReflectorAction] {
   if (isTooManyRequests(error) || isBroken(error)) return [state, watch(state, true)];
   if (!isApiError(error, "API_INTERNAL")) return [state, start(state, options, true)];
   const before = state.internalErrors;
@@ -158,13 +158,13 @@ function watchFailed(
 }
 
 /** The kind was not served, and now is. Whatever was known before belongs to its former life. */
-export function kindAppeared(state: PlanState, options: ListPlanOptions): readonly [PlanState, Action] {
+export function kindAppeared(state: PlanState, options: ListPlanOptions): readonly [PlanState, ReflectorAction] {
   const next: PlanState = { ...INITIAL_STATE, isPaged: state.isPaged, isUnavailable: state.resourceVersion !== "" };
   return [next, start(next, options)];
 }
 
 /** Everything is to be asked for again from the newest state: what is kept of the objects has changed. */
-export function refreshed(state: PlanState, options: ListPlanOptions): readonly [PlanState, Action] {
+export function refreshed(state: PlanState, options: ListPlanOptions): readonly [PlanState, ReflectorAction] {
   const next = { ...state, isUnavailable: true };
   return [next, start(next, options)];
 }

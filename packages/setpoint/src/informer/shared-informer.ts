@@ -17,8 +17,8 @@ import type {
   InformerScope,
   InformerStatus,
 } from "./informer.js";
-import { Listener, type Step } from "./listener.js";
-import { isRefusal, ObjectDecoder } from "./reflector/incoming.js";
+import { type HandlerStep, Listener } from "./listener.js";
+import { isUnreadable, ObjectDecoder } from "./reflector/incoming.js";
 import { Reflector, type ReflectorOptions, type ServerMemory } from "./reflector/reflector.js";
 import { isOlder } from "./reflector/revision.js";
 import type { WatchTally } from "./reflector/watch-tally.js";
@@ -271,7 +271,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     // Looked at before it is read: with many writes at once the watch is often the faster.
     if (!partition || !this.#deltas.isNews(keyOf(written), written.metadata.resourceVersion, partition)) return;
     const read = this.#reader.readObject(written);
-    if (!isRefusal(read)) this.#deltas.observe(read, isSelected(this.scope, written));
+    if (!isUnreadable(read)) this.#deltas.observe(read, isSelected(this.scope, written));
   }
 
   async observeDelete(key: string, uid: string, signal?: AbortSignal): Promise<{ readonly expired: boolean }> {
@@ -360,7 +360,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     options.onError?.(this.kind, error);
   }
 
-  #distribute(step: Step<T>, isEvent: boolean): void {
+  #distribute(step: HandlerStep<T>, isEvent: boolean): void {
     this.#context.options.onStep?.(this.kind, step.type);
     for (const listener of this.#listeners) {
       if (isEvent) listener.pushEvent(step);

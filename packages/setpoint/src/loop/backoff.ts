@@ -48,7 +48,7 @@ export class Backoff {
   /** The delay after a failure that `failures` others went before. */
   delayAfter(failures: number): number {
     const delayMs = Math.min(this.#initialMs * this.#factor ** failures, this.#maxMs);
-    return Math.min(jitter(this.#random, delayMs, this.#jitter), this.#maxMs);
+    return this.#jitter === 0 ? delayMs : Math.min(jitter(this.#random, delayMs, this.#jitter), this.#maxMs);
   }
 
   forget(key: string): void {

@@ -49,7 +49,7 @@ describe("WorkQueue", () => {
   it("an item due in 200 ms has not run after 50 and has run once after 300 [case 15]", async () => {
     const { clock, queue } = newQueue();
     const served = work(queue, clock);
-    queue.add("a/x", [], { afterMs: 200 });
+    queue.add("a/x", [], { after: 200 });
     await clock.advance(50);
     expect(served).toEqual([]);
     await clock.advance(250);
@@ -59,7 +59,7 @@ describe("WorkQueue", () => {
   it("needs one timer for all delayed keys", async () => {
     const { clock, queue } = newQueue();
     const served = work(queue, clock);
-    for (let at = 100; at > 0; at--) queue.add(`a/${at}`, [], { afterMs: at });
+    for (let at = 100; at > 0; at--) queue.add(`a/${at}`, [], { after: at });
     expect(clock.pendingTimers).toBe(1);
     await clock.advance(100);
     expect(served).toEqual(Array.from({ length: 100 }, (_, at) => `a/${at + 1} at ${at + 1}`));
@@ -68,7 +68,7 @@ describe("WorkQueue", () => {
 
   it("a delayed add does not raise the number of retries; a retry does, until the key is forgotten [case 16]", () => {
     const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
-    queue.add("a/x", ["requeue"], { afterMs: 10 });
+    queue.add("a/x", ["requeue"], { after: 10 });
     expect(queue.retries("a/x")).toBe(0);
     expect([queue.retry("a/x", ["retry"]), queue.retry("a/x", ["retry"])]).toEqual([100, 200]);
     expect(queue.retries("a/x")).toBe(2);
@@ -78,7 +78,7 @@ describe("WorkQueue", () => {
 
   it("retries after a time that is asked for, however long the back-off, and counts that", () => {
     const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
-    expect([queue.retryAfter("a/x", [], 7), queue.retries("a/x"), queue.retry("a/x", [])]).toEqual([7, 1, 200]);
+    expect([queue.retry("a/x", [], { after: 7 }), queue.retries("a/x"), queue.retry("a/x", [])]).toEqual([7, 1, 200]);
   });
 
   it("limits all retries together where asked to", () => {
@@ -90,8 +90,8 @@ describe("WorkQueue", () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", ["first"]);
     const running = queue.take()!;
-    queue.add("a/x", ["retry"], { afterMs: 10 });
-    queue.add("a/y", ["retry"], { afterMs: 10 });
+    queue.add("a/x", ["retry"], { after: 10 });
+    queue.add("a/y", ["retry"], { after: 10 });
     expect(queue.cancel("a/x")).toBe(true);
     queue.done(running);
     const served = work(queue, clock);
@@ -102,7 +102,7 @@ describe("WorkQueue", () => {
   it("after shutDown hands out what is in line, drops what is delayed, refuses adds and ends its workers [case 18]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", []);
-    queue.add("a/later", [], { afterMs: 50 });
+    queue.add("a/later", [], { after: 50 });
     queue.shutDown();
     queue.add("a/refused", []);
     const served = work(queue, clock);

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../clock/clock.js";
+import { type Duration, parseDuration } from "../clock/duration.js";
 import type { Random } from "../clock/random.js";
 import { Backoff, type BackoffOptions } from "../loop/backoff.js";
 import { KeyQueue, type MergeCauses, type WorkItem } from "./key-queue.js";
@@ -23,7 +24,16 @@ export interface AddOptions {
   /** Defaults to `normal`. */
   readonly priority?: Priority;
   /** Asks for a hand-out no later than this, instead of at once. Where it is 0, all that is due now has its turn before. */
-  readonly afterMs?: number;
+  readonly after?: Duration;
+}
+
+export interface RetryOptions {
+  /** Defaults to `low`. */
+  readonly priority?: Priority;
+  /** Waits for so long at least, however short the key's back-off is. */
+  readonly least?: Duration;
+  /** Waits for so long, in place of the key's back-off, which counts the failure all the same. */
+  readonly after?: Duration;
 }
 
 type Waiter<Cause> = (item: WorkItem<Cause> | undefined) => void;
@@ -91,9 +101,9 @@ export class WorkQueue<Cause> {
   /** Asks for a hand-out of the key. Ignored after `shutDown`. */
   add(key: string, cause: Cause, options: AddOptions = {}): void {
     if (this.#isShutDown) return;
-    const { priority = "normal", afterMs } = options;
-    if (afterMs !== undefined) {
-      this.#keys.addAt(key, cause, priority, this.#clock.monotonic() + Math.max(0, afterMs));
+    const { priority = "normal", after } = options;
+    if (after !== undefined) {
+      this.#keys.addAt(key, cause, priority, this.#clock.monotonic() + parseDuration(after, "after"));
       this.#arm();
       return;
     }
@@ -102,17 +112,13 @@ export class WorkQueue<Cause> {
   }
 
   /**
-   * Asks for a hand-out after the key's back-off, the overall limit if there is one, and `leastMs`, whichever is
-   * longest. Gives the delay.
+   * Asks for a hand-out after the key's back-off, or what the options say, and after the overall limit if there is one:
+   * whichever is longest. Gives the delay in milliseconds.
    */
-  retry(key: string, cause: Cause, priority: Priority = "low", leastMs = 0): number {
-    return this.#retry(key, cause, priority, Math.max(this.#backoff.fail(key), leastMs));
-  }
-
-  /** As {@link retry}, after the time given instead of the key's back-off, which counts the failure all the same. */
-  retryAfter(key: string, cause: Cause, afterMs: number, priority: Priority = "low"): number {
-    this.#backoff.fail(key);
-    return this.#retry(key, cause, priority, afterMs);
+  retry(key: string, cause: Cause, { priority = "low", least = 0, after }: RetryOptions = {}): number {
+    const backoffMs = this.#backoff.fail(key);
+    const delayMs = after === undefined ? backoffMs : parseDuration(after, "after");
+    return this.#retry(key, cause, priority, Math.max(delayMs, parseDuration(least, "least")));
   }
 
   /** How often the key was retried since it was forgotten. */
@@ -190,7 +196,7 @@ export class WorkQueue<Cause> {
     const limitMs = this.#retryLimit?.reserve(this.#clock.monotonic()) ?? 0;
     const delayMs = Math.max(leastMs, limitMs);
     this.#observer?.retried();
-    this.add(key, cause, { priority, afterMs: delayMs });
+    this.add(key, cause, { priority, after: delayMs });
     return delayMs;
   }
 

@@ -147,7 +147,7 @@ describe("the fault transport", () => {
   it("lets answers overtake each other", async () => {
     const order: string[] = [];
     const plan: FaultPlan = ({ path }) =>
-      path === "/slow" ? { type: "delay", afterMs: 500 } : { type: "delay", beforeMs: 100 };
+      path === "/slow" ? { type: "delay", after: 500 } : { type: "delay", before: "100ms" };
     const { transport, clock } = faulty(plan);
     const both = ["/slow", "/fast"].map((path) => transport.request(get(path)).then(() => order.push(path)));
     await clock.advance(1000);

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../../clock/clock.js";
+import { type Duration, parseDuration } from "../../clock/duration.js";
 import type { Random } from "../../clock/random.js";
 import { type BodyFault, FaultyBody } from "./faulty-body.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
@@ -14,7 +15,7 @@ type RequestFault =
   /** This answer in place of the server's, which sees nothing. A text is sent as HTML, anything else as JSON. */
   | { readonly type: "respond"; readonly status: number; readonly body?: unknown; readonly retryAfterSeconds?: number }
   /** Waits before sending, or before passing the answer on: so that requests and answers overtake each other. */
-  | { readonly type: "delay"; readonly beforeMs?: number; readonly afterMs?: number };
+  | { readonly type: "delay"; readonly before?: Duration; readonly after?: Duration };
 
 /** What goes wrong within the body; `afterBytes` are passed on before it. */
 type ResponseFault =
@@ -93,8 +94,8 @@ async function requestWith(
       case "respond":
         return answer(fault);
       case "delay":
-        if (fault.beforeMs) await pause(clock, fault.beforeMs, signal);
-        afterMs += fault.afterMs ?? 0;
+        if (fault.before) await pause(clock, parseDuration(fault.before, "before"), signal);
+        afterMs += parseDuration(fault.after ?? 0, "after");
         break;
       default:
         bodyFaults.push(fault);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Deployment } from "../../kinds/builtin/apps/v1.js";
 import { ConfigMap } from "../../kinds/builtin/v1.js";
 import { requeueAfter } from "../../loop/outcome.js";
-import type { ApplyOptions, Desired } from "../context.js";
+import type { ChildOptions, Desired } from "../context.js";
 import { controller, scoped } from "../controller.js";
 import { watcher } from "../watcher.js";
 import { Website, World } from "../world.testing.js";
@@ -37,7 +37,7 @@ function desiredDeployment(site: Website): Desired<Deployment> {
   };
 }
 
-function websites(options: ApplyOptions = {}) {
+function websites(options: ChildOptions = {}) {
   return controller(Website, {
     owns: [Deployment],
     reconcile: async (site, ctx) => {
@@ -215,7 +215,7 @@ describe("apply", () => {
   it("refuses an object that somebody else made, says so, and goes on when it is out of the way", async () => {
     await world.client.create(ConfigMap, { metadata: { name: "a", namespace: "team" }, data: { theirs: "1" } });
     const errors: unknown[] = [];
-    const maps = (options: ApplyOptions) =>
+    const maps = (options: ChildOptions) =>
       controller(Website, {
         owns: [ConfigMap],
         onError: (error) => errors.push(error),

@@ -5,7 +5,7 @@ import { type Kind, keyOf, kindId, parseKey } from "../../kinds/kind.js";
 import type { ApplyConfiguration, JsonObject, KubeObject, NewObject } from "../../kinds/object.js";
 import type { KindSource } from "../causes/kind-source.js";
 import { keyFor, type Sources } from "../causes/object-reader.js";
-import type { ApplyOptions } from "../context.js";
+import type { ChildOptions } from "../context.js";
 import type { ReconcileRun } from "../run/reconcile-run.js";
 import type { WriteRecord } from "../timeline/timeline.js";
 import { appliedEntry, differingPaths, isApplied, isSameBeside } from "./applied-fields.js";
@@ -52,7 +52,7 @@ export class ChildWriter {
     this.#options = options;
   }
 
-  async apply(kind: Kind, stated: JsonObject, options: ApplyOptions = {}): Promise<KubeObject> {
+  async apply(kind: Kind, stated: JsonObject, options: ChildOptions = {}): Promise<KubeObject> {
     this.#run.assertOpen();
     this.#run.learn(kind, stated);
     const child = this.#childOf(kind, stated, this.#sources.isHome ? undefined : await this.#ownerCluster(kind));
@@ -91,7 +91,7 @@ export class ChildWriter {
   }
 
   /** Forced if the cache has the object. A first apply is not: it must not overwrite an object that it has not seen. */
-  async #send(child: Child, options: ApplyOptions, isKnown: boolean): Promise<KubeObject> {
+  async #send(child: Child, options: ChildOptions, isKnown: boolean): Promise<KubeObject> {
     const { source, key, namespace, desired } = child;
     const { fieldManager } = this.#options;
     const send = (force: boolean): Promise<KubeObject> =>
@@ -316,7 +316,7 @@ export class ChildWriter {
     throw new SetpointError("NAMESPACE_MISSING", message);
   }
 
-  #assertMayTake({ source, key, ownerCluster }: Child, current: KubeObject, options: ApplyOptions): void {
+  #assertMayTake({ source, key, ownerCluster }: Child, current: KubeObject, options: ChildOptions): void {
     const what = `${source.id} ${key}`;
     if (current.metadata.deletionTimestamp) {
       throw new SetpointError("CHILD_TERMINATING", `${what} is being deleted; it is applied again once it is gone`);

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_CAUSES } from "../../loop/cause.js";
-import { actionOf, type Cause, describeCause, mergeCauses } from "./cause.js";
+import { actionOf, type Cause, describeCause, mergeControllerCauses } from "./cause.js";
 
 const metadata = { name: "a", uid: "1", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
 const created: Cause = { type: "created", isInInitialList: false };
 const updated: Cause = { type: "updated" };
 const dependency = (key: string): Cause => ({ type: "dependency", kind: "v1/ConfigMap", key, change: "updated" });
 
-describe("mergeCauses", () => {
+describe("merged causes", () => {
   it("keeps each cause once, and the latest of the retries", () => {
-    const merged = mergeCauses(
+    const merged = mergeControllerCauses(
       [created, dependency("a/x"), { type: "retry", attempt: 1, error: "first" }],
       [updated, dependency("a/x"), dependency("a/y"), { type: "retry", attempt: 2, error: "second" }],
     );
@@ -28,7 +28,7 @@ describe("mergeCauses", () => {
       fc.property(fc.array(fc.array(fc.nat(200))), (batches) => {
         const merged = batches
           .map((batch) => batch.map((key) => dependency(`a/${key}`)))
-          .reduce((earlier: readonly Cause[], later) => mergeCauses(earlier, later), []);
+          .reduce((earlier: readonly Cause[], later) => mergeControllerCauses(earlier, later), []);
         const distinct = new Set(batches.flat()).size;
         expect(merged.length).toBe(Math.min(distinct, MAX_CAUSES));
         const rest = merged.find((cause) => cause.type === "more");
@@ -53,7 +53,8 @@ describe("causes of other objects", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...own, ...others], { minLength: 3 * MAX_CAUSES }), fc.nat(20), (all, size) => {
         let merged: readonly Cause[] = [];
-        for (let at = 0; at < all.length; at += size + 1) merged = mergeCauses(merged, all.slice(at, at + size + 1));
+        for (let at = 0; at < all.length; at += size + 1)
+          merged = mergeControllerCauses(merged, all.slice(at, at + size + 1));
         for (const cause of all.filter(({ type }) => type !== "dependency")) expect(merged).toContainEqual(cause);
         const kept = merged.filter(({ type }) => type === "dependency").length;
         const rest = merged.find((cause) => cause.type === "more");

@@ -1,13 +1,8 @@
 import type { KubeObject } from "../../kinds/object.js";
-import {
-  type CauseRules,
-  describeLoopCause,
-  type LoopCause,
-  mergeCauses as mergeLoopCauses,
-} from "../../loop/cause.js";
+import { type CauseRules, describeLoopCause, type LoopCause, mergeCauses } from "../../loop/cause.js";
 
 /** What happened to an object, as a level-triggered reader sees it. */
-export type Change = "created" | "updated" | "deleted";
+export type ObjectChange = "created" | "updated" | "deleted";
 
 /** Why a key is in the queue. */
 export type Cause =
@@ -17,8 +12,8 @@ export type Cause =
   | { readonly type: "deleted" }
   | { readonly type: "resync" }
   /** An object that the last run read, or looked for, or that a mapped watch sees, is no longer what it was. */
-  | { readonly type: "dependency"; readonly kind: string; readonly key: string; readonly change: Change }
-  | { readonly type: "owned"; readonly kind: string; readonly key: string; readonly change: Change }
+  | { readonly type: "dependency"; readonly kind: string; readonly key: string; readonly change: ObjectChange }
+  | { readonly type: "owned"; readonly kind: string; readonly key: string; readonly change: ObjectChange }
   /** An annotation requested the run. */
   | { readonly type: "requested"; readonly by: "reconcile-now" | "resume" | "step" }
   | LoopCause;
@@ -30,8 +25,8 @@ const RULES: CauseRules<Cause> = {
 };
 
 /** All causes of both, each once; of two retries the later holds. */
-export function mergeCauses(earlier: readonly Cause[], later: readonly Cause[]): readonly Cause[] {
-  return mergeLoopCauses(earlier, later, RULES);
+export function mergeControllerCauses(earlier: readonly Cause[], later: readonly Cause[]): readonly Cause[] {
+  return mergeCauses(earlier, later, RULES);
 }
 
 function identityOf(cause: Cause): string {

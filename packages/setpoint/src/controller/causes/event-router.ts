@@ -6,7 +6,7 @@ import { ownerKeyOf } from "../apply/ownership.js";
 import type { Controller, Predicate, WatchDeclaration } from "../controller.js";
 import { requestOf } from "../run/directives.js";
 import type { SpanOrigin } from "../timeline/traces.js";
-import type { Cause, Change } from "./cause.js";
+import type { Cause, ObjectChange } from "./cause.js";
 import type { DependencyIndex, ObjectStep } from "./dependency-index.js";
 import type { KindSource } from "./kind-source.js";
 import { whereItCounts } from "./predicate.js";
@@ -132,7 +132,7 @@ function isQuiet(event: Event): boolean {
   return (event.type === "add" && event.isInInitialList) || (event.type === "update" && event.isResync);
 }
 
-function changeOf(event: Event): Change {
+function changeOf(event: Event): ObjectChange {
   return event.type === "add" ? "created" : event.type === "update" ? "updated" : "deleted";
 }
 

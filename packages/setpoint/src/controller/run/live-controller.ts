@@ -21,7 +21,7 @@ import {
   describeCause,
   isSuccessor,
   isUrgent,
-  mergeCauses,
+  mergeControllerCauses,
 } from "../causes/cause.js";
 import { ControllerSources } from "../causes/controller-sources.js";
 import { DependencyIndex } from "../causes/dependency-index.js";
@@ -36,7 +36,7 @@ import { isPaused } from "./directives.js";
 import { HotLoopDetector } from "./hot-loop.js";
 import { KeyMemory } from "./key-memory.js";
 import type { Admission, RefSchedule } from "./ref-schedule.js";
-import { RunExecutor, type RunResult } from "./run-executor.js";
+import { type EndedRun, RunExecutor } from "./run-executor.js";
 import { RunReporter, reasonOf } from "./run-reporter.js";
 import { Turn } from "./turn.js";
 import { findWriter } from "./writer-search.js";
@@ -82,7 +82,7 @@ export class LiveController implements AsyncDisposable {
     fence?.lost?.addEventListener("abort", this.#onLeaseLost, { once: true });
     const queueObserver = observer?.queueObserver?.(controller.name);
     this.#queue = new WorkQueue({
-      ...{ clock, random, merge: mergeCauses, early: withoutTimers },
+      ...{ clock, random, merge: mergeControllerCauses, early: withoutTimers },
       backoff: controller.backoff,
       ...(queueObserver ? { observer: queueObserver } : {}),
     });
@@ -249,7 +249,7 @@ export class LiveController implements AsyncDisposable {
     }
     if (cause.type !== "deleted" && !this.#sources.covers(key)) return;
     const dampedMs = isUrgent(cause) ? 0 : this.#memory.dampedMs(key, this.#environment.clock);
-    if (dampedMs > 0) this.#queue.add(key, [cause], { priority: "low", afterMs: dampedMs });
+    if (dampedMs > 0) this.#queue.add(key, [cause], { priority: "low", after: dampedMs });
     else this.#queue.add(key, [cause, ...(this.#refs?.note(key) ?? [])], { priority });
   }
 
@@ -319,7 +319,7 @@ export class LiveController implements AsyncDisposable {
     }
     const dampedMs = item.cause.some(isUrgent) ? 0 : this.#memory.dampedMs(key, clock);
     if (dampedMs > 0) {
-      this.#queue.add(key, item.cause, { priority: "low", afterMs: dampedMs });
+      this.#queue.add(key, item.cause, { priority: "low", after: dampedMs });
       this.#giveBack(item, done());
       return;
     }
@@ -365,7 +365,7 @@ export class LiveController implements AsyncDisposable {
   }
 
   /** Files what a run came to, and gives its key back: at once, or when code that hangs lets go of it. */
-  #settle(item: Item, object: KubeObject, result: RunResult, attempt: number, startedMs: number): void {
+  #settle(item: Item, object: KubeObject, result: EndedRun, attempt: number, startedMs: number): void {
     const { key } = item;
     const { hung } = result;
     try {
@@ -384,7 +384,7 @@ export class LiveController implements AsyncDisposable {
     });
   }
 
-  #file(item: Item, object: KubeObject, result: RunResult, attempt: number, startedMs: number): void {
+  #file(item: Item, object: KubeObject, result: EndedRun, attempt: number, startedMs: number): void {
     const { key } = item;
     const { run, outcome, hung } = result;
     const isAborted = result.isAborted && outcome.type === "retry";
@@ -424,11 +424,11 @@ export class LiveController implements AsyncDisposable {
         this.#memory.endState(key);
         break;
       case "requeueAfter":
-        this.#queue.add(key, [{ type: "requeue" }], { afterMs: outcome.afterMs, priority: "low" });
+        this.#queue.add(key, [{ type: "requeue" }], { after: outcome.afterMs, priority: "low" });
         break;
       case "waitFor":
         this.#queue.add(key, [{ type: "recheck", reason: outcome.reason }], {
-          afterMs: outcome.recheckMs,
+          after: outcome.recheckMs,
           priority: "low",
         });
         break;
@@ -436,23 +436,21 @@ export class LiveController implements AsyncDisposable {
         // What the failed run was to answer is still unanswered.
         const cause: Cause = { type: "retry", attempt: attempt + 1, error: messageOf(outcome.error) };
         const unanswered = item.cause.filter(({ type }) => type !== "deleted");
-        const causes = mergeCauses(unanswered, [cause]);
+        const causes = mergeControllerCauses(unanswered, [cause]);
         const askedMs = outcome.afterMs ?? retryAfterOf(outcome.error);
         if (isParked) {
           this.#memory.park(key);
-          const afterMs = Math.max(this.controller.backoff.max, askedMs);
-          this.#queue.add(key, causes, { afterMs, priority: "low" });
-        } else if (outcome.afterMs === undefined) {
-          this.#queue.retry(key, causes, "low", askedMs);
+          this.#queue.add(key, causes, { after: Math.max(this.controller.backoff.max, askedMs), priority: "low" });
         } else {
-          this.#queue.retryAfter(key, causes, outcome.afterMs);
+          const { afterMs } = outcome;
+          this.#queue.retry(key, causes, afterMs === undefined ? { least: askedMs } : { after: afterMs });
         }
         break;
       }
     }
   }
 
-  #damp({ key, cause: causes }: Item, object: KubeObject, { run }: RunResult): void {
+  #damp({ key, cause: causes }: Item, object: KubeObject, { run }: EndedRun): void {
     const nowMs = this.#environment.clock.monotonic();
     const { writes, contents } = run;
     const { generation } = object.metadata;

@@ -200,7 +200,9 @@ export class LiveWatcher implements AsyncDisposable {
     }
     if (lane.isStuck) return;
     if (lane.steps.length === 0 && lane.retries.length === 0) this.#lanes.delete(key);
-    else for (const { dueMs } of lane.retries) this.#queue.add(key, true, { afterMs: dueMs - clock.monotonic() });
+    else
+      for (const { dueMs } of lane.retries)
+        this.#queue.add(key, true, { after: Math.max(0, dueMs - clock.monotonic()) });
   }
 
   #leaveBacklog(steps: number): void {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { VirtualClock } from "../../clock/virtual-clock.js";
 import type { KubeObject } from "../../kinds/object.js";
 import { done, retry, waitFor } from "../../loop/outcome.js";
-import { type Cause, mergeCauses } from "../causes/cause.js";
+import { type Cause, mergeControllerCauses } from "../causes/cause.js";
 import { controller } from "../controller.js";
 import { Website } from "../world.testing.js";
 import { openRefSchedule, type RefSchedule } from "./ref-schedule.js";
@@ -87,7 +87,7 @@ class Play {
   }
 
   #add(key: string, causes: readonly Cause[]): void {
-    this.queue.set(key, mergeCauses(this.queue.get(key) ?? [], causes));
+    this.queue.set(key, mergeControllerCauses(this.queue.get(key) ?? [], causes));
   }
 
   /** Along refs, but not by way of objects of a cycle, which never run. */

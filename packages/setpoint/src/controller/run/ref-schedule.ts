@@ -3,11 +3,11 @@ import { SetpointError } from "../../errors/error.js";
 import { emptyState } from "../../graph/draft.js";
 import { explain } from "../../graph/explain.js";
 import { reduce } from "../../graph/reduce.js";
-import { type Key, keyOf, type ResourceName, sortedRefs } from "../../graph/resource.js";
+import { type Key, type ResourceName, resourceKey, sortedRefs } from "../../graph/resource.js";
 import type { Edit, Effect, Event, Run, State } from "../../graph/state.js";
 import type { KubeObject } from "../../kinds/object.js";
 import { messageOf, type Outcome, terminal, waitFor } from "../../loop/outcome.js";
-import { type Cause, mergeCauses } from "../causes/cause.js";
+import { type Cause, mergeControllerCauses } from "../causes/cause.js";
 import { type Controller, keyProblem } from "../controller.js";
 
 export interface RefScheduleOptions {
@@ -78,7 +78,7 @@ export class RefSchedule {
   admit(key: string, object: KubeObject, causes: readonly Cause[]): Admission {
     // A turn that was given earlier is given anew: what was created since may stand between this key and one that runs.
     const { error } = this.#request(key, object, true);
-    const id = keyOf(this.#nameOf(key));
+    const id = resourceKey(this.#nameOf(key));
     const node = this.#state.nodes.get(id)!;
     if (node.status === "cyclic") {
       const message = `${this.#kind} ${key} cannot run: ${explain(this.#state, id)!.reason}`;
@@ -110,7 +110,7 @@ export class RefSchedule {
   forget(key: string): void {
     this.#held.delete(key);
     this.#again.delete(key);
-    if (!this.#state.nodes.has(keyOf(this.#nameOf(key)))) return;
+    if (!this.#state.nodes.has(resourceKey(this.#nameOf(key)))) return;
     const name = this.#nameOf(key);
     // Without refs, its removal waits for none of the runs above it.
     const edits: readonly Edit[] = [
@@ -122,9 +122,9 @@ export class RefSchedule {
 
   /** Throws a wait where an object that this one refers to is not there, or has failed. */
   readonly requireRefs = (key: string): void => {
-    const refs = this.#state.nodes.get(keyOf(this.#nameOf(key)))?.meta.refs ?? [];
+    const refs = this.#state.nodes.get(resourceKey(this.#nameOf(key)))?.meta.refs ?? [];
     for (const ref of refs) {
-      const node = this.#state.nodes.get(keyOf(ref));
+      const node = this.#state.nodes.get(resourceKey(ref));
       const error = node?.status === "cyclic" ? { message: "it is part of a cycle" } : node?.trace?.error;
       if (node && !error) continue;
       const message = `${this.#kind} ${keyText(ref)} ${error ? `has failed: ${error.message}` : "is not there"}`;
@@ -145,12 +145,12 @@ export class RefSchedule {
     const name = this.#nameOf(key);
     const { refs, error } = this.#refsOf(key, object);
     const edits: Edit[] = [];
-    if (this.#state.nodes.has(keyOf(name))) edits.push({ type: "update", name, change: { refs } });
+    if (this.#state.nodes.has(resourceKey(name))) edits.push({ type: "update", name, change: { refs } });
     else {
       const meta = { paths: [], tags: [], hidden: false };
       edits.push({ type: "create", name, refs, ...meta, spec: undefined, specHash: "object", weights: {} });
     }
-    if (isAnew || !this.#granted(keyOf(name))) edits.push({ type: "reconcile", name });
+    if (isAnew || !this.#granted(resourceKey(name))) edits.push({ type: "reconcile", name });
     const causes = this.#step({ type: "edit", edits, nowMs: this.#nowMs }, key);
     return { causes, error };
   }
@@ -175,7 +175,7 @@ export class RefSchedule {
   }
 
   #hold(key: string, causes: readonly Cause[]): void {
-    this.#held.set(key, mergeCauses(this.#held.get(key) ?? [], causes));
+    this.#held.set(key, mergeControllerCauses(this.#held.get(key) ?? [], causes));
   }
 
   #granted(id: Key): Run | undefined {
@@ -188,7 +188,7 @@ export class RefSchedule {
     const events = [event];
     let knownCauses: readonly Cause[] = [];
     const enqueue = (key: string, causes: readonly Cause[]): void => {
-      if (key === known) knownCauses = mergeCauses(knownCauses, causes);
+      if (key === known) knownCauses = mergeControllerCauses(knownCauses, causes);
       else this.#options.enqueue(key, causes);
     };
     for (const next of events) {
@@ -213,7 +213,7 @@ export class RefSchedule {
       const run = this.#state.runs.get(String(effect.run))!;
       if (run.phase === "delete") return effect.run;
       const key = keyText(this.#state.nodes.get(effect.id)!.meta.name);
-      const causes = mergeCauses(this.#held.get(key) ?? [], this.#causesOf(run.causes));
+      const causes = mergeControllerCauses(this.#held.get(key) ?? [], this.#causesOf(run.causes));
       // Without a cause of the graph's own, the key is still in the queue: it was noted there.
       if (causes.length > 0) enqueue(key, causes);
       this.#held.delete(key);

@@ -92,7 +92,7 @@ export interface RunRequest {
 }
 
 /** How a run ended. */
-export interface RunResult {
+export interface EndedRun {
   readonly run: ReconcileRun;
   readonly outcome: Outcome;
   /** The run was ended from outside: what it says does not count. */
@@ -131,7 +131,7 @@ export class RunExecutor {
     );
   }
 
-  async execute(request: RunRequest): Promise<RunResult> {
+  async execute(request: RunRequest): Promise<EndedRun> {
     const { controller } = this.#parts;
     const timedOut = (): SetpointError => {
       const message = `${controller.name}: the run of ${request.key} took more than ${controller.timeoutMs / 1_000} s`;
@@ -160,7 +160,7 @@ export class RunExecutor {
     this.#deadlines[Symbol.dispose]();
   }
 
-  async #execute(request: RunRequest, signal: AbortSignal): Promise<RunResult> {
+  async #execute(request: RunRequest, signal: AbortSignal): Promise<EndedRun> {
     const { controller, environment, dependencies } = this.#parts;
     const { clock, fence = openFence, mask } = environment;
     const { id, key, object } = request;

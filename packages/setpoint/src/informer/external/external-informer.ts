@@ -17,7 +17,7 @@ import type {
   InformerHandler,
   InformerScope,
 } from "../informer.js";
-import { Listener, type Step } from "../listener.js";
+import { type HandlerStep, Listener } from "../listener.js";
 import { WatchBackoff } from "../reflector/backoff.js";
 import { type Incoming, ObjectDecoder } from "../reflector/incoming.js";
 import { Reflector, type ReflectorOptions, type ReflectorTarget } from "../reflector/reflector.js";
@@ -264,7 +264,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     for (const index of this.#indexes.values()) index.set(key, undefined);
   }
 
-  #distribute(step: Step<T>): void {
+  #distribute(step: HandlerStep<T>): void {
     for (const listener of this.#listeners) listener.push(step);
   }
 

@@ -3,7 +3,7 @@ import type { RequestSummary } from "../../client/request-summary.js";
 import { parseWatchEvent } from "../../client/watch-stream.js";
 import type { WatchEventType } from "../deltas.js";
 import { startsWith } from "../store/scan.js";
-import { type Incoming, isRefusal, type ObjectDecoder, type Refusal } from "./incoming.js";
+import { type Incoming, isUnreadable, type ObjectDecoder, type Unreadable } from "./incoming.js";
 
 /** One line of a watch, understood; valid until the next one is read. */
 export type WatchLine =
@@ -47,7 +47,7 @@ export class EventReader {
     return this.#answer(TYPES.indexOf(event.type), this.#objects.readObject(event.object));
   }
 
-  #answer(type: number, read: Incoming | Refusal): WatchLine {
-    return isRefusal(read) ? { type: "REFUSED", reason: read.refused } : this.#answers[type]!;
+  #answer(type: number, read: Incoming | Unreadable): WatchLine {
+    return isUnreadable(read) ? { type: "REFUSED", reason: read.refused } : this.#answers[type]!;
   }
 }

@@ -113,11 +113,11 @@ export class Incoming {
 }
 
 /** Why bytes are not an object of the kind that was asked for. */
-export interface Refusal {
+export interface Unreadable {
   readonly refused: string;
 }
 
-export function isRefusal(read: Incoming | Refusal): read is Refusal {
+export function isUnreadable(read: Incoming | Unreadable): read is Unreadable {
   return !(read instanceof Incoming);
 }
 
@@ -150,7 +150,7 @@ export class ObjectDecoder {
   }
 
   /** The result is valid until the next call. Throws a SyntaxError where the bytes are not JSON. */
-  read(bytes: Buffer, start: number, end: number): Incoming | Refusal {
+  read(bytes: Buffer, start: number, end: number): Incoming | Unreadable {
     const found = this.#scanner;
     if (this.#retention.reshape || !found.scan(bytes, start, end)) {
       return this.#parse(JSON.parse(bytes.toString("utf8", start, end)));
@@ -173,11 +173,11 @@ export class ObjectDecoder {
   }
 
   /** The same of an object that is already parsed: the answer to an own write. */
-  readObject(object: KubeObject): Incoming | Refusal {
+  readObject(object: KubeObject): Incoming | Unreadable {
     return this.#parse(object);
   }
 
-  #parse(parsed: unknown): Incoming | Refusal {
+  #parse(parsed: unknown): Incoming | Unreadable {
     const object = parsed as KubeObject | null;
     if (typeof object !== "object" || object === null || typeof object.metadata?.name !== "string") {
       return { refused: "an object without a name" };
@@ -237,7 +237,7 @@ export class ObjectDecoder {
     return true;
   }
 
-  #refuse(kind: string): Refusal {
+  #refuse(kind: string): Unreadable {
     return { refused: `an object of kind ${kind} where ${this.#expectedKind} was asked for` };
   }
 }

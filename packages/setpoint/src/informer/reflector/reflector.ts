@@ -11,8 +11,6 @@ import { type Kind, kindId } from "../../kinds/kind.js";
 import type { Partition, WatchEventType } from "../deltas.js";
 import type { InformerPhase, InformerScope } from "../informer.js";
 import {
-  type Action,
-  type Attempt,
   closed,
   failed,
   INITIAL_STATE,
@@ -20,13 +18,15 @@ import {
   type ListPlanOptions,
   listed,
   type PlanState,
+  type ReflectorAction,
+  type ReflectorRequest,
   refreshed,
   seen,
   start,
 } from "../plan.js";
 import { WatchBackoff } from "./backoff.js";
 import { EventReader, type WatchLine } from "./event-line.js";
-import { type Incoming, isRefusal, type ObjectDecoder } from "./incoming.js";
+import { type Incoming, isUnreadable, type ObjectDecoder } from "./incoming.js";
 import { KindWatch } from "./kind-watch.js";
 import { type ListPage, readListPage } from "./list-page.js";
 import { ListWatch, type Query } from "./list-watch.js";
@@ -151,7 +151,7 @@ export class Reflector<Stage> {
     }
   }
 
-  async #perform(action: Action, attempt: AbortController): Promise<Action> {
+  async #perform(action: ReflectorAction, attempt: AbortController): Promise<ReflectorAction> {
     const { clock, onPhase } = this.#context;
     if (action.type === "look-for-kind") return this.#lookForKind(attempt.signal);
     if (action.afterBackoff) {
@@ -171,18 +171,18 @@ export class Reflector<Stage> {
     }
   }
 
-  #next([state, action]: readonly [PlanState, Action]): Action {
+  #next([state, action]: readonly [PlanState, ReflectorAction]): ReflectorAction {
     this.#state = state;
     return action;
   }
 
-  #fail(attempt: Attempt, error: unknown, signal: AbortSignal): Action {
+  #fail(attempt: ReflectorRequest, error: unknown, signal: AbortSignal): ReflectorAction {
     if (signal.aborted && isSetpointError(error, "ABORTED")) throw error;
     if (!isExpired(error) && !isNotServed(error)) this.#context.onError(error);
     return this.#next(failed(this.#state, this.#plan(), attempt, error, this.#context.clock.monotonic()));
   }
 
-  async #lookForKind(signal: AbortSignal): Promise<Action> {
+  async #lookForKind(signal: AbortSignal): Promise<ReflectorAction> {
     const { deltas, partition, onPhase } = this.#context;
     const isServed = await this.#kindWatch.isServed(signal);
     if (isServed !== false) {
@@ -197,7 +197,7 @@ export class Reflector<Stage> {
     return this.#next(kindAppeared(this.#state, this.#plan()));
   }
 
-  async #list(action: Action & { type: "list" }, attempt: AbortController): Promise<Action> {
+  async #list(action: ReflectorAction & { type: "list" }, attempt: AbortController): Promise<ReflectorAction> {
     const { deltas, partition } = this.#context;
     let stage = deltas.beginList();
     try {
@@ -249,14 +249,17 @@ export class Reflector<Stage> {
     const { reader, deltas } = this.#context;
     for (const [from, to] of page.items) {
       const read = reader.read(page.bytes, from, to);
-      if (isRefusal(read)) this.#refuse(read.refused);
+      if (isUnreadable(read)) this.#refuse(read.refused);
       else deltas.stage(stage, read);
     }
     reader.release();
   }
 
   /** A watch; where the action is a streamed list, the list comes first on the same stream. */
-  async #stream(action: Action & { type: "watch" | "stream-list" }, attempt: AbortController): Promise<Action> {
+  async #stream(
+    action: ReflectorAction & { type: "watch" | "stream-list" },
+    attempt: AbortController,
+  ): Promise<ReflectorAction> {
     const { clock, deltas, partition, reader, tally } = this.#context;
     const startedMs = clock.monotonic();
     const list = action.type === "stream-list" ? this.#beginStreamedList(action.resourceVersion, attempt) : undefined;
@@ -334,7 +337,7 @@ export class Reflector<Stage> {
     else deltas.apply(line.type, line.incoming, partition);
   }
 
-  #streamFailed(error: unknown, isListing: boolean, isOpen: boolean, signal: AbortSignal): Action {
+  #streamFailed(error: unknown, isListing: boolean, isOpen: boolean, signal: AbortSignal): ReflectorAction {
     if (!isListing) return this.#fail(isOpen ? "watch" : "watch-open", error, signal);
     const isUnable =
       isSetpointError(error, "INFORMER_STREAM_LIST_STALLED") ||
@@ -344,7 +347,7 @@ export class Reflector<Stage> {
     return this.#fail("stream-list", error, signal);
   }
 
-  #watchQuery(action: Action & { type: "watch" | "stream-list" }): Record<string, QueryValue> {
+  #watchQuery(action: ReflectorAction & { type: "watch" | "stream-list" }): Record<string, QueryValue> {
     const shortestMs = parseDuration(this.#context.options.watchTimeout ?? DEFAULT_WATCH_TIMEOUT_MS, "watchTimeout");
     const isList = action.type === "stream-list";
     return {

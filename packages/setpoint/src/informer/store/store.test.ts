@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRefusal, ObjectDecoder } from "../reflector/incoming.js";
+import { isUnreadable, ObjectDecoder } from "../reflector/incoming.js";
 import { Widget, widget } from "../reflector/scripted-api.testing.js";
 import { Retention } from "../retention.js";
 import type { Snapshot } from "./snapshot.js";
@@ -10,7 +10,7 @@ const reader = new ObjectDecoder(Widget, new Retention());
 
 function read(object: Widget) {
   const incoming = reader.readObject(object);
-  if (isRefusal(incoming)) throw new Error(incoming.refused);
+  if (isUnreadable(incoming)) throw new Error(incoming.refused);
   return incoming;
 }
 
