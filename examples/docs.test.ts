@@ -59,9 +59,7 @@ describe("the docs", () => {
   });
 
   it("map each box of the app SDK's two diagrams", () => {
-    const [, coldStart, hotPath] = text("docs/app-sdk.md").split(
-      /^### (?:Cold start|Hot path|Metrics of each stage)$/m,
-    );
+    const [, coldStart, hotPath] = text("docs/app-sdk.md").split(/^## (?:Cold start|Hot path|Metrics of each stage)$/m);
     const boxes = (table?: string): readonly string[] =>
       [...(table ?? "").matchAll(/^\| ((?:\d+[ab]?,? )+)/gm)].flatMap(([, ids]) => ids!.trim().split(/,? /));
     const numbered = (count: number) => Array.from({ length: count }, (_, at) => String(at + 1));

@@ -249,6 +249,13 @@ describe("the examples", () => {
     const long = files.filter((name) => readFileSync(`${import.meta.dirname}/${name}`, "utf8").split("\n").length > 60);
     expect([files.length, long]).toEqual([13, []]);
   });
+
+  it("of a whole operator has several files, and less than 400 lines with its tests", () => {
+    const folder = `${import.meta.dirname}/postgres`;
+    const texts = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, "utf8"));
+    expect(texts.length).toBeGreaterThan(3);
+    expect(texts.join("").split("\n").length).toBeLessThan(400);
+  });
 });
 
 function get(manager: Manager, path: string): Promise<{ readonly status: number; readonly json: unknown }> {

@@ -19,7 +19,8 @@ const labelsOf = ({ metadata: { name } }: PostgresCluster) => ({
 const imageOf = ({ spec: { version } }: PostgresCluster): string => `postgres:${version}`;
 
 export function settings(cluster: PostgresCluster): Desired<ObjectOf<typeof ConfigMap>> {
-  const lines = Object.entries(cluster.spec.settings).map(([name, value]) => `${name} = '${value}'`);
+  const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+  const lines = Object.entries(cluster.spec.settings).map(([name, value]) => `${name} = ${quoted(value)}`);
   return {
     metadata: { name: cluster.metadata.name, labels: labelsOf(cluster) },
     data: { "postgresql.conf": lines.sort().join("\n") },
@@ -55,6 +56,7 @@ export function servers(cluster: PostgresCluster, configuration: string): Desire
             {
               name: "postgres",
               image: imageOf(cluster),
+              args: ["-c", "config_file=/etc/postgresql/postgresql.conf"],
               ports: [{ containerPort: PORT }],
               envFrom: [{ secretRef: { name: secretName(name) } }],
               volumeMounts: [
@@ -86,8 +88,10 @@ export function disruptionBudget(cluster: PostgresCluster): Desired<ObjectOf<typ
 
 export function backup(cluster: PostgresCluster, schedule: string): Desired<ObjectOf<typeof CronJob>> {
   const { name } = cluster.metadata;
-  const envFrom = [{ secretRef: { name: secretName(name) } }];
-  const container = { name: "backup", image: imageOf(cluster), args: ["pg_dumpall", "--host", name], envFrom };
+  const secretKeyRef = { name: secretName(name), key: "POSTGRES_PASSWORD" };
+  const env = [{ name: "PGPASSWORD", valueFrom: { secretKeyRef } }];
+  const args = ["pg_dumpall", "--host", name, "--username", "postgres"];
+  const container = { name: "backup", image: imageOf(cluster), args, env };
   return {
     metadata: { name: `${name}-backup`, labels: labelsOf(cluster) },
     spec: {

@@ -3,20 +3,38 @@ import { k8s, type ObjectOf, resource } from "setpoint";
 import { z } from "zod";
 
 const fixed = k8s.rules(k8s.rule("self == oldSelf", "cannot change"));
+const version = z.int().min(14).default(17);
+const count = z.int().min(1).max(9).default(1);
+const storage = z.string().default("1Gi").meta(fixed);
+const status = z.object({ ready: z.int().optional() });
 
-export const PostgresCluster = resource("postgres.example.com/v1/PostgresCluster", {
+/** The first version, without settings and backups: what it lacks is kept while old clients write objects in it. */
+export const PostgresClusterV1alpha1 = resource("postgres.example.com/v1alpha1/PostgresCluster", {
+  spec: z.object({ version, replicas: count, storage }),
+  status,
+  conditions: true,
+});
+
+/** Alone, it is installed without an app. */
+export const PostgresClusterV1 = resource("postgres.example.com/v1/PostgresCluster", {
   shortNames: ["pgc"],
   spec: z.object({
-    version: z.int().min(14).default(17),
-    instances: z.int().min(1).max(9).default(1),
-    storage: z.string().default("1Gi").meta(fixed),
+    version,
+    instances: count,
+    storage,
     /** Lines of postgresql.conf. A change restarts the servers one by one. */
     settings: z.record(z.string(), z.string()).default({}),
     /** When to make a backup, as CronJobs say it. No backups where left out. */
     backupSchedule: z.string().optional(),
   }),
-  status: z.object({ ready: z.int().optional() }),
+  status,
   conditions: true,
+});
+
+export const PostgresCluster = PostgresClusterV1.withVersion(PostgresClusterV1alpha1, {
+  deprecated: "use postgres.example.com/v1",
+  up: ({ spec: { replicas, ...rest } }) => ({ spec: { ...rest, instances: replicas, settings: {} } }),
+  down: ({ spec: { instances, version, storage } }) => ({ spec: { version, storage, replicas: instances } }),
 });
 
 export const PostgresDatabase = resource("postgres.example.com/v1/PostgresDatabase", {

@@ -1,11 +1,12 @@
+import fc from "fast-check";
 import { StatefulSet } from "setpoint/kinds/apps/v1";
 import { CronJob } from "setpoint/kinds/batch/v1";
 import { Pod, Secret } from "setpoint/kinds/v1";
-import { TestEnvironment } from "setpoint/testing";
+import { conversionProblems, TestEnvironment } from "setpoint/testing";
 import { expect, it } from "vitest";
 import { clusters } from "./clusters.js";
 import type { Servers } from "./databases.js";
-import { PostgresCluster, PostgresDatabase } from "./kinds.js";
+import { PostgresCluster, PostgresClusterV1, PostgresClusterV1alpha1, PostgresDatabase } from "./kinds.js";
 import { operator } from "./operator.js";
 
 const here = { namespace: "default" };
@@ -93,11 +94,29 @@ it("refuses a version that goes back, and other storage", async () => {
   await expect(patch({ storage: "2Gi" })).rejects.toThrow("cannot change");
 });
 
+it("loses nothing where an old client labels an object in the version that it knows", async () => {
+  await using env = await start();
+  const { spec } = await env.client.create(PostgresCluster, { metadata, spec: { settings: { jit: "off" } } });
+  const labelled = { type: "merge", body: { metadata: { labels: { team: "blue" } }, spec: { replicas: 3 } } } as const;
+  await env.client.patch(PostgresClusterV1alpha1, "shop", labelled, here);
+  expect((await env.client.get(PostgresCluster, "shop", here)).spec).toEqual({ ...spec, instances: 3 });
+});
+
+it("converts any object to the old version and back as it was", () => {
+  const settings = fc.dictionary(fc.string({ minLength: 1 }), fc.string());
+  const specs = fc.record({ instances: fc.integer({ min: 1, max: 9 }), settings, backupSchedule: fc.string() });
+  const property = fc.property(specs, (spec) => {
+    const object = PostgresCluster.withDefaults({ metadata, spec });
+    expect(conversionProblems(PostgresCluster, object as PostgresCluster)).toEqual([]);
+  });
+  fc.assert(property);
+});
+
 it("comes to the same end after a crash at any of its writes", async () => {
   const passwords = new Set<string | undefined>();
   let write = 0;
   for (let hasCrashed = true; hasCrashed; ) {
-    await using env = await TestEnvironment.create({ kinds: [PostgresCluster], loops: [clusters], seed: ++write });
+    await using env = await TestEnvironment.create({ kinds: [PostgresClusterV1], loops: [clusters], seed: ++write });
     const first = env.operator;
     first.crashAfterWrite(write);
     await env.client.create(PostgresCluster, { metadata, spec: {} });

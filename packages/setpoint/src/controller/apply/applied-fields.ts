@@ -1,7 +1,7 @@
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../kinds/object.js";
 import { ownField } from "../../kinds/own-field.js";
 import { copyWithout, isEqual, isRecord, joinPath } from "./field-paths.js";
-import { asStored, isDropped, isSameQuantity, isServerDefault } from "./server-defaults.js";
+import { asStored, isDropped, isSameQuantity, isSameTime, isServerDefault } from "./server-defaults.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -242,7 +242,8 @@ function isEquivalent(desired: unknown, current: unknown, path: string, isBuiltI
   if (!isBuiltIn) return false;
   if (Array.isArray(desired) && Array.isArray(current) && desired.length === current.length)
     return desired.every((item, at) => isEquivalent(item, current[at], `${path}[${at}]`, isBuiltIn));
-  return desired === undefined ? isServerDefault(path, current) : isSameQuantity(path, desired, current);
+  if (desired === undefined) return isServerDefault(path, current);
+  return isSameQuantity(path, desired, current) || isSameTime(path, desired, current);
 }
 
 /**

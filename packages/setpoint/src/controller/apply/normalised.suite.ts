@@ -79,6 +79,53 @@ const RULES = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], oper
 const DESIRED: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ["v1/Pod", { spec: { ...POD, serviceAccountName: "default" } }],
   ["apps/v1/Deployment", { spec: { selector, template } }],
+  [
+    "apps/v1/Deployment",
+    {
+      metadata: { name: "empty", labels: {}, annotations: {} },
+      spec: {
+        selector,
+        replicas: 0,
+        paused: false,
+        strategy: {},
+        template: {
+          metadata: { labels, annotations: {} },
+          spec: {
+            nodeSelector: {},
+            securityContext: {},
+            tolerations: [],
+            volumes: [{ name: "scratch", emptyDir: {} }],
+            containers: [
+              {
+                name: "main",
+                image: "nginx",
+                env: [],
+                args: [],
+                ports: [],
+                resources: { limits: {} },
+                securityContext: {},
+              },
+            ],
+          },
+        },
+      },
+    },
+  ],
+  ["coordination.k8s.io/v1/Lease", { spec: { holderIdentity: "a", renewTime: "2026-01-01T02:00:00.000000+02:00" } }],
+  [
+    "apps/v1/StatefulSet",
+    { metadata: { name: "b" }, spec: { selector, serviceName: "b", template, updateStrategy: {} } },
+  ],
+  [
+    "apps/v1/DaemonSet",
+    { metadata: { name: "b" }, spec: { selector, template, updateStrategy: { rollingUpdate: {} } } },
+  ],
+  ["v1/ConfigMap", { metadata: { name: "spaced" }, binaryData: { key: "YWJj\nZGVm" } }],
+  ["v1/Secret", { metadata: { name: "spaced" }, data: { key: "YWJj\nZGVm" } }],
+  [
+    "v1/Service",
+    { metadata: { name: "none" }, spec: { clusterIP: "None", selector: {}, ports: [{ port: 80, targetPort: "web" }] } },
+  ],
   ["apps/v1/DaemonSet", { spec: { selector, template } }],
   ["apps/v1/ReplicaSet", { spec: { selector, template } }],
   [

@@ -20,6 +20,14 @@ const DEFAULTS: readonly (readonly [path: RegExp, value: unknown])[] = [
   [/^ports\[\]\.name$/, ""],
   [/(^|\.)(rules|resourceRules|excludeResourceRules)\[\]\.scope$/, "*"],
   [/^spec\.(matchConstraints|matchResources)\.matchPolicy$/, "Equivalent"],
+  // Of a strategy that is stated without its parts.
+  [/^spec\.(strategy|updateStrategy)\.type$/, "RollingUpdate"],
+  [/^spec\.strategy\.rollingUpdate$/, { maxSurge: "25%", maxUnavailable: "25%" }],
+  [/^spec\.strategy\.rollingUpdate\.max(Surge|Unavailable)$/, "25%"],
+  [/^spec\.updateStrategy\.rollingUpdate$/, { maxSurge: 0, maxUnavailable: 1 }],
+  [/^spec\.updateStrategy\.rollingUpdate$/, { partition: 0 }],
+  [/^spec\.updateStrategy\.rollingUpdate\.(partition|maxSurge)$/, 0],
+  [/^spec\.updateStrategy\.rollingUpdate\.maxUnavailable$/, 1],
   [/^(roleRef|subjects\[\])\.apiGroup$/, "rbac.authorization.k8s.io"],
   [/^spec\.(spec\.)?devices\.requests\[\]\.exactly\.allocationMode$/, "ExactCount"],
   [/^spec\.(spec\.)?devices\.requests\[\]\.exactly\.count$/, 1],
@@ -45,6 +53,15 @@ export function isSameQuantity(path: string, left: unknown, right: unknown): boo
   return isQuantity(left) && isQuantity(right) && QUANTITY_PATH.test(path) && compareQuantities(left, right) === 0;
 }
 
+/** Times of built-in kinds, which the API server writes in UTC and with as many digits as their kind has. */
+const TIME_PATH = /^(spec\.(renewTime|acquireTime)|eventTime|firstTimestamp|lastTimestamp|series\.lastObservedTime)$/;
+
+/** Whether a server writes the one for the other at this path. */
+export function isSameTime(path: string, left: unknown, right: unknown): boolean {
+  if (typeof left !== "string" || typeof right !== "string" || !TIME_PATH.test(path)) return false;
+  return Date.parse(left) === Date.parse(right);
+}
+
 function isQuantity(value: unknown): value is string | number {
   return (typeof value === "string" || typeof value === "number") && QUANTITY.test(String(value));
 }
@@ -67,7 +84,9 @@ export function asStored(desired: Fields, current: unknown): Pair {
   if (desired.apiVersion !== "v1" || !isRecord(current)) return { desired, current };
   switch (desired.kind) {
     case "Secret":
-      return { desired, current: withTexts(desired, current) };
+      return { desired: withPlainBytes(desired, "data"), current: withTexts(desired, current) };
+    case "ConfigMap":
+      return { desired: withPlainBytes(desired, "binaryData"), current };
     case "LimitRange":
       return { desired: withContainerLimits(desired), current };
     case "Pod":
@@ -75,6 +94,14 @@ export function asStored(desired: Fields, current: unknown): Pair {
     default:
       return { desired, current };
   }
+}
+
+/** The server writes bytes as one line of base64, whatever white space they were stated with. */
+function withPlainBytes(desired: Fields, field: string): Fields {
+  const stated = Object.entries(fieldsOf(desired[field]));
+  if (!stated.some(([, value]) => typeof value === "string" && /\s/.test(value))) return desired;
+  const plain = stated.map(([key, value]) => [key, typeof value === "string" ? value.replace(/\s/g, "") : value]);
+  return { ...desired, [field]: Object.fromEntries(plain) };
 }
 
 /** The server keeps `stringData` as `data`, and the manager's fields under the name that it used. */
