@@ -8,8 +8,9 @@ import { rehearse } from "./rehearsed-write.js";
 // The parser makes an error for each mistake, and most of its time would go into their stacks.
 Error.stackTraceLimit = 0;
 
-// Small requests go first where processors are few. Only on Linux does this leave other threads alone.
-if (process.platform === "linux" && parentPort !== null) setPriority(constants.priority.PRIORITY_LOW);
+// Small requests go first where processors are few; on a busy machine the lowest priority would be next to nothing. Only on
+// Linux does this leave other threads alone.
+if (process.platform === "linux" && parentPort !== null) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const UNKNOWN = { type: "fine", json: undefined, made: undefined, yaml: undefined, warnings: [] } as const;
 

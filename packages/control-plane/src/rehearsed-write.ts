@@ -1,10 +1,12 @@
 import type { KubeObject } from "setpoint";
 import { systemClock, systemRandom } from "setpoint/clock";
 import type { ApiRequest } from "./api/api-request.js";
+import { asJson } from "./api/json.js";
 import { parseRequestInfo } from "./api/request-info.js";
 import type { Facts } from "./facts/facts.js";
 import type { MadeObject, Rehearsal, RehearsalEnd } from "./registry/body/rehearsal.js";
 import { contentTypeOf, isYamlType, largeYaml } from "./registry/body/request-document.js";
+import { slicedJson } from "./registry/body/sliced-json.js";
 import type { Endpoint } from "./registry/endpoint.js";
 import { answer } from "./registry/negotiation/answer.js";
 import { parseWriteOptions } from "./registry/query/write-options.js";
@@ -56,7 +58,7 @@ export async function rehearse(rehearsal: Rehearsal, facts: Facts): Promise<Rehe
 class Course implements Proposal {
   readonly hasMade = false;
   json: string | undefined;
-  made: MadeObject | undefined;
+  #made: Omit<MadeObject, "warnings"> | undefined;
   /** What the client is to know of the body, up to where the server goes on. */
   warnings: readonly string[] = [];
 
@@ -65,8 +67,17 @@ class Course implements Proposal {
   }
 
   keep(old: KubeObject | undefined, made: KubeObject): void {
-    this.made = { ofRevision: old?.metadata.resourceVersion, json: JSON.stringify(made) };
+    this.#made = { ofRevision: old?.metadata.resourceVersion, json: slicedJson(asJson(made)) };
     this.warnings = [...this.#warnings];
+  }
+
+  validated(): undefined {
+    return undefined;
+  }
+
+  /** What was made, once the write has ended. */
+  get made(): MadeObject | undefined {
+    return this.#made && { ...this.#made, warnings: this.#warnings.slice(this.warnings.length) };
   }
 
   readonly #warnings: string[] = [];

@@ -58,8 +58,8 @@ export async function answerLarge(
   if (end === undefined) return write(request);
   if (end.type === "refused") {
     if (isFinal(end.response, environment.storage)) return end.response;
-    return write(rehearsed(request, { json: undefined, made: undefined, yaml: end.yaml }));
+    return write(await rehearsed(request, { json: undefined, made: undefined, yaml: end.yaml }));
   }
   for (const warning of end.warnings) call.warn(warning);
-  return write(rehearsed(request, end));
+  return write(await rehearsed(request, end));
 }

@@ -5,6 +5,7 @@ import type { Storage, StoredObject } from "../../storage/storage.js";
 import { CRD_STORAGE } from "../crd/custom-resource-definition.js";
 import type { ReadCall } from "../endpoint.js";
 import { type Proposal, storageKey } from "../write/write-request.js";
+import { readSliced, type SlicedJson } from "./sliced-json.js";
 import type { YamlReading } from "./yaml-text.js";
 
 type Request = ReadCall["request"];
@@ -30,7 +31,9 @@ export interface Rehearsal {
 export interface MadeObject {
   /** The resourceVersion of that object; undefined where there is none. */
   readonly ofRevision: string | undefined;
-  readonly json: string;
+  readonly json: SlicedJson;
+  /** What a client is to know of it: what validation has warned of. */
+  readonly warnings: readonly string[];
 }
 
 /** How a rehearsal ended. */
@@ -87,17 +90,22 @@ export function isFinal({ status }: ApiResponse, storage: Storage): boolean {
 }
 
 /** The request with what the rehearsal has read and made of its body. */
-export function rehearsed(request: Request, { json, made, yaml }: Omit<RehearsalFine, "type" | "warnings">): Request {
+export async function rehearsed(
+  request: Request,
+  { json, made, yaml }: Omit<RehearsalFine, "type" | "warnings">,
+): Promise<Request> {
   const read = yaml === undefined ? request : { ...request, yaml };
-  if (made !== undefined) return { ...read, proposal: proposalOf(made) };
+  if (made !== undefined) return { ...read, proposal: await proposalOf(made, request.pause) };
   if (json === undefined) return read;
   return { ...read, headers: { ...request.headers, "content-type": "application/json" }, body: Buffer.from(json) };
 }
 
-function proposalOf({ ofRevision, json }: MadeObject): Proposal {
+async function proposalOf({ ofRevision, json, warnings }: MadeObject, pause?: () => Promise<void>): Promise<Proposal> {
+  const made = (await readSliced(json, pause)) as unknown as KubeObject;
   return {
     hasMade: true,
-    take: (old) => (old?.metadata.resourceVersion === ofRevision ? (JSON.parse(json) as KubeObject) : undefined),
+    take: (old) => (old?.metadata.resourceVersion === ofRevision ? made : undefined),
     keep: () => {},
+    validated: (object) => (object === made ? warnings : undefined),
   };
 }

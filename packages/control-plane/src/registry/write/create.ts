@@ -91,7 +91,9 @@ export async function create(
   const owned = own(decoded);
   const admitted = await admit(environment, request, "CREATE", owned.metadata.name, owned, undefined);
   // What was posted has its defaults already, but for what admission put in.
-  const prepared = await preparedForCreate(environment, request, admitted!, isUpdate ? undefined : decoded);
+  const known = isUpdate ? undefined : decoded;
+  const validated = admitted === owned ? request.proposal?.validated(decoded) : undefined;
+  const prepared = await preparedForCreate(environment, request, admitted!, known, validated);
   if (request.pause) await request.pause();
   const key = storageKey(request.namespace, prepared.metadata.name);
   const taken = environment.storage.head(definition.storageId, key);
@@ -140,13 +142,14 @@ export function withSystemFields(
 
 /**
  * The strategy's preparation and every validation, ours first, then that of the admission plugins. `known` is the object
- * with its defaults, as it was before admission.
+ * with its defaults, as it was before admission; `validated` is what our validation has warned of already.
  */
 async function preparedForCreate(
   environment: WriteEnvironment,
   request: WriteRequest,
   object: KubeObject,
-  known?: KubeObject,
+  known: KubeObject | undefined,
+  validated: readonly string[] | undefined,
 ): Promise<KubeObject> {
   const { definition } = request;
   const { strategy, shape } = definition;
@@ -161,14 +164,16 @@ async function preparedForCreate(
   const chosen = strategy.prepareCreate?.(counted, context) ?? counted;
   const prepared = laidOut(chosen, apiVersionOf(definition), definition.kind);
   if (request.pause) await request.pause();
-  const errors = [
-    ...metadataErrors(definition, prepared),
-    ...shape.validate(prepared, undefined, "", request.warn),
-    ...(strategy.validate?.(prepared, context) ?? []),
-  ];
   const { name } = prepared.metadata;
-  if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, name ?? "", errors);
-  for (const warning of strategy.warnings?.(prepared, undefined) ?? []) request.warn(warning);
+  if (validated === undefined) {
+    const errors = [
+      ...metadataErrors(definition, prepared),
+      ...shape.validate(prepared, undefined, "", request.warn),
+      ...(strategy.validate?.(prepared, context) ?? []),
+    ];
+    if (errors.length > 0) throw invalid({ group: definition.group, resource: definition.kind }, name ?? "", errors);
+  }
+  for (const warning of validated ?? strategy.warnings?.(prepared, undefined) ?? []) request.warn(warning);
   await validateAdmission(environment, request, "CREATE", name, prepared, undefined);
   return prepared;
 }

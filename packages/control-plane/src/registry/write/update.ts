@@ -105,7 +105,8 @@ async function replace(
   const admitted = change.skipsAdmission ? changed : (await admit(environment, request, "UPDATE", name, changed, old))!;
   if (pause) await pause();
   const versioned = withResourceVersion(definition, name, admitted, old);
-  const prepared = preparedForUpdate(environment, request, versioned, old);
+  const validated = admitted === made ? proposal?.validated(made) : undefined;
+  const prepared = preparedForUpdate(environment, request, versioned, old, validated);
   if (pause) await pause();
   const settled = withoutIdleTimes(prepared, old);
   if (!change.skipsAdmission) await validateAdmission(environment, request, "UPDATE", name, settled, old);
@@ -190,12 +191,16 @@ function withResourceVersion(
   throw conflict({ group, resource: plural }, name);
 }
 
-/** What clients cannot change is put back; the generation is counted; everything is validated. */
+/**
+ * What clients cannot change is put back; the generation is counted; everything is validated, unless that was done
+ * already: `validated` is what it has warned of.
+ */
 function preparedForUpdate(
   environment: WriteEnvironment,
   request: WriteRequest,
   object: KubeObject,
   old: KubeObject,
+  validated: readonly string[] | undefined,
 ): KubeObject {
   const { definition, namespace, subresource, user } = request;
   const { strategy, shape } = definition;
@@ -219,6 +224,10 @@ function preparedForUpdate(
   const chosen = strategy.prepareUpdate?.(limited, old, context) ?? limited;
   const counted = withGeneration(definition, subresource, chosen, old);
   const prepared = laidOut(counted, apiVersionOf(definition), definition.kind);
+  if (validated !== undefined) {
+    for (const warning of validated) request.warn(warning);
+    return prepared;
+  }
   const metadataUpdate = validateObjectMetaUpdate(prepared, old);
   const ofMetadata = metadataErrors(definition, prepared);
   const errors = [

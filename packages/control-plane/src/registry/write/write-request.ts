@@ -36,6 +36,8 @@ export interface Proposal {
   take(old: KubeObject | undefined): KubeObject | undefined;
   /** Is told what was made. */
   keep(old: KubeObject | undefined, made: KubeObject): void;
+  /** What the validation of an object that was taken has warned of; undefined for any other, which is still to be validated. */
+  validated(object: KubeObject): readonly string[] | undefined;
 }
 
 /** What a write makes of an old object: as the proposal has it, or by `make`. */
