@@ -94,3 +94,25 @@ function emptied(
 function textOf(entries: readonly (readonly [string, Json])[]): string {
   return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`;
 }
+
+/**
+ * An object as JSON, as `JSON.stringify` writes it: each of its fields, and each of its metadata, in a step of its own,
+ * between which `pause` is waited for.
+ */
+export async function writeInSteps(
+  object: Readonly<Record<string, Json>>,
+  pause: () => Promise<void>,
+): Promise<string> {
+  const fieldsOf = async (value: Readonly<Record<string, Json>>, hasMetadata: boolean): Promise<string> => {
+    const fields: string[] = [];
+    for (const [key, child] of Object.entries(value)) {
+      const isContainer = typeof child === "object" && child !== null;
+      if (isContainer) await pause();
+      const isMetadata = hasMetadata && key === "metadata" && isObject(child);
+      const text = isMetadata ? await fieldsOf(child as Record<string, Json>, false) : JSON.stringify(child);
+      if (text !== undefined) fields.push(`${JSON.stringify(key)}:${text}`);
+    }
+    return `{${fields.join()}}`;
+  };
+  return fieldsOf(object, true);
+}

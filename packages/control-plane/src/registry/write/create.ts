@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from "setpoint";
 import { formatTime, subdomainName } from "setpoint/kinds";
-import { asJson } from "../../api/json.js";
+import { asJson, type JsonObject } from "../../api/json.js";
 import { validateKubernetesFinalizers, validateObjectMeta } from "../../api/metadata/object-meta-validation.js";
 import { withoutDuplicateOwners } from "../../api/metadata/owner-references.js";
 import {
@@ -16,6 +16,7 @@ import { apiVersionOf } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { zeroStruct } from "../../schema/go-struct.js";
 import { StorageConflict } from "../../storage/storage-error.js";
+import { writeInSteps } from "../body/sliced-json.js";
 import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
@@ -98,7 +99,9 @@ export async function create(
   const key = storageKey(request.namespace, prepared.metadata.name);
   const taken = environment.storage.head(definition.storageId, key);
   if (taken !== undefined) throw new StorageConflict(definition.storageId, key, taken);
-  if (request.isDryRun) return encoded((isApplied ? definition.refresh?.(prepared) : undefined) ?? prepared);
+  if (request.isDryRun) {
+    return encoded((isApplied ? definition.refresh?.(prepared) : undefined) ?? prepared, request.pause);
+  }
   const untidied = isUpdate ? withEmptyParts(prepared, asJson(decoded)) : prepared;
   const stored = await commit(environment, definition, {
     resource: definition.storageId,
@@ -110,9 +113,10 @@ export async function create(
   return served(stored, definition, signal);
 }
 
-/** An object that is answered without having been stored. */
-export function encoded(object: KubeObject): ServedObject {
-  return { object, json: Buffer.from(JSON.stringify(object)) };
+/** An object that is answered without having been stored. Where there is a `pause`, others have their turns meanwhile. */
+export async function encoded(object: KubeObject, pause?: () => Promise<void>): Promise<ServedObject> {
+  const json = pause === undefined ? JSON.stringify(object) : await writeInSteps(asJson(object) as JsonObject, pause);
+  return { object, json: Buffer.from(json) };
 }
 
 /** Name, namespace, uid and creation time; what a client may not set is cleared. */

@@ -64,7 +64,7 @@ async function attempt(
   let last = head;
   if (marked !== "remove") {
     const object = laidOut(marked, head.object.apiVersion, head.object.kind);
-    if (request.isDryRun) return { object: encoded(object), isGone: false };
+    if (request.isDryRun) return { object: await encoded(object), isGone: false };
     if (!isSameJson(asJson(object), asJson(head.object))) {
       last = await storage.commit({ resource: head.resource, key: head.key, expected: head, object });
       markCurrent(last, definition);

@@ -112,10 +112,10 @@ async function replace(
   if (!change.skipsAdmission) await validateAdmission(environment, request, "UPDATE", name, settled, old);
   const isGone = isReadyToGo(definition, settled, old);
   if (pause) await pause();
-  if (request.isDryRun) return { object: encoded(asRead(definition, change, settled)), isCreated: false };
+  if (request.isDryRun) return { object: await encoded(asRead(definition, change, settled), pause), isCreated: false };
   if (isGone && subresourceMayRemove(subresource)) {
     await environment.storage.commit({ resource: head.resource, key: head.key, expected: head, object: undefined });
-    return { object: encoded(settled), isCreated: false };
+    return { object: await encoded(settled, pause), isCreated: false };
   }
   const untidied = withEmptyParts(settled, asJson(admitted));
   const atStorageVersion = await toStored(definition, untidied, signal);
