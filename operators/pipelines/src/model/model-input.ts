@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { PipelinesError } from "../errors.js";
-import type { SourceText } from "../project/source-text.js";
+import { type SourceText, sourceText } from "../project/source-text.js";
 import { fetchIntoCache } from "./http-cache.js";
 import type { ModelInput } from "./model-spec.js";
 import { copyFromPostgres } from "./postgres-copy.js";
@@ -40,8 +40,9 @@ export async function resolveInput(input: ModelInput, options: InputOptions): Pr
       return resolved(readerSql(whole, input.format ?? formatOf(path), input.options));
     }
     case "http": {
+      const headers = headersOf(input.options.headers, options.connector(input.connector), render);
+      // Last, so that errors of the rows name the place of the address.
       const url = render(input.url).trim();
-      const headers = (options.connector(input.connector)?.properties.headers ?? {}) as Record<string, string>;
       const path = await fetchIntoCache({ url, headers, folder: join(options.cacheFolder, "http"), signal });
       return resolved(readerSql(path, input.format ?? formatOf(url), input.options));
     }
@@ -63,6 +64,19 @@ export async function resolveInput(input: ModelInput, options: InputOptions): Pr
 
 function resolved(sql: string, remove: () => void = () => {}): ResolvedInput {
   return { sql, [Symbol.dispose]: remove };
+}
+
+/** Those of the connector, and those of the file, which are templates. */
+function headersOf(
+  own: unknown,
+  connector: ConnectorSettings | undefined,
+  render: InputOptions["render"],
+): Readonly<Record<string, string>> {
+  const given = { ...(connector?.properties.headers as object | undefined), ...(own as object | undefined) };
+  const texts = Object.entries(given).map(([name, value]) => [name, String(value)] as const);
+  return Object.fromEntries(
+    texts.map(([name, text]) => [name, text.includes("{{") ? render(sourceText(`header ${name}`, text)) : text]),
+  );
 }
 
 function connectionUrl(name: string, connector: ConnectorSettings | undefined): string {

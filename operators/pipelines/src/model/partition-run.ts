@@ -175,7 +175,9 @@ async function listPartitions(run: ModelRun): Promise<readonly PartitionRecord[]
       if (/no files found/i.test(String(error))) return [];
       throw error;
     });
-    const found = partitions.by === "file" ? files.map((row) => ({ uri: row.path, ...row })) : directoriesOf(files);
+    const whole: readonly Readonly<Record<string, unknown>>[] =
+      partitions.by === "file" ? files.map((row) => ({ uri: row.path, ...row })) : directoriesOf(files);
+    const found = partitions.by === "hive" ? whole.map((row) => ({ ...hiveValues(String(row.path)), ...row })) : whole;
     const { transformSql } = partitions;
     if (!transformSql) return found.map((row) => listedPartition(row, partitions.watermark ?? "updated_on"));
     // The template sees the files as a table.
@@ -203,4 +205,10 @@ function directoriesOf(
     found.set(folder, String(updatedOn) > newest ? String(updatedOn) : newest);
   }
   return [...found].map(([path, updatedOn]) => ({ uri: path, path, updated_on: updatedOn }));
+}
+
+/** `y` and `m` of `data/y=2024/m=01`. */
+function hiveValues(path: string): Readonly<Record<string, string>> {
+  const pairs = path.split("/").flatMap((part) => [/^([^=]+)=(.*)$/.exec(part)].filter((match) => match !== null));
+  return Object.fromEntries(pairs.map(([, name, value]) => [name!, decodeURIComponent(value!)]));
 }

@@ -26,13 +26,36 @@ export function formatOf(path: string): FileFormat {
 
 /** A query of all rows of local files. */
 export function readerSql(path: string, format: FileFormat, options: Readonly<Record<string, unknown>>): string {
-  const settings = Object.entries(options).map(([name, value]) => {
+  const settings = [...readerOptions(format, options)].map(([name, value]) => {
     if (!/^\w+$/.test(name)) {
       throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(name)} is no option of a ${format} file`);
     }
-    return `, ${name} = ${literalOf(value)}`;
+    return `, ${name} = ${value}`;
   });
   return `SELECT * FROM ${READERS[format]}(${literalOf(path)}${settings.join("")})`;
+}
+
+/** Settings of a file that are for others than the reader. */
+const NOT_READ = /^(glob|extract|ingestion|batch_size|headers|cast_to_enum)(\.|$)/;
+
+/** The reader's options, with their values in SQL. Those below `duckdb` are SQL as they stand: that is Rill's rule. */
+function readerOptions(format: FileFormat, options: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const all = new Map<string, string>();
+  for (const [name, value] of Object.entries(options)) {
+    if (name === "allow_schema_relaxation") {
+      if (value === true) all.set("union_by_name", "true");
+    } else if (name === "csv.delimiter") all.set("delim", literalOf(value));
+    else if (name === format || name === "read_options") {
+      for (const [inner, of] of entriesOf(value)) all.set(inner === "delimiter" ? "delim" : inner, literalOf(of));
+    } else if (name === "duckdb") {
+      for (const [inner, of] of entriesOf(value)) all.set(inner, typeof of === "string" ? of : literalOf(of));
+    } else if (!NOT_READ.test(name) && !(name in READERS)) all.set(name, literalOf(value));
+  }
+  return all;
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
 }
 
 /** A value of a YAML file as SQL; text is not taken for SQL. */

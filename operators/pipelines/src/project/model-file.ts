@@ -32,7 +32,7 @@ import {
   wrongType,
 } from "./setting.js";
 import { type Place, type Problem, placeOf, type SourceText } from "./source-text.js";
-import { digestOf, type SqlAnalysis, type TextAnalysis } from "./sql-analysis.js";
+import { digestOf, type TextAnalysis } from "./sql-analysis.js";
 import { suggestionsFor } from "./suggestion.js";
 
 /** Keys of a model's file that are no options of its input. */
@@ -128,13 +128,13 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
     textHash: textHashOf(file),
     files,
   };
-  const all: readonly (SqlAnalysis | TextAnalysis | undefined)[] = [main, ...side, ...texts, ...glob];
   return {
     spec,
     ...(output.table !== name && { tableName: output.table }),
     refs: [
       ...file.refs,
-      ...all.flatMap((analysis) => analysis?.refs ?? []).filter((ref) => !isOwn(ref) || !readsItself),
+      ...[main, ...texts, ...glob].flatMap((one) => one?.refs ?? []).filter((ref) => !isOwn(ref) || !readsItself),
+      ...side.flatMap(({ refs }) => refs).filter((ref) => !isOwn(ref)),
       ...[("connector" in input && input.connector) || "", output.connector]
         .filter(Boolean)
         .map((connector): NamedRef => ({ type: "connector", name: connector, place: file.place, isOptional: true })),

@@ -230,8 +230,10 @@ refs: [model/h]
       "bar1.sql": "SELECT * FROM bar1",
       "more.sql":
         "-- @incremental: true\nSELECT 1 AS x {{ if incremental }}WHERE 1 > (SELECT max(x) FROM more){{ end }}",
+      "tested.yaml":
+        "type: model\nsql: SELECT 1 AS x\ntests: [{ name: t, sql: 'FROM {{ ref \"tested\" }} WHERE x > 1' }]\n",
     });
-    expect(refsIn(await folder.parse())).toEqual({ bar1: ["bar1"], more: [] });
+    expect(refsIn(await folder.parse())).toEqual({ bar1: ["bar1"], more: [], tested: [] });
   });
 
   it("a model is found by the name of its table, too", async () => {

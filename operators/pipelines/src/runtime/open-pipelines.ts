@@ -248,10 +248,11 @@ function renderedConnector(project: Project, name: string): ConnectorSpec | unde
     if (typeof value === "string" && value.includes("{{")) {
       return renderText(sourceText(`connector ${name}`, value), { environment, variables }).text;
     }
-    return value;
+    if (Array.isArray(value)) return value.map(rendered);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, rendered(inner)]));
   };
-  const properties = Object.entries(connector.properties).map(([key, value]) => [key, rendered(value)]);
-  return { ...connector, properties: Object.fromEntries(properties) as ConnectorSpec["properties"] };
+  return { ...connector, properties: rendered(connector.properties) as ConnectorSpec["properties"] };
 }
 
 /** The project without what the named models do not need. */

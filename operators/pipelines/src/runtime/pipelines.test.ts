@@ -90,4 +90,16 @@ describe("a project", () => {
     expect(view.failedRefs).toEqual([named("orders")]);
     expect(() => explanationView(world.pipelines, "order")).toThrow("no file declares order; do you mean orders?");
   });
+
+  it("tries again what had failed when it is opened, and then what waited for it", async () => {
+    await using world = await World.create({ orders: { text: "o" }, daily: { text: "d", refs: ["orders"] } });
+    world.failures = { orders: "the server is down" };
+    await world.settle({ orders: { text: "o2" }, daily: { text: "d2", refs: ["orders"] } });
+    world.failures = {};
+    world.runs.length = 0;
+    await world.restart();
+    expect(world.runs).toEqual(["orders", "daily"]);
+    expect(world.pipelines.summary().failed).toEqual([]);
+    expect(explanationView(world.pipelines, "orders").causes).toContain("requested: its last run failed");
+  });
 });

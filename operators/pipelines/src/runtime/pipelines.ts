@@ -230,7 +230,15 @@ export class Pipelines implements AsyncDisposable {
     // Without a project file nothing is known: everything stays as it is.
     const edits = project.isFrozen ? NO_EDITS : projectEdits(project, resources);
     const leaving = new Set([...edits.deletes, ...edits.renames.map(({ from }) => from)].map(resourceKey));
-    const stale = facts ? this.#parts.staleModels(resources, facts) : [];
+    const broken = new Set(project.broken.map(({ name }) => resourceKey(name)));
+    const failed = resources.filter((one) => hasFailedItself(one) && !broken.has(resourceKey(one.meta.name)));
+    const stale = facts
+      ? [
+          ...this.#parts.staleModels(resources, facts),
+          // What was in the way may be gone: a server that was down, a disk that was full.
+          ...failed.map(({ meta }) => ({ name: meta.name, reason: "its last run failed" })),
+        ]
+      : [];
     this.graph.batch((edit) => {
       applyEdits(edit, edits);
       for (const { name, reason } of stale) if (!leaving.has(resourceKey(name))) edit.reconcile(name, { why: reason });
@@ -268,6 +276,11 @@ async function openCatalog({ folder, kinds, engine, clock, log }: PipelinesParts
     log.warn(`the catalog did not open and is set aside as ${aside}; it is made anew from the files`, { error });
     return open();
   }
+}
+
+/** Whether its own run failed, and not one before it. */
+function hasFailedItself({ error }: GraphResource): boolean {
+  return error !== undefined && error.code !== "GRAPH_REF_FAILED";
 }
 
 /** `; do you mean orders?` */

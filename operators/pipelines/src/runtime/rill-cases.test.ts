@@ -163,4 +163,48 @@ describe("files of incremental models", () => {
     expect(world.error("m")).toBeUndefined();
     expect(await world.count("m")).toBe(2);
   });
+
+  it("know the values of hive's folders", async () => {
+    await using world = await FilesWorld.of({
+      "data/y=2024/m=1/a.csv": CSV,
+      "data/y=2025/m=x%20y/a.csv": CSV,
+      "m.yaml": `type: model
+partitions: { glob: { path: "data/y=*/m=*/*.csv", partition: hive } }
+sql: SELECT a, {{ .partition.y }} AS y, '{{ .partition.m }}' AS m FROM read_csv('{{ .partition.uri }}/*.csv')
+`,
+    });
+    await world.pipelines.waitUntilIdle();
+    expect(world.error("m")).toBeUndefined();
+    expect(await world.rows("SELECT y, m, count(*) AS n FROM m GROUP BY ALL ORDER BY y")).toEqual([
+      { y: 2024, m: "1", n: 3 },
+      { y: 2025, m: "x y", n: 3 },
+    ]);
+  });
+});
+
+describe("a source over HTTP", () => {
+  it("sends the headers of its connector and its own, with the values of variables", async () => {
+    const seen: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      seen.push(headers.authorization, headers["x-own"] as string);
+      response.end(CSV);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x.csv`;
+      await using world = await FilesWorld.of({
+        ".env": "token=secret\n",
+        "connectors/web.yaml":
+          'type: connector\ndriver: https\nheaders: { Authorization: "Bearer {{ .env.token }}" }\n',
+        "x.yaml": `type: source\nconnector: web\nuri: ${uri}\nheaders: { X-Own: "{{ .env.token }}!" }\n`,
+      });
+      await world.pipelines.waitUntilIdle();
+      expect(world.error("x")).toBeUndefined();
+      expect(seen).toEqual(["Bearer secret", "secret!"]);
+      expect(await world.count("x")).toBe(3);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
 });
