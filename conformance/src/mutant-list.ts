@@ -37,8 +37,8 @@ export const mutants: readonly Mutant[] = [
     "create",
     "a dry run keeps nothing",
     "registry/write/create.ts",
-    "if (request.isDryRun) return",
-    "if (request.isDryRun && false) return",
+    "if (request.isDryRun) {",
+    "if (request.isDryRun && false) {",
   ),
   mutant(
     "create",
