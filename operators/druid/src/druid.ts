@@ -28,10 +28,12 @@ import { z } from "zod";
 const native = <T>(): z.ZodType<T> => z.looseObject({}) as unknown as z.ZodType<T>;
 const texts = z.record(z.string(), z.string());
 const int32 = z.int().meta({ format: "int32" });
+/** Kubernetes' only default of a part, in the published CRD, too: it is in the hashes of workloads and Services. */
+const protocol = z.string().default("TCP");
 const reference = <T>(): z.ZodType<T> => native<T>().meta(k8s.mapAtomic);
 const anything = z.unknown().meta(k8s.preserveUnknownFields);
 
-const template = <T>() =>
+const template = <T>(part: z.ZodType<T> = native<T>()) =>
   z.object({
     apiVersion: z.string().optional(),
     kind: z.string().optional(),
@@ -44,7 +46,7 @@ const template = <T>() =>
         finalizers: z.array(z.string()).optional(),
       })
       .optional(),
-    spec: native<T>().optional(),
+    spec: part.optional(),
     status: native<object>().optional(),
   });
 
@@ -68,6 +70,9 @@ const additionalContainer = z.object({
   env: z.array(native<EnvVar>()).optional(),
   envFrom: z.array(native<EnvFromSource>()).optional(),
 });
+
+const servicePorts = z.array(z.looseObject({ port: int32, protocol })).meta(k8s.listMap("port", "protocol"));
+const service = z.looseObject({ ports: servicePorts.optional() }) as unknown as z.ZodType<ServiceSpec>;
 
 /** Fields that a cluster and its node groups have in common; how the two are merged differs from field to field. */
 const shared = {
@@ -95,7 +100,7 @@ const shared = {
   volumeMounts: z.array(native<VolumeMount>()).optional(),
   volumeClaimTemplates: z.array(template<PersistentVolumeClaimSpec>()).optional(),
   updateStrategy: native<StatefulSetUpdateStrategy>().optional(),
-  services: z.array(template<ServiceSpec>()).optional(),
+  services: z.array(template(service)).optional(),
   additionalContainer: z.array(additionalContainer).optional(),
   dynamicConfig: native<object>().optional(),
 };
@@ -123,7 +128,7 @@ const node = z.object({
   nodeConfigMountPath: z.string(),
   "runtime.properties": z.string(),
   "extra.jvm.options": z.string().optional(),
-  ports: z.array(native<ContainerPort>()).optional(),
+  ports: z.array(z.looseObject({ protocol }) as unknown as z.ZodType<ContainerPort>).optional(),
   resources: native<ResourceRequirements>().optional(),
   lifecycle: native<Lifecycle>().optional(),
   terminationGracePeriodSeconds: z.int().optional(),

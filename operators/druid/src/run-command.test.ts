@@ -26,10 +26,15 @@ function file(name: string, object: object): string {
   return path;
 }
 
-async function ran(command: (context: CommandContext) => Promise<number>, values: object): Promise<string> {
+async function ran(
+  command: (context: CommandContext) => Promise<number>,
+  values: object,
+  warnings: string[] = [],
+): Promise<string> {
   const lines: string[] = [];
   const given = { "rollout-order": "seed", ...values };
-  const context = { values: given, env: {}, stdout: (line: string) => void lines.push(line), stderr: () => {} };
+  const [stdout, stderr] = [lines, warnings].map((all) => (line: string) => void all.push(line));
+  const context = { values: given, env: {}, stdout, stderr };
   expect(await command(context as unknown as CommandContext)).toBe(0);
   return lines.join("\n");
 }
@@ -71,6 +76,27 @@ describe("setpoint druid plan", { timeout: 120_000 }, () => {
   it("says offline which groups a change would roll, in which order, and why", async () => {
     const plan = await ran(runPlan, { file: file("new", next), from: file("old", old) });
     expect(plan).toContain(EXPECTED);
+  });
+
+  it("tells what only looks like a change that a workload cannot take, and what a new one brings", async () => {
+    const annotations = { "druid.setpoint.dev/immutable-changes": "recreate" };
+    const brokers = { nodeType: "broker", podLabels: { team: "a" } } as const;
+    const labelled = (podLabels: Record<string, string>, image: string) =>
+      sampleDruid({ brokers: { ...brokers, podLabels } }, { image }, { annotations });
+    const plan = async (given: Druid) => {
+      const text = await ran(runPlan, {
+        file: file("new", given),
+        from: file("old", labelled({ team: "a" }, "druid:1.0")),
+      });
+      return text.split("\n")[1];
+    };
+    expect(await plan(labelled({ team: "a", more: "b" }, "druid:1.0"))).toMatch(/^ {2}1\. {2}brokers {2}roll /);
+    const image = "spec.template.spec.containers[0].image";
+    expect(await plan(labelled({ team: "b" }, "druid:1.1"))).toMatch(
+      new RegExp(
+        `1\\. {2}brokers {2}recreate {2}spec\\.selector\\.matchLabels\\.team, .*${image.replace(/[.[\]]/g, "\\$&")}`,
+      ),
+    );
   });
 
   it("says so against a cluster, by what is there, and is the plan of run druid --plan", async () => {
@@ -118,5 +144,35 @@ describe("setpoint druid render", () => {
     await expect(ran(runRender, { file: file("bad", invalid) })).rejects.toThrow(
       "spec.nodes.brokers.image: Image missing",
     );
+  });
+
+  it("shows the owner that the hashes are of, where the file says who that is", async () => {
+    const uid = "0f5ad3c5-2f9d-4d5b-9f41-111122223333";
+    const path = file("owned", { ...old, metadata: { ...old.metadata, uid } });
+    const { items } = JSON.parse(await ran(runRender, { file: path, output: "json" }));
+    expect(items[0].metadata.ownerReferences).toEqual([
+      { apiVersion: "druid.apache.org/v1alpha1", kind: "Druid", name: "tiny", uid, controller: true },
+    ]);
+  });
+
+  it("names fields that a Druid does not have, and those without effect", async () => {
+    const brokers = { ...old.spec.nodes.brokers, replica: 3, maxSurge: 1 };
+    const path = file("odd", { ...old, spec: { ...old.spec, "druid.zone": "a", nodes: { brokers } } });
+    const warnings: string[] = [];
+    await ran(runRender, { file: path }, warnings);
+    expect(warnings).toEqual([
+      `${path}: spec.nodes.brokers.replica is no field of a Druid, and left out`,
+      `${path}: spec["druid.zone"] is no field of a Druid, and left out`,
+      `${path}: spec.nodes.brokers.maxSurge has no effect: a StatefulSet cannot surge`,
+    ]);
+  });
+
+  it.each([
+    ["metadata.name", { metadata: { ...old.metadata, name: undefined } }],
+    ["metadata.name", { metadata: { ...old.metadata, name: "My_Druid" } }],
+    ["spec.auth.secretRef: is required", { spec: { ...old.spec, auth: { type: "basic-auth" } } }],
+    ["spec.nodes: must be of type object", { spec: { ...old.spec, nodes: [] } }],
+  ])("refuses an object by its %s", async (problem, change) => {
+    await expect(ran(runRender, { file: file("bad", { ...old, ...change }) })).rejects.toThrow(problem);
   });
 });

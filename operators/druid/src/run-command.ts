@@ -5,11 +5,12 @@ import type { ConfigMap } from "setpoint/kinds/v1";
 import { parseAllDocuments, stringify } from "yaml";
 import { type ChangePlan, planChange, planText } from "./cluster/change-plan.js";
 import type { RolloutOrder } from "./cluster/order.js";
+import { asLive, type LiveWorkload } from "./cluster/rollout.js";
 import { planOnServer } from "./cluster/server-plan.js";
 import { DEFAULT_SETTINGS, settingsOf } from "./cluster/settings.js";
-import { validate } from "./cluster/validation.js";
+import { notices, type Problem, validate } from "./cluster/validation.js";
 import { Druid } from "./druid.js";
-import { childrenOf, type RenderedCluster, render } from "./rendering/render.js";
+import { type Child, childrenOf, ownerOf, type RenderedCluster, render } from "./rendering/render.js";
 
 interface Cluster {
   readonly druid: Druid;
@@ -19,11 +20,17 @@ interface Cluster {
 /** `setpoint druid render` */
 export async function runRender(context: CommandContext): Promise<number> {
   const clusters = await readClusters(context, context.values.file);
-  const items = clusters.flatMap(({ rendered }) => childrenOf(rendered));
+  const items = clusters.flatMap(({ druid, rendered }) => childrenOf(rendered).map((child) => owned(child, druid)));
   const isJson = context.values.output === "json";
   const yaml = () => items.map((child) => stringify(child)).join("---\n");
   context.stdout(isJson ? JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2) : yaml().trimEnd());
   return 0;
+}
+
+/** With its owner, which its hash is of, where the file says who that is. */
+function owned(child: Child, druid: Druid): Child {
+  const owner = ownerOf(druid);
+  return owner ? ({ ...child, metadata: { ...child.metadata, ownerReferences: [owner] } } as Child) : child;
 }
 
 /** `setpoint druid plan` */
@@ -53,8 +60,12 @@ function planOffline(all: readonly Cluster[], { druid, rendered }: Cluster, defa
   const isSame = ({ metadata: { name, namespace } }: Druid): boolean =>
     name === druid.metadata.name && namespace === druid.metadata.namespace;
   const old = all.find((each) => isSame(each.druid));
-  const after = childrenOf(rendered).map((child) => ({ child, isWhole: true }));
   const before = old ? childrenOf(old.rendered) : [];
+  const after = childrenOf(rendered).map((child) => {
+    const group = rendered.groups.find(({ workload }) => workload === child);
+    const live = before.find((each) => each.kind === child.kind && each.metadata.name === child.metadata.name);
+    return { child: group && live ? asLive(group, live as unknown as LiveWorkload) : child, isWhole: true };
+  });
   return planChange({ druid, groups: rendered.groups, before, after }, settingsOf(druid, defaults));
 }
 
@@ -76,10 +87,16 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
       ...stored,
       metadata: { ...stored.metadata, namespace: stored.metadata.namespace ?? "default" },
     };
-    const problems = [...Druid.validate(druid as never), ...(druid.spec?.nodes ? validate(druid) : [])];
+    const malformed = [...nameProblems(druid), ...Druid.validate(druid as never)];
+    const problems = malformed.length > 0 ? malformed : validate(druid);
     if (problems.length > 0) {
       throw new CommandError(problems.map(({ path: field, message }) => `${path}: ${field}: ${message}`).join("\n"));
     }
+    const schema = Druid.crd().spec.versions[0]!.schema?.openAPIV3Schema as Schema | undefined;
+    for (const field of unknownFields(given.spec, schema?.properties?.spec, "spec")) {
+      stderr(`${path}: ${field} is no field of a Druid, and left out`);
+    }
+    for (const notice of notices(druid)) stderr(`${path}: ${notice.path} ${notice.message}`);
     const extra = (druid.spec.extraCommonConfig ?? []).flatMap(({ name, namespace = druid.metadata.namespace }) => {
       const isMeant = ({ metadata }: ConfigMap): boolean =>
         metadata.name === name && (metadata.namespace ?? "default") === namespace;
@@ -89,5 +106,31 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
       return map ? [map.data ?? {}] : [];
     });
     return { druid, rendered: render(druid, extra) };
+  });
+}
+
+/** What a server would say before it looks at anything else. */
+function nameProblems({ metadata }: Druid): readonly Problem[] {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(metadata.name ?? "")) return [];
+  const message = `must be lower-case letters, digits, dashes and dots, not ${JSON.stringify(metadata.name)}`;
+  return [{ path: "metadata.name", message }];
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema;
+  readonly items?: Schema;
+  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
+}
+
+/** The fields that the schema does not have: a server drops them. */
+function unknownFields(value: unknown, schema: Schema | undefined, path: string): readonly string[] {
+  if (typeof value !== "object" || value === null || !schema) return [];
+  if (Array.isArray(value)) return value.flatMap((each, at) => unknownFields(each, schema.items, `${path}[${at}]`));
+  const { properties = {}, additionalProperties, "x-kubernetes-preserve-unknown-fields": isOpen } = schema;
+  return Object.entries(value).flatMap(([key, each]) => {
+    const inner = properties[key] ?? additionalProperties;
+    const at = `${path}${key.includes(".") ? `["${key}"]` : `.${key}`}`;
+    return inner || isOpen ? unknownFields(each, inner, at) : [at];
   });
 }

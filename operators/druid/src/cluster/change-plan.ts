@@ -109,7 +109,9 @@ function actionOf(
   const immutable = paths.filter((path) => IMMUTABLE.test(path));
   if (immutable.length > 0) {
     const isGrowing = spec.scalePvcSts && immutable.every((path) => SIZE.test(path));
-    return { action: isGrowing ? "recreate" : immutableChanges, why: immutable };
+    const action = isGrowing ? "recreate" : immutableChanges;
+    const others = why.filter((reason) => !immutable.includes(reason));
+    return { action, why: action === "recreate" ? [...immutable, ...others] : immutable };
   }
   if (paths.some((path) => path.startsWith("spec.template"))) return { action: "roll", why };
   return { action: paths.every((path) => path === "spec.replicas") ? "scale" : "update", why };
@@ -128,7 +130,7 @@ export function planText(plan: ChangePlan): readonly string[] {
   let step = 0;
   const width = Math.max(0, ...plan.groups.map(({ group }) => group.length));
   const rows = plan.groups.map(({ group, action, why }) => {
-    const number = action === "roll" || action === "update" ? `${++step}.` : "";
+    const number = ["roll", "update", "recreate"].includes(action) ? `${++step}.` : "";
     return `  ${number.padEnd(3)} ${group.padEnd(width)}  ${action.padEnd(8)}  ${why.join(", ")}`.trimEnd();
   });
   const lists = (["created", "deleted", "updated"] as const).flatMap((what) =>

@@ -185,14 +185,20 @@ export function asLive(
 export function immutableChanges(wanted: WorkloadChild, live: LiveWorkload): readonly string[] {
   const selector = differing(live.spec?.selector, wanted.spec.selector).length > 0 ? ["selector"] : [];
   if (live.kind === "Deployment") return selector;
-  const [has, wants] = [live.spec, wanted.spec].map((spec) => ({
-    serviceName: spec?.serviceName ?? "",
-    podManagementPolicy: spec?.podManagementPolicy,
-    volumeClaimTemplates: (spec?.volumeClaimTemplates ?? []).map(({ metadata, spec: claim }) => ({
-      metadata: { name: metadata?.name },
-      spec: { ...claim, resources: undefined },
-    })),
-  }));
+  const [has, wants] = [live.spec, wanted.spec].map((spec) => {
+    const claims = spec?.volumeClaimTemplates ?? [];
+    return {
+      serviceName: spec?.serviceName ?? "",
+      podManagementPolicy: spec?.podManagementPolicy,
+      volumeClaimTemplates: claims.map((claim) => ({ ...claim.spec, resources: undefined })),
+      names: claims.map(({ metadata: { name, labels, annotations } = {} }) => ({ name, labels, annotations })),
+    };
+  });
   const fields = ["serviceName", "podManagementPolicy", "volumeClaimTemplates"] as const;
-  return [...selector, ...fields.filter((field) => missingFrom(has?.[field], wants?.[field]).length > 0)];
+  const changed = fields.filter(
+    (field) =>
+      missingFrom(has![field], wants![field]).length > 0 ||
+      (field === "volumeClaimTemplates" && differing(has!.names, wants!.names).length > 0),
+  );
+  return [...selector, ...changed];
 }

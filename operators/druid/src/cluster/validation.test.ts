@@ -120,9 +120,9 @@ describe("validation", () => {
 
   it("refuses what Java, or a JSON parser, would not read", () => {
     expect(problems(broker({ "runtime.properties": "a=1\nb=\\u12g4" }))).toEqual([
-      "spec.nodes.brokers[runtime.properties]: line 2 has \\u without four hexadecimal digits",
+      'spec.nodes.brokers["runtime.properties"]: line 2 has \\u without four hexadecimal digits',
     ]);
-    expect(problems(broker(), { "metricDimensions.json": "{" })[0]).toMatch(/^spec\[metricDimensions\.json\]: /);
+    expect(problems(broker(), { "metricDimensions.json": "{" })[0]).toMatch(/^spec\["metricDimensions\.json"\]: /);
   });
 
   it("refuses settings, authentication and dynamic configuration that cannot be", () => {

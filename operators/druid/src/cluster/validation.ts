@@ -66,8 +66,8 @@ export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
       .sort()
       .flatMap((key) => nodeProblems(druid, key, spec.nodes[key]!)),
     ...dependencyProblems(druid),
-    ...propertiesProblems("spec[common.runtime.properties]", spec["common.runtime.properties"]),
-    ...jsonProblems("spec[metricDimensions.json]", spec["metricDimensions.json"]),
+    ...propertiesProblems('spec["common.runtime.properties"]', spec["common.runtime.properties"]),
+    ...jsonProblems('spec["metricDimensions.json"]', spec["metricDimensions.json"]),
     ...authProblems(spec.auth),
     ...dynamicProblems(druid),
     ...settingProblems(druid),
@@ -134,6 +134,9 @@ function nodeProblems(druid: Druid, key: string, node: DruidNode): readonly Prob
   if (!["Parallel", "OrderedReady"].includes(node.podManagementPolicy)) {
     add("podManagementPolicy", `must be Parallel or OrderedReady, not "${node.podManagementPolicy}"`);
   }
+  const { "druid.port": main } = node;
+  if (main < 1 || main > 65_535)
+    problems.push({ path: `${at}["druid.port"]`, message: `must be from 1 to 65535, not ${main}` });
   if (!node.image && !spec.image) add("image", "Image missing from Druid Cluster Spec");
   const containers = [
     name,
@@ -165,7 +168,7 @@ function nodeProblems(druid: Druid, key: string, node: DruidNode): readonly Prob
     add("dynamicConfig", `a ${node.nodeType} has none: it belongs to a coordinator, an overlord or a middle manager`);
   }
   problems.push(...serviceProblems(node.services ? at : "spec", node.services ?? spec.services ?? [], name));
-  problems.push(...propertiesProblems(`${at}[runtime.properties]`, node["runtime.properties"]));
+  problems.push(...propertiesProblems(`${at}["runtime.properties"]`, node["runtime.properties"]));
   return problems;
 }
 
