@@ -1,5 +1,5 @@
-// The agents operator beside servers that hang: 1,000 of them, each tried once; then a healthy one and an Agent come. And
-// 500 Agents that share a ModelConfig whose Secret rotates. The control plane and the servers run in another process, so that
+// The agents operator beside servers that hang: 1,000 of them on as many hosts, each tried once; then a healthy one and an Agent
+// come, while the others are asked again and again. And 500 Agents that share a ModelConfig whose Secret rotates. The control plane and the servers run in another process, so that
 // the event loop that is measured is the operator's alone. "peer" is the limit that the operator has to keep.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -53,7 +53,8 @@ async function startOperator(kubeconfig) {
   const client = await connect({ kubeconfig });
   const store = await openStore(":memory:", systemClock);
   const manager = new Manager({ client, grace: "1s" });
-  manager.add(agents({ store, admission: false, refresh: "1h" }));
+  // Shorter than the timeout: as soon as all were tried, all are in line again.
+  manager.add(agents({ store, admission: false, refresh: "20s" }));
   await manager.start();
   return { client, manager, store };
 }
@@ -70,7 +71,7 @@ async function besideHungServers({ kubeconfig, hung, healthy }) {
     apiKeySecretKey: "k",
   });
   for (let at = 0; at < HUNG; at++)
-    await create(admin, RemoteMCPServer, `hung-${at}`, remote(`http://127.0.0.1:${hung}/mcp/${at}`));
+    await create(admin, RemoteMCPServer, `hung-${at}`, remote(`http://127.1.${at >> 8}.${at & 255}:${hung}/mcp`));
   const lag = monitorEventLoopDelay({ resolution: 5 });
   let operator = await startOperator(kubeconfig);
   const triedMs = await time(() =>

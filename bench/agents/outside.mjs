@@ -23,5 +23,8 @@ const healthy = createHttpServer(async (request, response) => {
       : { tools: [{ name: "t", inputSchema: { type: "object" } }] };
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
 });
-const port = (server) => new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server.address().port)));
-console.log(JSON.stringify({ kubeconfig, hung: await port(hung), healthy: await port(healthy) }));
+const port = (server, host) => new Promise((resolve) => server.listen(0, host, () => resolve(server.address().port)));
+// Every address of 127.0.0.0/8 leads to the one that hangs: a host of its own for each server.
+console.log(
+  JSON.stringify({ kubeconfig, hung: await port(hung, "0.0.0.0"), healthy: await port(healthy, "127.0.0.1") }),
+);
