@@ -384,6 +384,24 @@ export function toolServersSuite(place: Place): void {
       });
     });
 
+    it("a Service of somebody else is a conflict for an MCPServer of its name, until it goes away", async () => {
+      await using world = await create();
+      const metadata = { name: "m", namespace: NS };
+      await world.env.client.create(Service, { metadata, spec: { ports: [{ port: 1 }] } } as never);
+      const spec = { transportType: "stdio", deployment: { cmd: "npx" } };
+      await world.env.client.create(MCPServer, { metadata, spec } as never);
+      await world.env.idle();
+      expect(await world.condition(MCPServer, "m", "Programmed")).toMatchObject({
+        status: "False",
+        reason: "Conflict",
+      });
+      expect(await world.condition(MCPServer, "m", "ToolsDiscovered")).toMatchObject({ status: "Unknown" });
+      expect((await world.env.client.get(Service, "m", inNs)).spec?.ports?.[0]?.port).toBe(1);
+      await world.env.client.delete(Service, "m", inNs);
+      await world.env.idle();
+      expect(await world.condition(MCPServer, "m", "Programmed")).toMatchObject({ status: "True" });
+    });
+
     it("an MCPServer and a Service whose servers hang say that they wait", async () => {
       await using world = await create();
       world.answers.set("http://m.test:3000/mcp", "hang");

@@ -4,10 +4,13 @@ import {
   controller,
   done,
   findCondition,
+  isSetpointError,
+  type Kind,
   type KubeObject,
   type ReconcileContext,
   scoped,
   terminal,
+  waitFor,
 } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Service, ServiceAccount } from "setpoint/kinds/v1";
@@ -18,7 +21,7 @@ import { describeProblems, mcpServerProblems } from "../spec-problems.js";
 import { ofMcpServer, ofService, SERVICE_LABEL } from "../translate/tool-server.js";
 import { serverManifest } from "./kmcp.js";
 import { discovered, sweep } from "./server-rows.js";
-import { type Shared, trackedObjects } from "./shared.js";
+import { type Shared, shortened, trackedObjects } from "./shared.js";
 import { type Discovered, discoverTools, listedMessage, probeIdOf, serverIdOf, storeServer } from "./tool-discovery.js";
 import { serversOf } from "./usage.js";
 
@@ -59,11 +62,12 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
       set("Accepted", true, "Accepted", "MCPServer configuration is valid");
       set("ResolvedRefs", true, "ResolvedRefs", "All references resolved successfully");
       const { deployment, service, configMap, serviceAccount } = serverManifest(server);
+      const apply = (kind: Kind, object: object) => applyChild(ctx as never, server, kind, object);
       try {
-        if (serviceAccount) await ctx.apply(ServiceAccount, serviceAccount as never);
-        await ctx.apply(ConfigMap, configMap as never);
-        await ctx.apply(Service, service as never);
-        const applied = await ctx.apply(Deployment, deployment as never, { yields: ["spec.replicas"] });
+        if (serviceAccount) await apply(ServiceAccount, serviceAccount);
+        await apply(ConfigMap, configMap);
+        await apply(Service, service);
+        const applied = (await apply(Deployment, deployment)) as Deployment;
         await ctx.prune(ServiceAccount, ConfigMap);
         set("Programmed", true, "Programmed", "All resources created successfully");
         const { availableReplicas = 0, replicas = 0 } = applied.status ?? {};
@@ -73,9 +77,12 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
           : `Deployment not ready: ${availableReplicas}/${replicas} replicas available`;
         set("Ready", isReady, isReady ? "Available" : "NotAvailable", message);
       } catch (error) {
-        set("Programmed", false, "DeploymentFailed", (error as Error).message);
+        const message = shortened((error as Error).message);
+        const isConflict = isSetpointError(error, "CHILD_NOT_OWNED");
+        set("Programmed", false, isConflict ? "Conflict" : "DeploymentFailed", message);
         set("Ready", false, "PodsNotReady", "Resources failed to be created");
         if (!isDisabled) setDiscovered(ctx, server, "ToolsDiscovered", { type: "pending", tools: [] }, 0);
+        if (isConflict) return waitFor("Conflict", { message });
         throw error;
       }
       if (isDisabled) return;
@@ -84,6 +91,27 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
       setDiscovered(ctx, server, "ToolsDiscovered", found, users);
     },
   });
+}
+
+/** Applies a child; takes over what kmcp made, which refers to its MCPServer without calling it the controller. */
+async function applyChild(
+  ctx: ReconcileContext,
+  { metadata }: MCPServer,
+  kind: Kind,
+  object: object,
+): Promise<KubeObject> {
+  const found = await ctx.find(kind as never, metadata.name, { tracked: false });
+  const isOurs = (found as KubeObject | undefined)?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid);
+  try {
+    return await ctx.apply(kind as never, object as never, {
+      ...(kind === (Deployment as Kind) ? { yields: ["spec.replicas"] } : {}),
+      existing: isOurs ? "adopt" : "refuse",
+    });
+  } catch (error) {
+    // Tracked, so that the server runs again when a foreign object of that name goes away.
+    if (isSetpointError(error, "CHILD_NOT_OWNED")) await ctx.find(kind as never, metadata.name);
+    throw error;
+  }
 }
 
 /** Lists the tools of Services that are labelled as tool servers. */
