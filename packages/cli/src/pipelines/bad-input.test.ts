@@ -19,6 +19,11 @@ describe("bad input is named by file, line and column, and harms only itself", (
     ["two names", { "other/good.sql": "SELECT 2 AS n" }, /good\.sql.*good/],
     ["a template", { "models/bad.sql": "SELECT {{ if }} 1" }, /models\/bad\.sql:1:\d+: /],
     [
+      "circular templating",
+      { "models/bad.sql": 'SELECT 1\n{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}' },
+      /models\/bad\.sql:2:\d+: circular templates: a → a/,
+    ],
+    [
       "a large file",
       { "models/bad.sql": `SELECT '${"x".repeat(200_000)}'` },
       /models\/bad\.sql:1:1: .* at most 131072/,
