@@ -4,17 +4,8 @@
  */
 
 import type { Socket } from "node:net";
-import {
-  type App,
-  type Client,
-  controller,
-  type Desired,
-  type KubeObject,
-  type ObjectOf,
-  type RouteResult,
-  resource,
-} from "setpoint";
-import type { Route, Validator } from "setpoint/app";
+import { type App, type Client, controller, type Desired, type KubeObject, type ObjectOf, resource } from "setpoint";
+import type { Route, RouteResult, Validator } from "setpoint/app";
 import type { Transport } from "setpoint/client";
 import type { Clock } from "setpoint/clock";
 import type { GraphKind } from "setpoint/graph";

@@ -1,8 +1,7 @@
-export { type AdmissionRequest, mutating, validating } from "./app/admission.js";
+export { mutating, validating } from "./app/admission.js";
 export { type App, type AppOptions, app } from "./app/app.js";
 export { RefusedError } from "./app/refused-error.js";
-export { kindRoute, type RouteRequest, type RouteResult, versionRoute } from "./app/routes/route.js";
-export type { Converter } from "./app/webhooks/conversion-review.js";
+export { kindRoute, versionRoute } from "./app/routes/route.js";
 export { isAlreadyExists, isApiError, isConflict, isNotFound } from "./client/api-error.js";
 export type { Client } from "./client/client.js";
 export { connect } from "./client/connect.js";
@@ -15,14 +14,12 @@ export {
   type ControllerOptions,
   controller,
   mapped,
-  type Predicate,
   scoped,
   type Trigger,
 } from "./controller/controller.js";
 export type { Loop } from "./controller/loop.js";
 export { type WatchContext, type Watcher, type WatcherOptions, watcher } from "./controller/watcher.js";
 export { isSetpointError, SetpointError } from "./errors/error.js";
-export type { ErrorCode } from "./errors/registry.js";
 export { type Condition, findCondition, isConditionTrue, type NewCondition, setCondition } from "./kinds/condition.js";
 export type { ResourceOptions } from "./kinds/declaration.js";
 export { k8s } from "./kinds/k8s.js";

@@ -131,10 +131,10 @@ function scopeProblem(scope: UncheckedOptions): string | undefined {
   );
 }
 
-/** Watchers take names alone: of a namespace that leaves they would see no delete. */
+/** Watchers take no labels: of a namespace that loses them they would see no delete. */
 function namespacesProblem(type: "controller" | "watcher", namespaces: unknown): string | undefined {
-  if (type === "watcher" || Array.isArray(namespaces)) return namesProblem("namespaces", namespaces);
   if (namespaces === undefined || namespaces === "all") return undefined;
+  if (type === "watcher" || Array.isArray(namespaces)) return namesProblem("namespaces", namespaces);
   const isSelector = typeof namespaces === "object" && namespaces !== null && "labelSelector" in namespaces;
   if (!isSelector || namespaces.labelSelector === undefined)
     return `namespaces is ${shown(namespaces)}, neither "all", nor a list of names, nor { labelSelector }`;
@@ -146,7 +146,7 @@ function namespacesProblem(type: "controller" | "watcher", namespaces: unknown):
 function namesProblem(option: string, names: unknown): string | undefined {
   if (names === undefined) return undefined;
   const isFine = Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === "string" && name);
-  return isFine ? undefined : `${option} is ${shown(names)}, no list of names; leave it out for all`;
+  return isFine ? undefined : `${option} is ${shown(names)}, no list of names; say "all" for all`;
 }
 
 function verbsProblem(option: string, verbs: unknown): string | undefined {

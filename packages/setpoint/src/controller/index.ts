@@ -19,6 +19,7 @@ export type {
   KindsOf,
   KindUse,
   NamespaceScope,
+  Predicate,
   ReconcileResult,
   ScopedKind,
   WatchDeclaration,

@@ -46,7 +46,8 @@ export type SupersedePolicy = (pending: WatchStep, next: WatchStep) => boolean;
 export interface WatcherOptions<T extends KubeObject> {
   /** For metrics and logs. Defaults to the plural of the kind. */
   readonly name?: string;
-  readonly namespaces?: readonly string[];
+  /** `"all"`, which is the default, or these. None by label: of a namespace that loses it, no delete would be seen. */
+  readonly namespaces?: "all" | readonly string[];
   readonly labelSelector?: string;
   add?(object: T, ctx: WatchContext): unknown;
   update?(object: T, old: T, ctx: WatchContext): unknown;

@@ -1,2 +1,2 @@
 export { defineErrors, type ErrorEntry } from "./error.js";
-export { errorRegistry } from "./registry.js";
+export { type ErrorCode, errorRegistry } from "./registry.js";

@@ -53,10 +53,15 @@ export interface Informer<T extends KubeObject = KubeObject> {
 }
 
 export interface InformerScope {
-  /** All namespaces where left out. */
-  readonly namespaces?: readonly string[];
+  /** `"all"`, which is the default, or these. */
+  readonly namespaces?: "all" | readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+}
+
+/** The namespaces that a scope names, each once; undefined where it is all of them. */
+export function namedIn({ namespaces = "all" }: InformerScope): readonly string[] | undefined {
+  return namespaces === "all" ? undefined : [...new Set(namespaces)];
 }
 
 export type InformerPhase = "waiting-for-kind" | "listing" | "watching" | "backing-off" | "stopped";

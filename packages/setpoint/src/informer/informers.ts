@@ -5,14 +5,15 @@ import { systemClock } from "../clock/system-clock.js";
 import { SetpointError } from "../errors/error.js";
 import { type Kind, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
-import type {
-  HandlerOptions,
-  HandlerRegistration,
-  IndexFunction,
-  Informer,
-  InformerHandler,
-  InformerScope,
-  InformerStatus,
+import {
+  type HandlerOptions,
+  type HandlerRegistration,
+  type IndexFunction,
+  type Informer,
+  type InformerHandler,
+  type InformerScope,
+  type InformerStatus,
+  namedIn,
 } from "./informer.js";
 import { type WatchTally, watchTally } from "./reflector/watch-tally.js";
 import type { Projection } from "./retention.js";
@@ -124,7 +125,7 @@ export class Informers implements AsyncDisposable {
   }
 
   #id(kind: Kind, scope: InformerScope, projection: Projection | undefined): string {
-    const namespaces = scope.namespaces && [...new Set(scope.namespaces)].sort();
+    const namespaces = namedIn(scope)?.toSorted();
     const shape = projection?.type === "transform" ? this.#transformNumber(projection.transform) : projection;
     return JSON.stringify([kindId(kind), namespaces, scope.labelSelector, scope.fieldSelector, shape]);
   }

@@ -6,16 +6,17 @@ import { isSetpointError, SetpointError } from "../errors/error.js";
 import { type Kind, keyOf, kindId } from "../kinds/kind.js";
 import type { KubeObject } from "../kinds/object.js";
 import { Deltas, type Partition, type Stage } from "./deltas.js";
-import type {
-  HandlerOptions,
-  HandlerRegistration,
-  IndexFunction,
-  Informer,
-  InformerEvent,
-  InformerHandler,
-  InformerPhase,
-  InformerScope,
-  InformerStatus,
+import {
+  type HandlerOptions,
+  type HandlerRegistration,
+  type IndexFunction,
+  type Informer,
+  type InformerEvent,
+  type InformerHandler,
+  type InformerPhase,
+  type InformerScope,
+  type InformerStatus,
+  namedIn,
 } from "./informer.js";
 import { type HandlerStep, Listener } from "./listener.js";
 import { isUnreadable, ObjectDecoder } from "./reflector/incoming.js";
@@ -102,7 +103,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     });
     // One listener for each namespace and waiter is meant, not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopped.signal);
-    const namespaces = kind.scope === "Namespaced" && scope.namespaces ? [...new Set(scope.namespaces)] : [undefined];
+    const namespaces = (kind.scope === "Namespaced" ? namedIn(scope) : undefined) ?? [undefined];
     this.#partitions = namespaces.map((namespace) => this.#partition(namespace));
   }
 

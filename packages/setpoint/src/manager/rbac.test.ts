@@ -75,6 +75,11 @@ describe("the rules of workloads", () => {
     ]);
   });
 
+  it("hold everywhere for a watcher of all namespaces, said or not", () => {
+    const rules = rbacRules([watcher(ConfigMap, { namespaces: "all" })]);
+    expect(rules).toEqual(rbacRules([watcher(ConfigMap, {})]));
+  });
+
   it("hold everywhere for namespaces that are chosen by label, and let these be watched", () => {
     const rules = rbacRules([
       controller(Website, { namespaces: { labelSelector: "team=web" }, reconcile: () => undefined }),

@@ -55,7 +55,8 @@ function ownsElsewhere(loop: Loop): boolean {
 function loopRules(loop: Loop): RbacRule[] {
   if (loop.type === "controller") return controllerRules(loop);
   const { kind, options, finalizer } = loop;
-  return inScope({ kind }, options.namespaces, finalizer ? [...READ, "patch"] : READ);
+  const namespaces = options.namespaces === "all" ? undefined : options.namespaces;
+  return inScope({ kind }, namespaces, finalizer ? [...READ, "patch"] : READ);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { SetpointError } from "../../errors/error.js";
-import type { Informer, InformerEvent, InformerScope } from "../../informer/informer.js";
+import { type Informer, type InformerEvent, type InformerScope, namedIn } from "../../informer/informer.js";
 import type { InformerShare } from "../../informer/informers.js";
 import { type Kind, parseKey } from "../../kinds/kind.js";
 import type { KubeObject } from "../../kinds/object.js";
@@ -153,7 +153,7 @@ export class KindSource {
 
   /** A read outside the scope would find nothing, and call that an answer. */
   #assertWatched(namespace: string): void {
-    const { namespaces } = this.#stated;
+    const namespaces = namedIn(this.#stated);
     if (namespace === "*" || namespace === "" || this.isByNamespace || !namespaces || namespaces.includes(namespace))
       return;
     const message = `${this.id} is watched in ${namespaces.join(", ")}, not in ${namespace}; declare it with its namespaces`;

@@ -100,8 +100,8 @@ export class LiveWatcher implements AsyncDisposable {
 
   /** Starts the informer alone, so that a later `start` finds it filled: for a standby. */
   warmUp(): void {
-    const { namespaces, labelSelector } = this.watcher.options;
-    const scope = { ...(namespaces ? { namespaces } : {}), ...(labelSelector ? { labelSelector } : {}) };
+    const { namespaces = "all", labelSelector } = this.watcher.options;
+    const scope = { namespaces, ...(labelSelector ? { labelSelector } : {}) };
     this.#share ??= this.#environment.cluster.informers.for(this.watcher.kind, scope);
   }
 

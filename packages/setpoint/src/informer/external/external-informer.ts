@@ -10,12 +10,13 @@ import { SetpointError } from "../../errors/error.js";
 import { type Kind, kindId, parseKey } from "../../kinds/kind.js";
 import type { KubeObject, ObjectMeta } from "../../kinds/object.js";
 import type { Partition, WatchEventType } from "../deltas.js";
-import type {
-  HandlerOptions,
-  HandlerRegistration,
-  IndexFunction,
-  InformerHandler,
-  InformerScope,
+import {
+  type HandlerOptions,
+  type HandlerRegistration,
+  type IndexFunction,
+  type InformerHandler,
+  type InformerScope,
+  namedIn,
 } from "../informer.js";
 import { type HandlerStep, Listener } from "../listener.js";
 import { WatchBackoff } from "../reflector/backoff.js";
@@ -85,10 +86,11 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     this.#clock = clock;
     this.#random = random;
     this.#indexes = new Map(Object.entries(indexes).map(([name, values]) => [name, new StoreIndex(values)]));
-    if ((scope.namespaces?.length ?? 0) > 1) {
+    const namespaces = namedIn(scope);
+    if (namespaces !== undefined && namespaces.length > 1) {
       throw new SetpointError("REQUEST_INVALID", `${kindId(kind)}: an external informer takes one namespace or all`);
     }
-    this.#partition = { namespace: scope.namespaces?.[0], resourceVersion: "", isSynced: false };
+    this.#partition = { namespace: namespaces?.[0], resourceVersion: "", isSynced: false };
     const reflector = new Reflector<Map<string, Arrival>>({
       client,
       clock,
