@@ -5,7 +5,7 @@ import type { Schema } from "../facts/schema.js";
 import { CreatedFields, type Outline } from "./created-fields.js";
 import { trackUpdate, type WriteContext } from "./field-manager.js";
 import { mergeType } from "./merge-type.js";
-import { Dice, randomValue } from "./random-writes.js";
+import { Dice, randomValue } from "./random-writes.testing.js";
 
 const TEXT: Schema = { type: "string" };
 const TEXTS: Schema = { type: "object", additionalProperties: TEXT };

@@ -7,7 +7,7 @@ import { applyServerSide, trackUpdate, type WriteContext } from "./field-manager
 import type { setOf } from "./field-set.js";
 import { jsonPatch } from "./json-patch.js";
 import { mergePatch } from "./merge-patch.js";
-import { Dice, type RandomWrite, randomJsonPatch, randomValue, withNulls } from "./random-writes.js";
+import { Dice, type RandomWrite, randomJsonPatch, randomValue, withNulls } from "./random-writes.testing.js";
 import { expectSameError, expectSameObject } from "./same-outcome.testing.js";
 import { strategicPatch } from "./strategic-patch.js";
 

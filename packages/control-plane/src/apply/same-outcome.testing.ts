@@ -6,7 +6,7 @@ import { validateCustomResource, validateStatus } from "../schema/custom-resourc
 import { DecodingError } from "../schema/go-decoding.js";
 import type { ManagedFieldsEntry } from "./managed-fields.js";
 import type { Prediction, Subject } from "./random-run.testing.js";
-import type { RandomWrite } from "./random-writes.js";
+import type { RandomWrite } from "./random-writes.testing.js";
 
 /** Both refused a write: with the same status, or for what is not computed here, each by its own right. */
 export function expectSameError(

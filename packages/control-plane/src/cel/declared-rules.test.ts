@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { isSetpointError, resource } from "setpoint";
 import { describe, expect, it } from "vitest";
-import { Dice } from "../apply/random-writes.js";
+import { Dice } from "../apply/random-writes.testing.js";
 import type { Schema } from "../facts/schema.js";
 import { SEED } from "../real-server.testing.js";
 import { compile } from "./compilation.js";
 import { kubernetesLibrary } from "./functions/library.js";
-import { RANDOM_SCHEMA, RandomExpressions } from "./random-expressions.js";
+import { RANDOM_SCHEMA, RandomExpressions } from "./random-expressions.testing.js";
 import { celType, declaredType } from "./schema/declared-type.js";
 import { IssueError } from "./syntax/issue.js";
 

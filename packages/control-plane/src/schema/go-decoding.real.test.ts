@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../api/json.js";
-import { Dice } from "../apply/random-writes.js";
+import { Dice } from "../apply/random-writes.testing.js";
 import { loadFacts } from "../facts/facts.js";
 import type { FieldType, Message } from "../facts/message.js";
 import { RealServer, SEED } from "../real-server.testing.js";

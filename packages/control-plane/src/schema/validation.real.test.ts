@@ -1,7 +1,7 @@
 import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isArray, isObject, type Json, type JsonObject } from "../api/json.js";
-import { Dice, randomValue } from "../apply/random-writes.js";
+import { Dice, randomValue } from "../apply/random-writes.testing.js";
 import { loadFacts } from "../facts/facts.js";
 import type { Schema } from "../facts/schema.js";
 import { type NamedObject, type RealAnswer, RealServer, SEED } from "../real-server.testing.js";

@@ -1,4 +1,4 @@
-import { dns1035Label, dnsLabel, dnsSubdomain, isSameJson, labelValue, qualifiedName } from "setpoint/kinds";
+import { dnsLabel, dnsSubdomain, isSameJson, labelValue, qualifiedName } from "setpoint/kinds";
 import { fieldErrors, isFull } from "../../api/error-budget.js";
 import { duplicate, invalidValue, notSupported, required } from "../../api/field-error.js";
 import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js";
@@ -129,7 +129,6 @@ export const positive = number((value) => value > 0, "must be greater than 0");
 export const aboveZero = number((value) => value > 0, "must be greater than zero");
 export const port = between(1, 65_535);
 export const label1123 = text(dnsLabel);
-export const label1035 = text(dns1035Label);
 export const subdomain = text((value) => dnsSubdomain(value));
 export const qualified = text(qualifiedName);
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../api/json.js";
-import type { Dice } from "../apply/random-writes.js";
+import type { Dice } from "../apply/random-writes.testing.js";
 import type { Schema } from "../facts/schema.js";
 
 /** A schema with a field for every kind of type, bounded so that most rules on it are cheap enough. */
