@@ -4,55 +4,55 @@ import { defineErrors } from "setpoint/errors";
 /** Every error code of the package `@setpoint/pipelines`. */
 export const pipelinesErrors = defineErrors({
   PIPELINES_BUSY: {
-    summary: "Another process keeps this folder.",
-    cure: "Stop the process with the PID of the message, or ask it with `setpoint pipelines query`.",
+    summary: "Another process runs on this folder.",
+    cure: "Stop the process whose PID the message has, or query it with `setpoint pipelines query`.",
   },
   PIPELINES_ENGINE_FAILED: {
     summary: "The engine refused a statement.",
-    cure: "Correct the statement at the position of the message.",
+    cure: "Correct the statement at the position that the message names.",
   },
   PIPELINES_ENGINE_LOST: {
     summary: "The engine's process ended while a statement ran.",
-    cure: "Nothing: the engine is started again and the run is repeated. Look at its memory limit if it recurs.",
+    cure: "Nothing to do: the operator starts the engine again and repeats the run. If it recurs, look at the memory limit.",
   },
   PIPELINES_ADDRESS_UNAVAILABLE: {
     summary: "The server cannot listen on its port.",
-    cure: "Take another port with `--port`, or 0 for any.",
+    cure: "Choose another port with `--port`, or 0 for any free one.",
   },
   PIPELINES_REQUEST_INVALID: {
-    summary: "A request to the server, or the JSON of an option, makes no sense.",
+    summary: "A request to the server, or the JSON of an option, is invalid.",
     cure: "Correct the field that the message names.",
   },
   PIPELINES_FOLDER_INVALID: {
-    summary: "The project's folder cannot be used.",
-    cure: "Name a folder that is there and may be written.",
+    summary: "The project's folder does not exist, or is not writable.",
+    cure: "Name an existing folder that you may write to.",
   },
   PIPELINES_RESOLVER_UNKNOWN: {
-    summary: "A query asks a resolver that is not there, or not yet.",
-    cure: "Take the resolver `sql`.",
+    summary: "A query names a resolver that does not exist.",
+    cure: "Use the resolver `sql`.",
   },
   PIPELINES_RESOURCE_UNKNOWN: {
     summary: "No file declares a resource of this name.",
-    cure: "Look at the names with `setpoint pipelines graph`.",
+    cure: "List the names with `setpoint pipelines graph`.",
   },
   PIPELINES_UNANSWERED: {
-    summary: "The process that keeps the folder did not answer.",
-    cure: "Look at that process; its PID is in the message.",
+    summary: "The process that runs on the folder did not answer.",
+    cure: "Look at that process. The message has its PID.",
   },
   PIPELINES_FILE_INVALID: {
-    summary: "A file of the project cannot be used.",
-    cure: "Correct the file at the position of the message.",
+    summary: "A file of the project has an error.",
+    cure: "Correct the file at the position that the message names.",
   },
   PIPELINES_INPUT_FAILED: {
-    summary: "What a model reads from elsewhere could not be fetched.",
-    cure: "Look at the server, the address and the connector of the message. The last good table stays.",
+    summary: "A model could not fetch its input.",
+    cure: "Check the server, the address and the connector that the message names. The last good table stays.",
   },
   PIPELINES_PARTITIONS_FAILED: {
     summary: "Some partitions of a model have errors; the others are loaded.",
-    cure: "Correct what the first error names and refresh those partitions, or mark them as skipped.",
+    cure: "Correct the cause of the first error and refresh those partitions, or mark them as skipped.",
   },
   PIPELINES_PAUSED: {
-    summary: "A model waits for somebody to ask for a refresh, as its change mode says.",
+    summary: "A model waits for a manual refresh, because its change mode is `manual`.",
     cure: "`setpoint pipelines refresh MODEL --full`, or set `change_mode: reset`.",
   },
   PIPELINES_TESTS_FAILED: {
