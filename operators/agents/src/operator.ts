@@ -7,14 +7,14 @@ const load = () => import("./index.js");
 
 const translate: Command = {
   name: "translate",
-  summary: "prints what an Agent becomes: configuration, card and objects",
+  summary: "prints the configuration, the card and the objects that an Agent becomes",
   usage: "-f FILE [-o json|yaml]",
   options: {
     filename: {
       type: "string",
       short: "f",
       placeholder: "FILE",
-      description: "objects, and which Agent is meant; - for standard input",
+      description: "the objects and the name of the Agent; - for standard input",
     },
     output: {
       type: "string",
@@ -25,9 +25,11 @@ const translate: Command = {
       choices: ["json", "yaml"],
     },
   },
-  examples: [{ text: "as kagent's own tests have it", command: "setpoint agents translate -f agent.yaml -o json" }],
+  examples: [
+    { text: "a file in the format of kagent's own tests", command: "setpoint agents translate -f agent.yaml -o json" },
+  ],
   notes: [
-    "The file holds targetObject, namespace and a list of objects; proxyURL and defaultServiceAccountName are optional.",
+    "The file has targetObject, namespace and a list of objects; proxyURL and defaultServiceAccountName are optional.",
     "Exit codes: 0 translated, 1 the Agent cannot be translated, 2 wrong usage.",
   ],
   load: async () => (await import("./translate-command.js")).runTranslate,
@@ -44,31 +46,42 @@ export const agentsOperator: ReadyMadeOperator = {
     database: {
       type: "string",
       placeholder: "URL",
-      description: "postgres://…, or a SQLite file for a single replica; $SETPOINT_AGENTS_DATABASE goes before it",
+      description: "postgres://…, or a SQLite file for a single replica; $SETPOINT_AGENTS_DATABASE takes precedence",
       default: "setpoint-agents.db",
     },
     "api-bind-address": {
       type: "string",
       placeholder: "ADDRESS",
-      description: "where the REST API listens; 0 for nowhere",
+      description: "the address of the REST API; 0 turns it off",
       default: "127.0.0.1:8083",
     },
     "watch-namespaces": { type: "string", placeholder: "A,B", description: "namespaces to watch (default: all)" },
     "refresh-interval": {
       type: "string",
       placeholder: "TIME",
-      description: "how often tools are listed again",
+      description: "how often to list the tools of servers again",
       default: "60s",
     },
-    "proxy-url": { type: "string", placeholder: "URL", description: "agents reach internal servers through it" },
-    "mcp-egress-plaintext": { type: "boolean", description: "agents call external servers in plain HTTP" },
-    "default-service-account-name": { type: "string", placeholder: "NAME", description: "of agents that name none" },
-    "image-registry": { type: "string", placeholder: "HOST", description: "of the agents' images" },
-    "image-tag": { type: "string", placeholder: "TAG", description: "of the agents' images" },
-    "without-admission": { type: "boolean", description: "does not check objects before they are stored" },
+    "proxy-url": {
+      type: "string",
+      placeholder: "URL",
+      description: "the proxy through which agents reach internal servers",
+    },
+    "mcp-egress-plaintext": { type: "boolean", description: "makes agents call external servers in plain HTTP" },
+    "default-service-account-name": {
+      type: "string",
+      placeholder: "NAME",
+      description: "the service account of agents that name none",
+    },
+    "image-registry": { type: "string", placeholder: "HOST", description: "the registry of the agents' images" },
+    "image-tag": { type: "string", placeholder: "TAG", description: "the tag of the agents' images" },
+    "without-admission": {
+      type: "boolean",
+      description: "runs without the admission webhook, so the API server stores invalid objects",
+    },
   },
   examples: [
-    { text: "on the cluster of the current kubeconfig", command: "setpoint run agents" },
+    { text: "run on the cluster of the current kubeconfig", command: "setpoint run agents" },
     { text: "with several replicas", command: "setpoint run agents --leader-elect --database postgres://db/agents" },
   ],
   async start(values, env) {
@@ -113,7 +126,7 @@ function databaseOf(values: OptionValues, env: Readonly<Record<string, string | 
   const database = env[DATABASE_VARIABLE] || String(values.database);
   if (values["leader-elect"] === true && !/^postgres(ql)?:\/\//.test(database)) {
     throw new UsageError(
-      "--leader-elect is for several replicas, and each would keep a SQLite file of its own: give them one --database postgres://…",
+      "--leader-elect is for several replicas, and each would have its own SQLite file: give them one --database postgres://…",
     );
   }
   return database;

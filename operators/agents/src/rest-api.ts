@@ -118,10 +118,10 @@ export async function startApi(
       const url = new URL(request.url ?? "/", "http://api");
       const refused = await guard(request, url);
       if (refused) return failed(refused, refused === 401 ? "Unauthorized" : "Forbidden");
-      if (request.method !== "GET") return failed(405, "only reading is possible: change the objects");
+      if (request.method !== "GET") return failed(405, "this API is read-only: change the Kubernetes objects");
       return await answerApi(sources, url.pathname.replace(/\/$/, ""), url.searchParams);
     } catch {
-      return failed(500, "the database or the API server could not be read");
+      return failed(500, "could not read the database or the API server");
     }
   };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -6,7 +6,7 @@ import { translateCase } from "./translate/golden.js";
 /** `setpoint agents translate`: translates the Agent that a file names. */
 export async function runTranslate({ values, stdin, stdout }: CommandContext): Promise<number> {
   const file = values.filename;
-  if (typeof file !== "string") throw new UsageError("-f FILE: say what to translate");
+  if (typeof file !== "string") throw new UsageError("-f FILE is required: the file to translate");
   let text: string;
   try {
     text = file === "-" ? await stdin() : await readFile(file, "utf8");

@@ -4,7 +4,7 @@ const file = {
   type: "string",
   short: "f",
   placeholder: "FILE",
-  description: "the Druid objects, and ConfigMaps of their extraCommonConfig; - for standard input",
+  description: "the Druid objects and the ConfigMaps of their extraCommonConfig; - for standard input",
 } as const;
 
 export const renderCommand: Command = {
@@ -36,14 +36,14 @@ export const planCommand: Command = {
     from: {
       type: "string",
       placeholder: "FILE",
-      description: "the objects as they are (default: those of the cluster)",
+      description: "the current objects (default: those of the cluster)",
     },
     kubeconfig: { type: "string", placeholder: "FILE", description: "the cluster to compare with" },
     context: { type: "string", placeholder: "NAME", description: "the kubeconfig's context to use" },
     "rollout-order": {
       type: "string",
       placeholder: "ORDER",
-      description: "the order that the operator was told: seed, documentation or original",
+      description: "the operator's --rollout-order: seed, documentation or original",
       default: "seed",
       choices: ["seed", "documentation", "original"],
     },
@@ -56,8 +56,8 @@ export const planCommand: Command = {
     },
   },
   examples: [
-    { text: "against the cluster", command: "setpoint druid plan -f cluster.yaml" },
-    { text: "without one", command: "setpoint druid plan -f new.yaml --from old.yaml" },
+    { text: "compare with the cluster", command: "setpoint druid plan -f cluster.yaml" },
+    { text: "compare two files", command: "setpoint druid plan -f new.yaml --from old.yaml" },
   ],
   notes: ["Exit codes: 0 planned, 1 an object is invalid, 2 wrong usage."],
   load: async () => (await import("./run-command.js")).runPlan,

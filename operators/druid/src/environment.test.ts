@@ -25,7 +25,7 @@ describe("the environment of druid-operator", () => {
   });
 
   it.each(["abc", "10", "", "10s!", "s"])('refuses RECONCILE_WAIT="%s" [D40]', (text) => {
-    expect(() => goDuration("RECONCILE_WAIT", text)).toThrow(`RECONCILE_WAIT: "${text}" is no duration`);
+    expect(() => goDuration("RECONCILE_WAIT", text)).toThrow(`RECONCILE_WAIT: "${text}" is not a duration`);
   });
 
   it("ends the start of the operator where it makes no sense [D40]", async () => {

@@ -15,7 +15,7 @@ const text = (placeholder: string, description: string, more: Partial<CommandOpt
 const zapOptions = Object.fromEntries(
   ["zap-devel", "zap-encoder", "zap-log-level", "zap-stacktrace-level", "zap-time-encoding"].map((flag) => [
     flag,
-    text("VALUE", "taken for druid-operator's sake, without effect: see --log-level"),
+    text("VALUE", "accepted for compatibility with druid-operator, without effect; see --log-level"),
   ]),
 );
 
@@ -23,33 +23,40 @@ export const druidOperator: ReadyMadeOperator = {
   name: "druid",
   summary: "runs Apache Druid clusters and ingestions",
   options: {
-    "disable-ingestion-controller": { type: "boolean", description: "leaves DruidIngestion objects alone" },
+    "disable-ingestion-controller": { type: "boolean", description: "ignores DruidIngestion objects" },
     admission: { type: "boolean", description: "serves a webhook that refuses invalid objects" },
     "watch-namespace": text("NAMES", "the namespaces to watch (default: WATCH_NAMESPACE, or all)"),
-    deny: text("NAMES", "namespaces to leave alone (default: DENY_LIST)"),
-    "druid-url": text("URL", "where to call Druid, in place of the router's Service: for a port that is forwarded"),
+    deny: text("NAMES", "namespaces to ignore (default: DENY_LIST)"),
+    "druid-url": text("URL", "calls Druid here instead of at the router's Service, for example at a forwarded port"),
     "rollout-order": text(
       "ORDER",
-      "in which order groups are updated: seed, documentation or original (default: seed)",
+      "the order in which a rollout updates groups: seed, documentation or original (default: seed)",
       {
         choices: ["seed", "documentation", "original"],
       },
     ),
-    drift: text("POLICY", "children that were changed by hand: revert or report (default: revert)", {
+    drift: text("POLICY", "what to do with children that others changed: revert or report (default: revert)", {
       choices: ["revert", "report"],
     }),
-    "immutable-changes": text("POLICY", "changes that a workload cannot take: refuse or recreate (default: refuse)", {
-      choices: ["refuse", "recreate"],
-    }),
-    "orphan-grace": text("DURATION", "how long a volume that no pod needs is kept (default: 60s)"),
-    batch: text("PODS", "after how many historicals or middle managers a rollout asks Druid; 0 for never (default: 1)"),
+    "immutable-changes": text(
+      "POLICY",
+      "what to do with changes of immutable fields: refuse or recreate (default: refuse)",
+      {
+        choices: ["refuse", "recreate"],
+      },
+    ),
+    "orphan-grace": text("DURATION", "how long to keep a volume that no pod needs (default: 60s)"),
+    batch: text(
+      "PODS",
+      "asks Druid after every so many historicals or middle managers of a rollout; 0 for never (default: 1)",
+    ),
     "drain-timeout": text("DURATION", "how long a middle manager may finish its tasks (default: 30m)"),
-    "unanswered-timeout": text("DURATION", "how long a rollout waits for a Druid that cannot be asked (default: 2m)"),
+    "unanswered-timeout": text("DURATION", "how long a rollout waits for a Druid that does not answer (default: 2m)"),
     ...zapOptions,
   },
   examples: [
-    { text: "to see what it would do", command: "setpoint run druid --plan" },
-    { text: "in the cluster of the current kubeconfig", command: "setpoint run druid --leader-elect" },
+    { text: "show what it would do", command: "setpoint run druid --plan" },
+    { text: "run in the cluster of the current kubeconfig", command: "setpoint run druid --leader-elect" },
   ],
   async start(values, env) {
     const options = await optionsOf(values, env);

@@ -14,7 +14,7 @@ export async function planAll(client: Client, options: DruidOperatorOptions): Pr
     if (isIgnored(druid)) continue;
     const problems = validate(druid).map(({ path, message }) => `${path}: ${message}`);
     const title = `Druid ${druid.metadata.namespace}/${druid.metadata.name}`;
-    if (problems.length > 0) lines.push(`${title} is invalid, and left alone: ${problems.join("; ")}`);
+    if (problems.length > 0) lines.push(`${title} is invalid and ignored: ${problems.join("; ")}`);
     else lines.push(...planText(await planOnServer(client, druid, { ...DEFAULT_SETTINGS, ...options })));
   }
   return lines;

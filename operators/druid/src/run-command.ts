@@ -71,7 +71,7 @@ function planOffline(all: readonly Cluster[], { druid, rendered }: Cluster, defa
 
 /** The Druid objects of a file, with defaults, checked and rendered. */
 async function readClusters({ stdin, stderr }: CommandContext, path: unknown): Promise<readonly Cluster[]> {
-  if (typeof path !== "string") throw new UsageError("which file? Say: -f FILE");
+  if (typeof path !== "string") throw new UsageError("-f FILE is required");
   const text = path === "-" ? await stdin() : readFileSync(path, "utf8");
   const documents = [...parseAllDocuments(text)].map((document) => {
     const problem = document.errors[0];
@@ -80,7 +80,7 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
   });
   const maps = documents.filter(({ kind }) => kind === "ConfigMap") as unknown as readonly ConfigMap[];
   const found = documents.filter(({ kind, apiVersion }) => kind === Druid.kind && apiVersion === Druid.apiVersion);
-  if (found.length === 0) throw new UsageError(`${path}: there is no ${Druid.apiVersion} ${Druid.kind} in it`);
+  if (found.length === 0) throw new UsageError(`${path}: the file has no ${Druid.apiVersion} ${Druid.kind}`);
   return found.map((given) => {
     const stored = Druid.withDefaults(given as never) as unknown as Druid;
     const druid: Druid = {
@@ -101,7 +101,7 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
       const isMeant = ({ metadata }: ConfigMap): boolean =>
         metadata.name === name && (metadata.namespace ?? "default") === namespace;
       const map = maps.find(isMeant);
-      const missing = `ConfigMap ${namespace}/${name} is not in the file, and left out`;
+      const missing = `ConfigMap ${namespace}/${name}is not in the file, so the output lacks it`;
       if (!map) stderr(`${path}: spec.extraCommonConfig: ${missing}`);
       return map ? [map.data ?? {}] : [];
     });

@@ -13,23 +13,23 @@ const output = text("FORMAT", "json or yaml, for scripts", { short: "o", choices
 
 /** How the files are read. */
 const reading = {
-  environment: text("NAME", "the environment whose overrides hold in the files, such as dev or prod", {
+  environment: text("NAME", "the environment whose overrides apply to the files, such as dev or prod", {
     default: "dev",
   }),
-  var: text("NAME=VALUE", "the value of a variable, before those of .env files", { multiple: true }),
+  var: text("NAME=VALUE", "the value of a variable; takes precedence over .env files", { multiple: true }),
 };
 
 /** Where and how models are built. */
 const building = {
   ...reading,
-  env: text("NAME", "builds in a schema of this name; tables that do not differ are shared by a view"),
-  "memory-limit": text("SIZE", "how much memory the engine may take, such as 2GB"),
+  env: text("NAME", "builds in a schema of this name; unchanged tables are views of the main schema"),
+  "memory-limit": text("SIZE", "the memory limit of the engine, such as 2GB"),
 };
 
 const cluster = {
-  kubeconfig: text("FILE", "shows the resources as objects in this cluster"),
+  kubeconfig: text("FILE", "mirrors the resources as objects in this cluster"),
   context: text("NAME", "the kubeconfig's context to use"),
-  namespace: text("NAME", "where the objects are (default: that of the context)"),
+  namespace: text("NAME", "the namespace of the objects (default: that of the context)"),
 };
 
 type Runner = (context: CommandContext) => Promise<number>;
@@ -40,29 +40,29 @@ const command = (
   rest: Pick<Command, "summary" | "usage" | "options" | "examples"> & { readonly notes?: readonly string[] },
 ): Command => ({ name, allowsPositionals: true, load, ...rest });
 
-const BUSY = "Where another process keeps the folder, that process answers.";
+const BUSY = "If another process runs on the folder, that process answers.";
 
 /** `setpoint pipelines …`. Every start of the command line loads this module: what a command needs is imported when it runs. */
 export const pipelines: CommandGroup = {
   name: "pipelines",
-  summary: "Keeps the tables of a folder of SQL and YAML files as the files say.",
+  summary: "Builds and refreshes the tables that a folder of SQL and YAML files declares.",
   commands: [
     command("init", async () => (await import("./commands/init.js")).runInit, {
-      summary: "Writes a small project to begin with.",
+      summary: "Writes a small sample project.",
       usage: "[options] DIR",
       options: { output },
       examples: [{ text: "a first project", command: "setpoint pipelines init shop" }],
       notes: [
-        "Writes nothing where one of its files is already there.",
-        "Exit codes: 0 written, 1 a file is already there, 2 wrong usage.",
+        "Writes nothing if one of the files exists.",
+        "Exit codes: 0 written, 1 a file exists already, 2 wrong usage.",
       ],
     }),
     command("start", async () => (await import("./commands/start.js")).runStart, {
-      summary: "Keeps the tables up to date until it is interrupted.",
+      summary: "Keeps the tables up to date until you interrupt it.",
       usage: "[options] [DIR]",
       options: {
         ...building,
-        port: text("PORT", "where to serve the state over HTTP, on this machine alone; 0 takes any", {
+        port: text("PORT", "the port of the HTTP server on 127.0.0.1; 0 takes any free port", {
           default: "9009",
         }),
         ...cluster,
@@ -73,8 +73,8 @@ export const pipelines: CommandGroup = {
         { text: "with its models as Kubernetes objects", command: "setpoint pipelines start shop --kubeconfig k.yaml" },
       ],
       notes: [
-        "Edits of files, new data and tables changed by hand are put right as they are noticed.",
-        "Exit codes: 0 interrupted, 1 it could not start, 2 wrong usage.",
+        "It reacts to edited files, new data and tables that somebody else changed.",
+        "Exit codes: 0 interrupted, 1 failed to start, 2 wrong usage.",
       ],
     }),
     command("run", async () => (await import("./commands/run-once.js")).runRun, {
@@ -88,17 +88,17 @@ export const pipelines: CommandGroup = {
       examples: [
         { text: "once, as from cron", command: "setpoint pipelines run shop --environment prod" },
         {
-          text: "and look at a table",
+          text: "run, then query a table",
           command: 'setpoint pipelines run shop --query "SELECT count(*) AS n FROM orders" -o json',
         },
       ],
       notes: [
-        "With -o json the only line of the output is { executed, settled, failed }, or the rows of --query.",
-        "Exit codes: 0 all is fresh, 1 a file has an error or a run failed, 2 wrong usage, 130 interrupted.",
+        "With -o json the only output line is { executed, settled, failed }, or the rows of --query.",
+        "Exit codes: 0 everything is up to date, 1 a file has an error or a run failed, 2 wrong usage, 130 interrupted.",
       ],
     }),
     command("validate", async () => (await import("./commands/validate.js")).runValidate, {
-      summary: "Reads the files and lists what is wrong with them; runs nothing.",
+      summary: "Lists the errors in the files; runs nothing.",
       usage: "[options] [DIR]",
       options: { ...reading, output },
       examples: [{ text: "before a commit", command: "setpoint pipelines validate shop" }],
@@ -108,7 +108,7 @@ export const pipelines: CommandGroup = {
       summary: "Shows what a run would do, and why.",
       usage: "[options] [DIR]",
       options: { ...building, output },
-      examples: [{ text: "what an edit would cost", command: "setpoint pipelines plan shop" }],
+      examples: [{ text: "what an edit would rebuild", command: "setpoint pipelines plan shop" }],
       notes: [
         "-o json is an array of { kind, name, action, reason }.",
         "Exit codes: 0 planned, 1 errors in files, 2 wrong usage.",
@@ -117,48 +117,45 @@ export const pipelines: CommandGroup = {
     command("diff", async () => (await import("./commands/diff.js")).runDiff, {
       summary: "Shows which rows of a model an edit would change.",
       usage: "[options] [DIR] MODEL",
-      options: { ...building, limit: text("ROWS", "rows to show of each side", { default: "20" }), output },
+      options: { ...building, limit: text("ROWS", "how many rows to show of each side", { default: "20" }), output },
       examples: [{ text: "after an edit, before a run", command: "setpoint pipelines diff shop daily_sales" }],
       notes: [
-        "Builds what has changed in a schema of its own, which is dropped afterwards.",
+        "Builds the changed models in a temporary schema, and drops it afterwards.",
         "Exit codes: 0 shown, 1 a model cannot be built, 2 wrong usage.",
       ],
     }),
     command("refresh", async () => (await import("./commands/refresh.js")).runRefresh, {
-      summary: "Runs models again although nothing has changed.",
+      summary: "Runs models again even if nothing has changed.",
       usage: "[options] [DIR] RESOURCE...",
       options: {
         ...building,
-        full: flag("rebuilds from nothing, also what is incremental"),
-        partition: text("KEY", "this partition only: its key, or a value of it", { multiple: true }),
+        full: flag("rebuilds from scratch, incremental models too"),
+        partition: text("KEY", "only this partition: its key, or one of its values", { multiple: true }),
         from: text("VALUE", "partitions from this value on"),
-        to: text(
-          "VALUE",
-          "partitions up to this value, which may be the beginning of one: 2026-01 takes in all of January",
-        ),
-        preview: flag("lists the partitions that are meant, and runs nothing"),
+        to: text("VALUE", "partitions up to this value or prefix: 2026-01 includes all of January"),
+        preview: flag("lists the selected partitions, and runs nothing"),
         output,
       },
       examples: [
         { text: "one model", command: "setpoint pipelines refresh shop orders" },
         {
-          text: "a week again, looked at first",
+          text: "one week again, as a preview",
           command: "setpoint pipelines refresh shop orders --from 2026-01-05 --to 2026-01-11 --preview",
         },
       ],
       notes: [BUSY, "Exit codes: 0 refreshed, 1 a run failed, 2 wrong usage."],
     }),
     command("explain", async () => (await import("./commands/explain.js")).runExplain, {
-      summary: "Says why a resource ran, why it did not, and what it waits for.",
+      summary: "Explains why a resource ran or did not run, and what it waits for.",
       usage: "[options] [DIR] RESOURCE",
       options: { ...building, output },
-      examples: [{ text: "why a table is as it is", command: "setpoint pipelines explain shop daily_sales" }],
-      notes: [BUSY, "Exit codes: 0 explained, 1 there is no such resource, 2 wrong usage."],
+      examples: [{ text: "explain a table", command: "setpoint pipelines explain shop daily_sales" }],
+      notes: [BUSY, "Exit codes: 0 explained, 1 no such resource, 2 wrong usage."],
     }),
     command("graph", async () => (await import("./commands/graph.js")).runGraph, {
-      summary: "Shows the resources of the files and what they read.",
+      summary: "Shows the resources of the files and their dependencies.",
       usage: "[options] [DIR]",
-      options: { ...reading, mermaid: flag("as the text of a Mermaid picture"), output },
+      options: { ...reading, mermaid: flag("prints a Mermaid diagram"), output },
       examples: [{ text: "for a page", command: "setpoint pipelines graph shop --mermaid" }],
       notes: [
         "-o json is { nodes: [{ kind, name, refs: [{ kind, name }] }] }.",
@@ -170,11 +167,11 @@ export const pipelines: CommandGroup = {
       usage: "[options] [DIR]",
       options: {
         ...building,
-        resolver: text("NAME", "what the properties are for", { default: "sql" }),
+        resolver: text("NAME", "the resolver that answers the query", { default: "sql" }),
         properties: text("JSON", `what is asked: '{"sql": "SELECT …"}'`),
-        sql: text("SQL", "short for the resolver sql with this statement"),
-        user: text("JSON", "attributes of the user who asks"),
-        limit: text("ROWS", "prints no more rows than this"),
+        sql: text("SQL", "shorthand for the resolver sql with this statement"),
+        user: text("JSON", "attributes of the querying user"),
+        limit: text("ROWS", "the largest number of rows to print"),
         output,
       },
       examples: [

@@ -81,7 +81,7 @@ function towards(
   if (isRight) return NOTHING;
   if (isElsewhere(namespace, wanted) && !mayMove(namespace, options)) {
     const current = annotations[PROJECT_KEY] || labels[PROJECT_KEY];
-    const message = `the namespace is in ${current}, where others put it; ${OWNER_LABEL} "${owner}" means ${id}`;
+    const message = `the namespace is in ${current}, which somebody else set; ${OWNER_LABEL} "${owner}" means ${id}`;
     return { type: "refuse", refusal: { reason: "AssignedByOthers", message } };
   }
   const patch = {
@@ -140,7 +140,7 @@ function notFound(namespace: Pick<KubeObject, "metadata">, owner: string): Refus
   }
   return {
     reason: "ProjectNotFound",
-    message: `no project is named "${owner}" (label ${OWNER_LABEL}); it is looked for when projects change`,
+    message: `no project is named "${owner}" (label ${OWNER_LABEL}); the operator looks again when projects change`,
   };
 }
 

@@ -23,7 +23,7 @@ function listing(
     "Commands:",
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     "",
-    `\`${prefix} COMMAND --help\` shows the options of one, with examples.`,
+    `\`${prefix} COMMAND --help\` shows the options and examples of a command.`,
   ].join("\n");
 }
 
@@ -51,7 +51,7 @@ export function commandHelp(
   ].join("\n");
 }
 
-const HELP: CommandOption = { type: "boolean", short: "h", description: "shows this" };
+const HELP: CommandOption = { type: "boolean", short: "h", description: "shows this help" };
 
 function flagOf(name: string, { short, placeholder, type }: CommandOption): string {
   const letter = short === undefined ? "" : `-${short}, `;

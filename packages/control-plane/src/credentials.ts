@@ -51,7 +51,8 @@ function read(path: string): KeptCredentials | undefined {
     return JSON.parse(readFileSync(path, "utf8")) as KeptCredentials;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    const cure = "restore it from a copy, or remove it: clients then need a new kubeconfig, tokens become invalid";
+    const cure =
+      "restore it from a backup, or remove it: clients then need a new kubeconfig, and tokens become invalid";
     throw new StorageFailure("STORAGE_DAMAGED", `${path} cannot be read: ${(error as Error).message}; ${cure}`, {
       cause: error,
     });

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command `setpoint`. Its commands are a package of their own, so that a program that only imports stays small. */
+/**
+ * The command `setpoint`. The commands are in a separate package, so that programs which only import the library stay
+ * small.
+ */
 const CLI = "@setpoint/cli";
 
 interface Cli {

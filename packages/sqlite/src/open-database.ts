@@ -21,7 +21,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
   const wanted = options.driver === undefined ? "a SQLite driver" : `the SQLite driver ${options.driver}`;
   throw new SqliteError(
     "SQLITE_UNAVAILABLE",
-    `${wanted} is not there on Node ${process.versions.node}: use Node 22.13 or newer, or run "npm install libsql"`,
+    `${wanted} is not available on Node ${process.versions.node}: use Node 22.13 or newer, or run "npm install libsql"`,
   );
 }
 

@@ -165,8 +165,8 @@ function setWorkload(ctx: Context, deployment: Deployment | undefined): void {
   const set = (type: string, status: "True" | "False" | "Unknown", reason: string, message: string): void =>
     ctx.condition({ type, status, reason, message });
   if (!deployment) {
-    set("Ready", "Unknown", "DeploymentNotFound", "the Deployment is not there");
-    set("Progressing", "Unknown", "DeploymentNotFound", "the Deployment is not there");
+    set("Ready", "Unknown", "DeploymentNotFound", "the Deployment does not exist");
+    set("Progressing", "Unknown", "DeploymentNotFound", "the Deployment does not exist");
     return;
   }
   const { availableReplicas = 0, replicas = 0, updatedReplicas = 0, observedGeneration = 0 } = deployment.status ?? {};
@@ -184,13 +184,13 @@ function setWorkload(ctx: Context, deployment: Deployment | undefined): void {
     updatedReplicas >= wanted &&
     availableReplicas >= wanted &&
     replicas <= wanted;
-  if (isSettled) set("Progressing", "False", "RolloutComplete", "all pods are as configured");
+  if (isSettled) set("Progressing", "False", "RolloutComplete", "all pods run the current configuration");
   else
     set(
       "Progressing",
       "True",
       "RollingOut",
-      `${updatedReplicas} of ${wanted} pods are as configured, ${availableReplicas} available`,
+      `${updatedReplicas} of ${wanted} pods run the current configuration, ${availableReplicas} available`,
     );
 }
 

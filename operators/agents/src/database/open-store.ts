@@ -13,7 +13,7 @@ export async function openStore(database: string, clock: Clock, replicas = 1): P
     return new SqlStore(await PostgresDatabase.open(database));
   }
   if (replicas > 1) {
-    const message = `the SQLite database ${database} cannot serve ${replicas} replicas: each would keep one of its own`;
+    const message = `the SQLite database ${database} cannot serve ${replicas} replicas: each would have its own database`;
     throw new AgentsError("AGENTS_DATABASE_SHARED", message);
   }
   const { SqliteDatabase } = await import("./sqlite-database.js");

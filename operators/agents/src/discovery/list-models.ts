@@ -80,7 +80,7 @@ export async function listModels(
     if (error instanceof AgentsError) throw error;
     if (signal.aborted) throw new AgentsError("MCP_TIMEOUT", `${host}: no answer in time`, { cause: error });
     if (error instanceof SyntaxError)
-      throw new AgentsError("MCP_PROTOCOL", `${host}: the answer is no JSON`, { cause: error });
+      throw new AgentsError("MCP_PROTOCOL", `${host}: the answer is not JSON`, { cause: error });
     throw connectionError(error as Error, target.url);
   }
 }

@@ -71,7 +71,7 @@ export async function listTools(
       const page = await call("tools/list", cursor === undefined ? {} : { cursor });
       for (const tool of toolsOf(page)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
       cursor = typeof page.nextCursor === "string" && page.nextCursor !== "" ? page.nextCursor : undefined;
-      if (cursor !== undefined && seen.has(cursor)) throw protocolError("tools/list: the pages lead in a circle");
+      if (cursor !== undefined && seen.has(cursor)) throw protocolError("tools/list: a page repeats an earlier cursor");
       if (cursor !== undefined) seen.add(cursor);
       if (seen.size >= limits.maxPages) throw protocolError(`tools/list: more than ${limits.maxPages} pages`);
     } while (cursor !== undefined);
@@ -262,10 +262,10 @@ function parseMessage(text: string): Message {
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw new AgentsError("MCP_PROTOCOL", "the answer is no JSON", { cause });
+    throw new AgentsError("MCP_PROTOCOL", "the answer is not JSON", { cause });
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-    throw protocolError("the answer is no message");
+    throw protocolError("the answer is not a JSON-RPC message");
   return parsed as Message;
 }
 

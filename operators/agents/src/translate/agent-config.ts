@@ -186,7 +186,7 @@ async function addServerTool(
 function seconds(duration: string | undefined, field: string): number | undefined {
   if (duration === undefined) return undefined;
   const found = goSeconds(duration);
-  if (found === undefined) throw invalidSpec(`${field}: ${JSON.stringify(duration)} is no duration`);
+  if (found === undefined) throw invalidSpec(`${field}: ${JSON.stringify(duration)} is not a duration`);
   return found;
 }
 

@@ -44,7 +44,7 @@ const DROPPED = new Set(["id", "created_at", "updated_at", "uuid"]);
 /** Translates a case from YAML, and gives the result in the form of kagent's own expected outputs. */
 export async function translateCase(text: string, more: Partial<TranslateSettings> = {}): Promise<Json> {
   const given = read(text);
-  if (!Array.isArray(given?.objects)) throw invalidSpec("objects: a list of Kubernetes objects is expected");
+  if (!Array.isArray(given?.objects)) throw invalidSpec("objects: expected a list of Kubernetes objects");
   const agent = given.objects.find(
     ({ kind, metadata }) =>
       kind === "Agent" && metadata.name === given.targetObject && metadata.namespace === given.namespace,

@@ -29,14 +29,14 @@ export function readTask({ metadata, spec }: DruidIngestion): IngestionTask | re
   const kind = TYPES[type as keyof typeof TYPES];
   if (!kind) {
     const known = Object.keys(TYPES).join(", ");
-    return [{ path: "spec.ingestion.type", message: `"${type}" is none of ${known}` }];
+    return [{ path: "spec.ingestion.type", message: `"${type}" is not one of ${known}` }];
   }
   const path = nativeSpec ? "spec.ingestion.nativeSpec" : "spec.ingestion.spec";
   let body: JsonObject;
   try {
     body = (nativeSpec ?? JSON.parse(text ?? "")) as JsonObject;
   } catch (error) {
-    return [{ path, message: `is no JSON: ${(error as Error).message}` }];
+    return [{ path, message: `is not JSON: ${(error as Error).message}` }];
   }
   const dataSource = kind === "sql" ? targetOf(body.query) : dataSourceOf(body);
   if (kind === "sql" && typeof body.query !== "string")

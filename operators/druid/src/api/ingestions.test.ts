@@ -163,7 +163,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     await using world = await worldWith(druid, ingestion("magic", batch()));
     expect((await read(world)).status).toMatchObject({
       status: "Failed",
-      message: expect.stringContaining('spec.ingestion.type: "magic" is none of'),
+      message: expect.stringContaining('spec.ingestion.type: "magic" is not one of'),
     });
     await patch(world, { ingestion: { type: "kafka", nativeSpec: { spec: null } } });
     expect((await read(world)).status?.message).toContain("dataSource is missing");
@@ -263,7 +263,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     await world.env.advance("1m");
     expect(await world.env.client.find(DruidIngestion, "wiki", here)).toBeUndefined();
     expect(await world.events("wiki")).toContain(
-      "DruidIngestionControllerDeleteFail: wiki is not ended: the cluster tiny is gone",
+      "DruidIngestionControllerDeleteFail: wiki was not shut down: the cluster tiny is gone",
     );
   });
 });

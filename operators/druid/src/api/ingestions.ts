@@ -171,7 +171,11 @@ class Conversation {
     const { suspend, ingestion } = this.#object.spec;
     if (this.#isCurrent()) return;
     if (suspend && kind !== "supervisor") {
-      this.#say({ status: "Suspended", reason: "Suspended", message: "it is submitted when it is resumed" });
+      this.#say({
+        status: "Suspended",
+        reason: "Suspended",
+        message: "spec.suspend is set; the task is submitted when it is unset",
+      });
       return;
     }
     if (kind === "supervisor") await this.#post("/druid/indexer/v1/supervisor?skipRestartIfUnmodified=true", body);
@@ -188,7 +192,7 @@ class Conversation {
     }
     await this.#leave();
     const reason = `DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Success`;
-    this.#ctx.event("Normal", reason, `${id} is submitted`);
+    this.#ctx.event("Normal", reason, `submitted ${id}`);
     this.#ctx.status({
       taskId: id,
       type: ingestion.type,

@@ -275,7 +275,7 @@ export class ClusterPass {
     this.#ctx.event(
       "Normal",
       isSet ? "DruidOperatorStsOrphaned" : "DruidOperatorDeleteSuccess",
-      `${live.kind} ${name} is made anew`,
+      `${live.kind} ${name} is recreated`,
     );
   }
 

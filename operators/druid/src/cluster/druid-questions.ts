@@ -98,7 +98,7 @@ export class DruidQuestions extends Questions {
     const asked = () => ask().catch((error: Error): Answer => ({ type: "unknown", why: error.message }));
     const answer = this.ask(key, `${druid.metadata.uid} ${question}`, asked) ?? {
       type: "unknown",
-      why: "Druid is being asked",
+      why: "waiting for Druid's answer",
     };
     if (answer.type === "yes") {
       this.#since.delete(id);
@@ -108,7 +108,11 @@ export class DruidQuestions extends Questions {
     this.#since.set(id, since);
     const limitMs = answer.type === "unknown" ? limits.unknownMs : (limits.noMs ?? Number.POSITIVE_INFINITY);
     if (this.#now() - since < limitMs) return answer.why;
-    ctx.event("Warning", "DruidNodeRollingDeployWait", `the rollout goes on without an answer of Druid: ${answer.why}`);
+    ctx.event(
+      "Warning",
+      "DruidNodeRollingDeployWait",
+      `the rollout continues without an answer from Druid: ${answer.why}`,
+    );
     return undefined;
   }
 }

@@ -449,7 +449,7 @@ describe("claims that no pod needs", { timeout: 120_000 }, () => {
     await world.patch("tiny", { spec: { nodes: { brokers: { replicas: 2 } } } });
     await world.env.advance("2m");
     expect(await labelsOf(world, 1)).toMatchObject({ deletionTS: expect.stringMatching(/^\d+$/) });
-    expect((await world.events("tiny")).join()).toContain("its label deletionTS was no time, and is set anew");
+    expect((await world.events("tiny")).join()).toContain("its label deletionTS was not a time, and is set again");
     expect((await world.druid("tiny")).status?.pods).toContain("druid-tiny-brokers-1");
     await world.env.advance("11m");
     expect(await ordinals(world)).toEqual(["0"]);

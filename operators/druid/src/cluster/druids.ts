@@ -242,7 +242,7 @@ async function sweepClaims(
         ctx.event(
           "Warning",
           "DruidOperatorPatchSuccess",
-          `${name}: its label ${DELETED_AT_LABEL} was no time, and is set anew`,
+          `${name}: its label ${DELETED_AT_LABEL} was not a time, and is set again`,
         );
       }
     }
@@ -260,7 +260,7 @@ function report(
   if (created.length > 0) ctx.event("Normal", "DruidOperatorCreateSuccess", `created ${created.join(", ")}`);
   if (updated.length > 0) ctx.event("Normal", "DruidOperatorUpdateSuccess", `updated ${updated.join(", ")}`);
   if (drifted.length > 0) {
-    const what = drift === "revert" ? "changed by others, and put right" : "changed by others";
+    const what = drift === "revert" ? "changed by others; reverted" : "changed by others";
     ctx.event("Warning", "DruidDrift", `${what}: ${drifted.join("; ")}`);
     if (drift === "report") faults.push({ reason: "Drift", message: drifted.join("; ") });
   }
@@ -305,7 +305,7 @@ class ForcedDeletes {
       ctx.event(
         "Warning",
         "DruidOperatorDeleteSuccess",
-        `deleted the failing pod ${name}, so that its StatefulSet goes on`,
+        `deleted the failing pod ${name}, so that its StatefulSet continues`,
       );
     }
     return recheckMs;

@@ -75,7 +75,7 @@ export function progressOf(live: LiveWorkload): Progress {
   const partition = Math.min(rollingUpdate?.partition ?? 0, replicas);
   const isUpdated = !isRolling || updatedReplicas >= replicas - partition;
   const revisions = isRolling ? ` (${currentRevision} to ${updateRevision})` : "";
-  const byHand = type === "OnDelete" && isRolling ? "; its pods are replaced as you delete them (OnDelete)" : "";
+  const byHand = type === "OnDelete" && isRolling ? "; it replaces pods when you delete them (OnDelete)" : "";
   return {
     ...counts,
     isDone: isReady && (isUpdated || type === "OnDelete"),

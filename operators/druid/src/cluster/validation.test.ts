@@ -86,10 +86,10 @@ describe("validation", () => {
     const claim = { metadata: { name: "c" }, spec: {} };
     const given = { ports, env: [{ name: "A" }, { name: "A" }], persistentVolumeClaim: [claim, claim] };
     expect(problems(broker(given))).toEqual([
-      "spec.nodes.brokers.ports: port 8088/TCP is there twice; druid.port needs no entry of its own",
-      "spec.nodes.brokers.ports: the name a is there twice",
-      "spec.nodes.brokers.env: the variable A is there twice",
-      "spec.nodes.brokers.persistentVolumeClaim: the name c is there twice",
+      "spec.nodes.brokers.ports: port 8088/TCP appears twice; druid.port needs no entry",
+      "spec.nodes.brokers.ports: the name a appears twice",
+      "spec.nodes.brokers.env: the variable A appears twice",
+      "spec.nodes.brokers.persistentVolumeClaim: the name c appears twice",
     ]);
   });
 

@@ -154,18 +154,19 @@ function nodeProblems(druid: Druid, key: string, node: DruidNode): readonly Prob
   }
   const ports = [...(node.ports ?? []), { name: "druid-port", containerPort: node["druid.port"] }];
   const numbers = ports.map((port) => `${port.containerPort}/${"protocol" in port ? (port.protocol ?? "TCP") : "TCP"}`);
-  for (const twice of duplicates(numbers))
-    add("ports", `port ${twice} is there twice; druid.port needs no entry of its own`);
-  for (const twice of duplicates(ports.map((port) => port.name ?? "")))
-    add("ports", `the name ${twice} is there twice`);
+  for (const twice of duplicates(numbers)) add("ports", `port ${twice} appears twice; druid.port needs no entry`);
+  for (const twice of duplicates(ports.map((port) => port.name ?? ""))) add("ports", `the name ${twice} appears twice`);
   for (const twice of duplicates((node.env ?? spec.env ?? []).map((each) => each.name))) {
-    add("env", `the variable ${twice} is there twice`);
+    add("env", `the variable ${twice} appears twice`);
   }
   const claims = (node.persistentVolumeClaim ?? []).map((claim) => claim.metadata?.name || name);
-  for (const twice of duplicates(claims)) add("persistentVolumeClaim", `the name ${twice} is there twice`);
+  for (const twice of duplicates(claims)) add("persistentVolumeClaim", `the name ${twice} appears twice`);
   if (node.maxSurge === 0 && node.maxUnavailable === 0) add("maxUnavailable", "must not be 0 while maxSurge is 0");
   if (node.dynamicConfig && !CONFIGURABLE.includes(node.nodeType)) {
-    add("dynamicConfig", `a ${node.nodeType} has none: it belongs to a coordinator, an overlord or a middle manager`);
+    add(
+      "dynamicConfig",
+      `a ${node.nodeType} has no dynamic configuration: only coordinators, overlords and middle managers do`,
+    );
   }
   problems.push(...serviceProblems(node.services ? at : "spec", node.services ?? spec.services ?? [], name));
   problems.push(...propertiesProblems(`${at}["runtime.properties"]`, node["runtime.properties"]));
@@ -181,20 +182,20 @@ function serviceProblems(at: string, services: NonNullable<DruidNode["services"]
     if (template && template.split("%").length - 1 !== 1) {
       problems.push({
         path: `${path}.metadata.name`,
-        message: `must have one %s, which the group's name takes: "${template}"`,
+        message: `must have one %s, which stands for the group's name: "${template}"`,
       });
     } else if (template && !template.includes("%s")) {
       problems.push({
         path: `${path}.metadata.name`,
-        message: `must have %s, which the group's name takes: "${template}"`,
+        message: `must have %s, which stands for the group's name: "${template}"`,
       });
     } else if (!SERVICE.test(names[index]!) || names[index]!.length > MAX_NAME) {
-      const message = `"${names[index]}" is no name of a Service: at most ${MAX_NAME} letters, digits and dashes`;
+      const message = `"${names[index]}" is not a valid Service name: at most ${MAX_NAME} letters, digits and dashes`;
       problems.push({ path: `${path}.metadata.name`, message });
     }
     const ports = (spec?.ports ?? []).map(({ port, protocol = "TCP" }) => `${port}/${protocol}`);
     for (const twice of duplicates(ports))
-      problems.push({ path: `${path}.spec.ports`, message: `port ${twice} is there twice` });
+      problems.push({ path: `${path}.spec.ports`, message: `port ${twice} appears twice` });
   }
   for (const twice of duplicates(names))
     problems.push({ path: `${at}.services`, message: `two have the name ${twice}` });

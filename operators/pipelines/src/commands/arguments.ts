@@ -30,7 +30,8 @@ export function pipelinesOptions(context: CommandContext): PipelinesOptions {
   if (schema !== undefined && !/^[A-Za-z_]\w*$/.test(schema)) {
     throw new UsageError(`--env ${schema}: expected letters, digits and underscores`);
   }
-  if (schema?.toLowerCase() === "main") throw new UsageError("--env main: that is what is built without --env");
+  if (schema?.toLowerCase() === "main")
+    throw new UsageError("--env main: main is the schema that a run without --env builds");
   const limit = values["memory-limit"] as string | undefined;
   return {
     environment: values.environment as string,

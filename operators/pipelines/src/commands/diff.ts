@@ -18,7 +18,7 @@ interface Side {
 export async function runDiff(context: CommandContext): Promise<number> {
   const { folder, names } = folderAndNames(context);
   const [name, ...more] = names;
-  if (name === undefined || more.length > 0) throw new UsageError("which model? Say: diff [DIR] MODEL");
+  if (name === undefined || more.length > 0) throw new UsageError("name a model: diff [DIR] MODEL");
   const limit = numberOf(context, "limit") ?? 20;
   const options = { ...pipelinesOptions(context), schema: SCHEMA, only: [name] };
   await using pipelines = await openPipelines(folder, options);
@@ -36,7 +36,7 @@ export async function runDiff(context: CommandContext): Promise<number> {
     else {
       print(context, "-", removed);
       print(context, "+", added);
-      context.stdout(`${removed.count} rows go, ${added.count} rows come`);
+      context.stdout(`${removed.count} rows removed, ${added.count} rows added`);
     }
     return 0;
   } finally {

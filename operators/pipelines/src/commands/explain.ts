@@ -11,7 +11,7 @@ import { durationText, isForScript, printValue } from "./printing.js";
 export async function runExplain(context: CommandContext): Promise<number> {
   const { folder, names } = folderAndNames(context);
   const [name, ...more] = names;
-  if (name === undefined || more.length > 0) throw new UsageError("which resource? Say: explain [DIR] RESOURCE");
+  if (name === undefined || more.length > 0) throw new UsageError("name a resource: explain [DIR] RESOURCE");
   const place = stateFolder(folder, pipelinesOptions(context).schema);
   const keeper = Keeper.of(place);
   const path = name.split("/").map(encodeURIComponent).join("/");
@@ -35,7 +35,7 @@ async function explainClosed(context: CommandContext, place: StateFolder, text: 
   const stored = existing.find(({ meta }) => isMeant(meta.name));
   if (!broken && !planned) throw new PipelinesError("PIPELINES_RESOURCE_UNKNOWN", `no file declares ${text}`);
   if (broken) {
-    const reason = `its file has an error, and it stays as it was: ${problemText(broken.problem)}`;
+    const reason = `its file has an error, so it stays unchanged: ${problemText(broken.problem)}`;
     return storedExplanation(broken.name, stored, reason);
   }
   const { action, reason } = planned!;

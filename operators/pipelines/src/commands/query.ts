@@ -14,7 +14,7 @@ export async function runQuery(context: CommandContext): Promise<number> {
   const options = pipelinesOptions(context);
   const folder = stateFolder(folderOf(context), options.schema);
   const properties = values.sql === undefined ? jsonOf(context, "properties") : { sql: values.sql };
-  if (properties === undefined) throw new UsageError("what is asked? Say --sql SQL, or --properties JSON");
+  if (properties === undefined) throw new UsageError("--sql SQL or --properties JSON is required");
   const limit = numberOf(context, "limit");
   const request = resolverRequest({
     resolver: values.resolver,
@@ -27,7 +27,8 @@ export async function runQuery(context: CommandContext): Promise<number> {
     printRows(context, (await keeper.post("query", request, signal)) as QueryResult);
     return 0;
   }
-  if (!existsSync(folder.path)) throw new CommandError(`${folder.project}: nothing was built yet; say: run`);
+  if (!existsSync(folder.path))
+    throw new CommandError(`${folder.project}: no tables yet; build them with: setpoint pipelines run`);
   await using tables = await openTables(folder, options);
   printRows(context, await resolve(tables, request, signal));
   return 0;

@@ -39,7 +39,7 @@ export async function runRun(context: CommandContext): Promise<number> {
   } catch (error) {
     progress.end();
     if (!signal.aborted) throw error;
-    stderr("interrupted; nothing is half done");
+    stderr("interrupted; every table is complete");
     return INTERRUPTED;
   }
 }

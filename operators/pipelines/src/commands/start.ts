@@ -85,7 +85,7 @@ function tell(context: CommandContext, pipelines: Pipelines): Disposable {
   };
   showProblems();
   for (const { path, kind } of pipelines.project.unrun) {
-    say(`${path}: files of kind ${kind} are not run yet`, { type: "unrun", path, kind });
+    say(`${path}: files of kind ${kind} are not supported yet`, { type: "unrun", path, kind });
   }
   const projects = pipelines.onProject(showProblems);
   const events = pipelines.graph.subscribe((event) => {

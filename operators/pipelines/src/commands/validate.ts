@@ -13,7 +13,7 @@ export async function runValidate(context: CommandContext): Promise<number> {
     return errors > 0 ? 1 : 0;
   }
   printProblems(context, project);
-  for (const { path, kind } of unrun) context.stderr(`note: ${path}: files of kind ${kind} are not run yet`);
+  for (const { path, kind } of unrun) context.stderr(`note: ${path}: files of kind ${kind} are not supported yet`);
   context.stdout(`${resources.length} resources, ${errors} errors, ${problems.length - errors} warnings`);
   return errors > 0 ? 1 : 0;
 }

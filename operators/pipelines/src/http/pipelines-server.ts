@@ -104,9 +104,9 @@ async function respond(
 function refusalOf({ headers }: IncomingMessage, token: string): Answer | undefined {
   const refused = (status: number, message: string): Answer => ({ status, body: { error: { message } } });
   const { host, origin, authorization = "" } = headers;
-  if (host === undefined || !OWN_HOST.test(host)) return refused(403, "this server answers to localhost alone");
+  if (host === undefined || !OWN_HOST.test(host)) return refused(403, "this server answers only requests to localhost");
   if (origin !== undefined && origin !== `http://${host}`) {
-    return refused(403, "this server does not answer to pages of other sites");
+    return refused(403, "this server refuses requests from pages of other sites");
   }
   const [given, wanted] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)];
   const isSame = given.length === wanted.length && timingSafeEqual(given, wanted);
@@ -130,7 +130,7 @@ async function answer(api: PipelinesApi, path: string, request: IncomingMessage,
       return found(await api.query(await bodyOf(request), signal));
     }
   }
-  return { status: 404, body: { error: { message: `there is nothing at ${request.method} ${path}` } } };
+  return { status: 404, body: { error: { message: `not found: ${request.method} ${path}` } } };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

@@ -68,7 +68,7 @@ const condition = {
 /** The custom resource of a kind of the graph: `Model` is served as `models.pipelines.setpoint.dev`. */
 export function mirroredKind(name: string): MirroredKind {
   const declared = resource(`${GROUP}/v1alpha1/${name}`, {
-    description: `A ${name} of a folder of files that Setpoint keeps. The files say what it is: edits here are reverted.`,
+    description: `A ${name} of a folder of files that Setpoint keeps. Its file is the source of truth: Setpoint reverts edits of this object.`,
     categories: ["pipelines"],
     spec: {
       type: "object",

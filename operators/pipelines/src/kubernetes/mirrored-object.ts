@@ -43,7 +43,7 @@ export function readyCondition(
   const not = (reason: string, message: string) => ({ type: "Ready", status: "False", reason, message }) as const;
   if (problem) return not("FileInvalid", problemText(problem));
   if (error) return not(error.code === "GRAPH_REF_FAILED" ? "DependencyFailed" : "Failed", error.message);
-  if (status === "idle") return { type: "Ready", status: "True", reason: "Fresh", message: "it is as its file says" };
-  if (status === "running") return not("Running", "a run is under way");
-  return not("Pending", "a run is to come");
+  if (status === "idle") return { type: "Ready", status: "True", reason: "Fresh", message: "it matches its file" };
+  if (status === "running") return not("Running", "a run is in progress");
+  return not("Pending", "a run is pending");
 }

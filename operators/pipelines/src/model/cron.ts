@@ -49,7 +49,7 @@ const LONGEST_DAYS = 366 * 40;
 export function parseCron(text: string): Cron {
   const fields = (NAMED[text.trim().toLowerCase()] ?? text).trim().split(/\s+/);
   if (fields.length !== FIELDS.length) {
-    throw invalid(text, `it has ${fields.length} fields, not 5: minute, hour, day, month, day of the week`);
+    throw invalid(text, `it has ${fields.length} fields instead of 5: minute, hour, day, month, day of the week`);
   }
   const [minutes, hours, days, months, weekdays] = FIELDS.map((field, at) => valuesOf(fields[at]!, field, text));
   return {
@@ -67,12 +67,12 @@ function valuesOf(text: string, field: Field, whole: string): Set<number> {
   const found = new Set<number>();
   for (const part of text.split(",")) {
     const match = /^(?:([*?])|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/.exec(part);
-    if (!match) throw invalid(whole, `${JSON.stringify(part)} is no ${field.name}`);
+    if (!match) throw invalid(whole, `${JSON.stringify(part)} is not a ${field.name}`);
     const [, star, first, last, step] = match;
     const from = star ? field.from : numberOf(first!, field, whole);
     const to = star || (step && !last) ? field.to : last ? numberOf(last, field, whole) : from;
     const by = step ? Number(step) : 1;
-    if (by === 0 || from > to) throw invalid(whole, `${JSON.stringify(part)} is no range of the ${field.name}`);
+    if (by === 0 || from > to) throw invalid(whole, `${JSON.stringify(part)} is not a range of the ${field.name}`);
     for (let value = from; value <= to; value += by) found.add(value);
   }
   return found;
@@ -82,7 +82,7 @@ function numberOf(text: string, { name, from, to, words }: Field, whole: string)
   const word = words?.indexOf(text.slice(0, 3).toLowerCase()) ?? -1;
   const value = word >= 0 ? word + (from === 1 ? 1 : 0) : Number(text);
   if (Number.isInteger(value) && value >= from && value <= to) return value;
-  throw invalid(whole, `${JSON.stringify(text)} is no ${name} between ${from} and ${to}`);
+  throw invalid(whole, `${JSON.stringify(text)} is not a ${name} between ${from} and ${to}`);
 }
 
 function invalid(text: string, why: string): PipelinesError {
@@ -200,6 +200,6 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
       second: "numeric",
     });
   } catch (cause) {
-    throw new PipelinesError("PIPELINES_FILE_INVALID", `time zone ${JSON.stringify(timeZone)} is not known`, { cause });
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `unknown time zone ${JSON.stringify(timeZone)}`, { cause });
   }
 }

@@ -75,7 +75,7 @@ export function decideModel(question: ModelQuestion): ModelDecision {
   };
   if (main && isSame(main, specHash, inputs) && !asksFull) {
     const isShared = stamp && stamp.outputVersion === main.outputVersion && facts.type === "view" && !facts.isDrifted;
-    if (isShared) return none("it is the table of the main schema");
+    if (isShared) return none("it is a view of the main schema");
     return {
       action: "share",
       reason: "its definition and inputs are those of the main schema",

@@ -20,7 +20,7 @@ export function formatOf(path: string): FileFormat {
   const plain = path.replace(/[?#].*$/, "").replace(/\.(gz|zst|zstd|bz2|xz)$/i, "");
   const format = BY_EXTENSION[extname(plain).toLowerCase()];
   if (format) return format;
-  const message = `the format of ${path} is not known by its ending; set format to csv, json or parquet`;
+  const message = `cannot tell the format of ${path} from its extension; set format to csv, json or parquet`;
   throw new PipelinesError("PIPELINES_FILE_INVALID", message);
 }
 
@@ -28,7 +28,10 @@ export function formatOf(path: string): FileFormat {
 export function readerSql(path: string, format: FileFormat, options: Readonly<Record<string, unknown>>): string {
   const settings = [...readerOptions(format, options)].map(([name, value]) => {
     if (!/^\w+$/.test(name)) {
-      throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(name)} is no option of a ${format} file`);
+      throw new PipelinesError(
+        "PIPELINES_FILE_INVALID",
+        `${JSON.stringify(name)} is not an option of a ${format} file`,
+      );
     }
     return `, ${name} = ${value}`;
   });

@@ -21,8 +21,7 @@ export function staleModels(
 }
 
 function staleness(facts: TableFacts | undefined, outputVersion: string | undefined): string | undefined {
-  if (!facts || facts.type === "absent")
-    return outputVersion === undefined ? undefined : "its table is not there any more";
+  if (!facts || facts.type === "absent") return outputVersion === undefined ? undefined : "its table no longer exists";
   if (facts.isDrifted) return `its ${facts.type} was changed by somebody else`;
   if (facts.requests.length > 0) return "a refresh was asked for";
   return facts.stamp?.outputVersion === outputVersion ? undefined : "its table is of another run";

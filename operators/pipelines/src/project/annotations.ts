@@ -38,7 +38,7 @@ function moved(setting: Setting, place: Place): Setting {
 export function withKey(map: SettingMap, [first = "", ...rest]: readonly string[], entry: SettingEntry): SettingMap {
   const below = map.entries.get(first)?.value;
   if (rest.length > 0 && below && below.type !== "map")
-    throw faultAt(entry.key, `the annotation ${first}.${rest.join(".")} goes into ${first}, which is no map`);
+    throw faultAt(entry.key, `the annotation ${first}.${rest.join(".")} goes into ${first}, which is not a map`);
   const inner = below?.type === "map" ? below : emptyMap(entry.key);
   const value = rest.length === 0 ? entry : { key: entry.key, value: withKey(inner, rest, entry) };
   return { ...map, entries: new Map(map.entries).set(first, value) };

@@ -34,8 +34,7 @@ export const connectorFile = fileKind({
   directories: ["connectors"],
   parse({ settings, place, name }, context) {
     const driver = textAt(settings, "driver")?.text;
-    if (!driver)
-      throw faultAt(place, `the connector ${name} does not say its driver: add "driver:", such as duckdb or postgres`);
+    if (!driver) throw faultAt(place, `the connector ${name} has no driver: add "driver:", such as duckdb or postgres`);
     const properties = propertiesOf(settings, COMMON);
     const analyses = textsIn(properties).map((text) => context.text(text));
     const added = fromVariables(name, context.settings.variables);

@@ -269,7 +269,7 @@ function partitionsOf(settings: SettingMap): ModelPartitions | undefined {
   const map = mapAt(settings, key);
   if (!map) return undefined;
   if (key === "splits" && settingAt(settings, "partitions"))
-    throw faultAt(map.place, "partitions and splits are one thing: remove splits");
+    throw faultAt(map.place, "partitions and splits mean the same: remove splits");
   const concurrency = integerAt(settings, "partitions_concurrency") || 5;
   const watermark = textAt(settings, "partitions_watermark")?.text;
   const [sql, glob] = [textAt(map, "sql"), settingAt(map, "glob")];
@@ -336,7 +336,7 @@ function retryOf(settings: SettingMap): ModelSpec["retry"] {
     try {
       new RegExp(text);
     } catch {
-      throw faultAt(item.place, `${text} is no regular expression`);
+      throw faultAt(item.place, `${text} is not a regular expression`);
     }
     return text;
   });

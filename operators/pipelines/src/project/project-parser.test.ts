@@ -268,7 +268,7 @@ describe("the project file [48]", () => {
     const broken = await parser.parse(["rill.yaml", "b.sql"]);
     expect(problemsIn(broken)).toEqual([
       "error rill.yaml:2:1: there is no key modls in a project file; did you mean models?",
-      "warning rill.yaml:2:1: the project file is broken: its last good version is in force until it is mended",
+      "warning rill.yaml:2:1: the project file is broken: its last good version applies until you correct it",
     ]);
     expect(changesBetween(good, broken)).toEqual({ added: ["b"], modified: [], deleted: [] });
     expect(modelIn(broken, "b").output.materialize).toBe(true);
@@ -419,8 +419,8 @@ describe("names", () => {
     const project = await folder.parse();
     expect(problemsIn(project).map((problem) => problem.replace(/ with one of .*/, ""))).toEqual([
       "error a.yml:1:1: a.yaml and a.yml describe the same resource: remove one of them",
-      "error b.yaml:2:6: the SQL stands both here and in b.sql: remove one of them",
-      'error c.yaml:1:1: the file does not say its type: add "type:"',
+      "error b.yaml:2:6: the SQL is both here and in b.sql: remove one of them",
+      'error c.yaml:1:1: the file has no type: add "type:"',
       "error d.sql:1:1: the SQL must be a query, such as SELECT or FROM",
       "error e.sql:1:1: there is no statement",
       'error f.yaml:1:1: the model f has no SQL: add "sql:" or a file f.sql',

@@ -197,7 +197,7 @@ export class ProjectParser {
       if (!(error instanceof ProblemError)) throw error;
       problems.push(...error.problems);
       if (!file) return { problems };
-      const message = "the project file is broken: its last good version is in force until it is mended";
+      const message = "the project file is broken: its last good version applies until you correct it";
       problems.push({ severity: "warning", message, place: error.problems[0]?.place ?? { path, line: 1, column: 1 } });
     }
     const variables = this.#environmentVariables(file.variables, problems);

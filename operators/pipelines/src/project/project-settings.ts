@@ -74,7 +74,7 @@ function variablesOf(settings: SettingMap, key: string): Readonly<Record<string,
   const result: Record<string, string> = {};
   for (const [name, { key: place, value }] of mapAt(settings, key)?.entries ?? []) {
     if (value.type === "map" && (name === "dev" || name === "prod")) continue;
-    if (!/^[\p{L}_][\w.-]*$/u.test(name)) throw faultAt(place, `${name} is no name of a variable`);
+    if (!/^[\p{L}_][\w.-]*$/u.test(name)) throw faultAt(place, `${name} is not a valid variable name`);
     result[name] = textOfSetting(`${key}.${name}`, value).text;
   }
   return result;

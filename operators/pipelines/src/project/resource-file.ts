@@ -64,8 +64,7 @@ export function resourceFile(texts: FileTexts, rules: FileRules): ResourceFile {
   const override = overrideOf(whole, rules.environment);
   const file: SettingMap = { ...whole, entries: new Map([...whole.entries].filter(([key]) => !COMMON.includes(key))) };
   const inline = textAt(override, "sql") ?? textAt(file, "sql");
-  if (inline && sql)
-    throw faultAt(placeOf(inline, 0), `the SQL stands both here and in ${sql.path}: remove one of them`);
+  if (inline && sql) throw faultAt(placeOf(inline, 0), `the SQL is both here and in ${sql.path}: remove one of them`);
   const rawText = sql ? sourceText(sql.path, sql.text) : inline;
   const isTemplate = settingAt(mapAt(file, "parser") ?? file, "templating");
   const text = rawText && isTemplate?.type === "scalar" && isTemplate.value === false ? literal(rawText) : rawText;
@@ -103,7 +102,7 @@ function kindOf(settings: SettingMap, path: string, hasSql: boolean, rules: File
   if (type === undefined) {
     if (byPath) return byPath;
     const types = rules.kinds.map((kind) => kind.type).join(", ");
-    throw faultAt(place, `the file does not say its type: add "type:" with one of ${types}`);
+    throw faultAt(place, `the file has no type: add "type:" with one of ${types}`);
   }
   const kind = rules.kinds.find((one) => typeKey(one.type) === typeKey(type.text));
   if (kind) return kind;

@@ -106,7 +106,7 @@ export function integerAt(map: SettingMap, key: string): number | undefined {
   const value = settingAt(map, key);
   if (value === undefined) return undefined;
   const number = value.type === "scalar" ? Number(value.value) : Number.NaN;
-  if (!Number.isInteger(number) || number < 0) throw wrongType(key, value, "a whole number that is not negative");
+  if (!Number.isInteger(number) || number < 0) throw wrongType(key, value, "a whole number of at least 0");
   return number;
 }
 

@@ -16,7 +16,7 @@ describe("the lock of a folder", () => {
     const folder = stateFolder(path);
     expect(isKept(folder)).toBe(false);
     const first = FolderLock.take(folder);
-    expect(() => FolderLock.take(folder)).toThrow(`the process with PID ${process.pid} keeps this folder`);
+    expect(() => FolderLock.take(folder)).toThrow(`the process with PID ${process.pid} runs on this folder`);
     expect(isKept(folder)).toBe(true);
     first[Symbol.dispose]();
     expect(isKept(folder)).toBe(false);
@@ -50,6 +50,6 @@ describe("the lock of a folder", () => {
   });
 
   it("names a folder that is not there", () => {
-    expect(() => stateFolder(join(path, "nowhere"))).toThrow("there is no such folder");
+    expect(() => stateFolder(join(path, "nowhere"))).toThrow("no such folder");
   });
 });

@@ -86,5 +86,5 @@ export function isKept(folder: StateFolder): boolean {
 function busy(folder: StateFolder, cause: unknown): PipelinesError {
   const pid = readServerFile(folder)?.pid;
   const who = pid === undefined ? "another process" : `the process with PID ${pid}`;
-  return new PipelinesError("PIPELINES_BUSY", `${folder.project}: ${who} keeps this folder`, { cause });
+  return new PipelinesError("PIPELINES_BUSY", `${folder.project}: ${who} runs on this folder`, { cause });
 }

@@ -184,7 +184,7 @@ function openEngine(
     folder: place.project,
     tempDirectory: join(place.path, "spill"),
     onSetAside: ({ path: aside, reason }) =>
-      log.warn(`the database did not open and is set aside as ${aside}; its tables are built anew: ${reason}`),
+      log.warn(`the database did not open; moved it to ${aside} and rebuild its tables: ${reason}`),
     ...(memoryLimit === undefined ? {} : { memoryLimit }),
   });
 }

@@ -29,7 +29,7 @@ export interface ProjectReader {
 /** A model whose table is not what the graph believes. */
 export interface StaleModel {
   readonly name: ResourceName;
-  /** `its table is not there any more` */
+  /** `its table no longer exists` */
   readonly reason: string;
 }
 
@@ -250,7 +250,7 @@ export class Pipelines implements AsyncDisposable {
     if (this.#closing.signal.aborted) return;
     this.#sweepTimer = this.#parts.clock.timer(SWEEP_MS, () => {
       const swept = this.sweep().catch((error: unknown) => {
-        this.#parts.log.warn("tables cannot be looked at", { error });
+        this.#parts.log.warn("could not inspect the tables", { error });
       });
       void swept.finally(() => this.#armSweep());
     });
@@ -273,7 +273,7 @@ async function openCatalog({ folder, kinds, engine, clock, log }: PipelinesParts
   } catch (error) {
     if (!isSetpointError(error, "SQLITE_CORRUPT") && !isSetpointError(error, "SQLITE_NOTADB")) throw error;
     const aside = setAside(folder.catalog, clock.now());
-    log.warn(`the catalog did not open and is set aside as ${aside}; it is made anew from the files`, { error });
+    log.warn(`the catalog did not open; moved it to ${aside} and rebuild it from the files`, { error });
     return open();
   }
 }

@@ -77,7 +77,7 @@ class Planner {
     const key = resourceKey(resource.name);
     const done = this.#planned.get(key);
     if (done) return done;
-    const circular = entry(resource.name, "none", "it refers to itself, if by way of others: cut the cycle");
+    const circular = entry(resource.name, "none", "it refers to itself, directly or through others: cut the cycle");
     if (this.#open.has(key)) {
       const path = [...this.#open];
       for (const member of path.slice(path.indexOf(key))) this.#circular.add(member);
@@ -92,7 +92,11 @@ class Planner {
     const cause = before.find(({ action }) => action !== "none" && action !== "rename" && action !== "share");
     const action =
       own.action === "none" && own !== circular && cause && resource.name.kind === "Model"
-        ? { ...own, action: "maybe", reason: `${cause.kind}/${cause.name} runs first; it runs where that has new rows` }
+        ? {
+            ...own,
+            action: "maybe",
+            reason: `${cause.kind}/${cause.name} runs first; this runs if that brings new rows`,
+          }
         : own;
     this.#planned.set(key, action);
     return action;
@@ -105,7 +109,7 @@ class Planner {
       if (!before) return entry(name, "create", "it is new");
       const isSame = JSON.stringify(before.spec) === JSON.stringify(spec);
       return isSame
-        ? entry(name, "none", "its file says what it said")
+        ? entry(name, "none", "its file has not changed")
         : entry(name, "update", "its definition has changed");
     }
     const model = spec as ModelSpec;

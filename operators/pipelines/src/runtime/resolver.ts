@@ -29,10 +29,10 @@ const NOT_YET = ["metrics_sql", "metrics", "metrics_summary", "api", "glob", "re
 export async function resolve(asked: Asked, request: ResolverRequest, signal: AbortSignal): Promise<QueryResult> {
   const { resolver, properties, limit } = request;
   if (NOT_YET.includes(resolver)) {
-    throw new PipelinesError("PIPELINES_RESOLVER_UNKNOWN", `the resolver ${resolver} is not there yet; there is sql`);
+    throw new PipelinesError("PIPELINES_RESOLVER_UNKNOWN", `the resolver ${resolver} is not supported yet; use sql`);
   }
   if (resolver !== "sql") {
-    throw new PipelinesError("PIPELINES_RESOLVER_UNKNOWN", `there is no resolver ${resolver}; there is sql`);
+    throw new PipelinesError("PIPELINES_RESOLVER_UNKNOWN", `there is no resolver ${resolver}; use sql`);
   }
   const { sql } = properties;
   if (typeof sql !== "string" || sql.trim() === "") throw invalid("properties.sql must be a statement");
@@ -63,7 +63,7 @@ export function resolverRequest(given: unknown): ResolverRequest {
   const { resolver = "sql", properties, user, limit } = objectAt(given, "the request");
   if (typeof resolver !== "string") throw invalid("resolver must be a text");
   if (limit !== undefined && (!Number.isInteger(limit) || (limit as number) < 0)) {
-    throw invalid("limit must be a whole number, not negative");
+    throw invalid("limit must be a whole number of at least 0");
   }
   return {
     resolver,

@@ -90,7 +90,7 @@ export function explanationView(pipelines: Pipelines, text: string): Explanation
   const { reason: decided, rows, builtOn, durationMs, ...state } = (resource.state ?? {}) as SeenState;
   const why = decided === undefined ? "" : `${state.action === "none" ? withCause(decided, state) : decided}; `;
   const said = `${why}${explanation.reason}`;
-  const reason = problem ? `its file has an error, and it stays as it was: ${problemText(problem)}` : said;
+  const reason = problem ? `its file has an error, so it stays unchanged: ${problemText(problem)}` : said;
   const error = resource.error?.message;
   const causes = explanation.causes.length > 0 ? explanation.causes : (explanation.lastRun?.causes ?? []);
   return {

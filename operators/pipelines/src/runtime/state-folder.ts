@@ -24,7 +24,7 @@ export const STATE_FOLDER = ".setpoint";
 export function stateFolder(folder: string, schema?: string): StateFolder {
   const project = resolve(folder);
   if (!statSync(project, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new PipelinesError("PIPELINES_FOLDER_INVALID", `${folder}: there is no such folder`);
+    throw new PipelinesError("PIPELINES_FOLDER_INVALID", `${folder}: no such folder`);
   }
   const path = join(project, STATE_FOLDER);
   return {
@@ -46,7 +46,7 @@ export function makeStateFolder({ path, project }: StateFolder): void {
     if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const message = `${join(project, STATE_FOLDER)} cannot be made: ${code ?? String(cause)}`;
+    const message = `${join(project, STATE_FOLDER)} cannot be created: ${code ?? String(cause)}`;
     throw new PipelinesError("PIPELINES_FOLDER_INVALID", message, { cause });
   }
 }

@@ -17,7 +17,7 @@ function mapOf(value: unknown): Readonly<Record<string, unknown>> {
 function sequence(from: number, to: number, step: number): readonly number[] {
   if (step === 0) throw new PipelinesError("PIPELINES_FILE_INVALID", "the step is zero");
   const length = Math.max(0, Math.ceil((to - from) / step));
-  if (length > 1_000_000) throw new PipelinesError("PIPELINES_FILE_INVALID", "the list is longer than a million");
+  if (length > 1_000_000) throw new PipelinesError("PIPELINES_FILE_INVALID", "the list has more than a million items");
   return Array.from({ length }, (_, index) => from + index * step);
 }
 
@@ -31,7 +31,10 @@ function indexed(value: unknown, keys: readonly unknown[]): unknown {
   for (const key of keys) {
     if (Array.isArray(result)) {
       if (typeof key !== "number" || key < 0 || key >= result.length)
-        throw new PipelinesError("PIPELINES_FILE_INVALID", `${textOf(key)} is outside of a list of ${result.length}`);
+        throw new PipelinesError(
+          "PIPELINES_FILE_INVALID",
+          `${textOf(key)}is out of range for a list of ${result.length}`,
+        );
       result = result[key];
     } else {
       const map = mapOf(result);
@@ -100,14 +103,14 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 function dateOf(value: unknown): Date {
   const date = value instanceof Date ? value : new Date(typeof value === "number" ? value * 1000 : textOf(value));
   if (Number.isNaN(date.getTime()))
-    throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(value)} is no date`);
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(value)} is not a date`);
   return date;
 }
 
 /** `-1.5h`, `1h30m`. */
 function moved(duration: string, date: Date): Date {
   if (!/^[-+]?(\d+(\.\d+)?(ms|s|m|h))+$/.test(duration))
-    throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(duration)} is no duration`);
+    throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(duration)} is not a duration`);
   const parts = duration.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);
   const length = [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
   return new Date(date.getTime() + (duration.startsWith("-") ? -length : length));

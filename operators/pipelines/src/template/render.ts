@@ -166,7 +166,7 @@ class Renderer {
 
   #command({ operands: [head, ...rest], start }: Command, dot: unknown, piped: readonly unknown[]): unknown {
     if (head.type !== "function") {
-      if (rest.length + piped.length > 0) throw new TemplateError("what gets arguments must be a function", head.start);
+      if (rest.length + piped.length > 0) throw new TemplateError("only a function takes arguments", head.start);
       return this.#operand(head, dot);
     }
     return fieldsOf(this.#call(head.name, rest, dot, piped, start), head);

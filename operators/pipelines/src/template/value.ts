@@ -52,6 +52,6 @@ export const textOf = (value: unknown): string => (value === undefined || value 
 
 export function numberOf(value: unknown): number {
   const number = typeof value === "boolean" ? Number(value) : Number(value === "" ? Number.NaN : value);
-  if (Number.isNaN(number)) throw new PipelinesError("PIPELINES_FILE_INVALID", `${typeName(value)} is no number`);
+  if (Number.isNaN(number)) throw new PipelinesError("PIPELINES_FILE_INVALID", `${typeName(value)} is not a number`);
   return number;
 }

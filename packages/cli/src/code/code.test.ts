@@ -97,11 +97,13 @@ export const OrderV1alpha1 = V1alpha1;
 export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Order, { create() {} })] });
 `;
 
-  it("know the Service before the webhooks of apps", async () => {
+  it("know the Service of the webhooks of apps", async () => {
     const path = file("converting.ts", CONVERTING);
     expect(await runMain(["crds", path])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("versions of Order convert: say where its app serves that, --webhook-service"),
+      err: expect.stringContaining(
+        "Order has a conversion webhook: name the Service of its app with --webhook-service",
+      ),
     });
     const crds = await runMain(["crds", path, "--webhook-service", "ops/shop"]);
     const clientConfig = { service: { namespace: "ops", name: "shop", path: "/shop/convert" } };
@@ -109,7 +111,7 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
       { spec: { versions: [{ name: "v1" }, { name: "v1alpha1" }], conversion: { webhook: { clientConfig } } } },
     ]);
     const args = ["rbac", path, "--install", "--image", "example.com/shop:1", "--namespace", "ops"];
-    expect((await runMain(args)).err).toContain("the module has webhooks; say before which Service");
+    expect((await runMain(args)).err).toContain("the module has webhooks; name their Service");
     const installed = documents((await runMain([...args, "--webhook-service", "ops/shop"])).out);
     const ofKind = (kind: string): unknown => installed.filter((one) => one.kind === kind).at(-1);
     expect(ofKind("Service")).toMatchObject({ spec: { ports: [{ port: 443, targetPort: "webhooks" }] } });

@@ -13,16 +13,16 @@ export const crdsCommand: Command = {
   allowsPositionals: true,
   options: { "webhook-service": webhookServiceOption, output: format },
   examples: [
-    { text: "to look at", command: "setpoint crds src/websites.ts" },
-    { text: "to install", command: "setpoint crds src/websites.ts | setpoint apply -f - --wait" },
-    { text: "of a ready-made operator", command: "setpoint crds druid" },
+    { text: "print them", command: "setpoint crds src/websites.ts" },
+    { text: "install them", command: "setpoint crds src/websites.ts | setpoint apply -f - --wait" },
+    { text: "those of a ready-made operator", command: "setpoint crds druid" },
     {
-      text: "with versions that an app converts",
+      text: "with the conversion webhook of an app",
       command: "setpoint crds src/shop.ts --webhook-service shop-system/shop",
     },
   ],
   notes: [
-    "The module is imported: keep `await run(…)` in another file, or run it only as the main program:",
+    "The command imports the module. Keep `await run(…)` in another file, or call it only in the main program:",
     "  if (process.argv[1] === import.meta.filename) await run(websites);",
     "TypeScript needs Node 22.18 or later, or rolldown or esbuild beside the module.",
     "An app that converts puts its CA into the definition when it starts, unless webhooks.install is false.",
@@ -34,7 +34,7 @@ export const crdsCommand: Command = {
 
 export const rbacCommand: Command = {
   name: "rbac",
-  summary: "Prints the least RBAC that a module's controllers, or a ready-made operator, need.",
+  summary: "Prints the minimal RBAC of a module's controllers or of a ready-made operator.",
   usage: "FILE.ts... | OPERATOR [options]",
   allowsPositionals: true,
   options: {
@@ -42,46 +42,46 @@ export const rbacCommand: Command = {
       type: "string",
       placeholder: "NAME",
       description:
-        "of ServiceAccount, roles, bindings (default: the operator's, or the file's); and of the Lease, as in run(…, { name })",
+        "the name of the ServiceAccount, roles, bindings and Lease, as in run(…, { name }) (default: that of the operator or file)",
     },
     namespace: {
       type: "string",
       short: "n",
       placeholder: "NAME",
-      description: "where the ServiceAccount lives (default: setpoint-system)",
+      description: "the namespace of the ServiceAccount (default: setpoint-system)",
     },
     "leader-elect": {
       type: "boolean",
-      description: "with the Lease of a leader election: that of --name, else any in the namespace",
+      description: "adds access to the Lease of leader election: that of --name, else any in the namespace",
     },
-    "metrics-rbac": { type: "boolean", description: "with the reviews that metrics access by RBAC needs" },
-    install: { type: "boolean", description: "with Namespace, Deployment and Service: all that installs it" },
+    "metrics-rbac": { type: "boolean", description: "adds the reviews that --metrics-access rbac needs" },
+    install: { type: "boolean", description: "adds Namespace, Deployment and Service: a complete installation" },
     image: {
       type: "string",
       placeholder: "IMAGE",
       description:
-        "of the Deployment: one that runs the module; of a ready-made operator, one whose entry point is setpoint",
+        "the image of the Deployment: it runs the module, or for a ready-made operator its entry point is setpoint",
     },
     "webhook-service": webhookServiceOption,
     "management-cluster": {
       type: "boolean",
-      description: "the rules for Rancher's management cluster, where that is another one",
+      description: "the rules for Rancher's management cluster, if it is a separate one",
     },
     output: format,
   },
   examples: [
-    { text: "of one's own controllers", command: "setpoint rbac src/websites.ts --name websites" },
+    { text: "for your own controllers", command: "setpoint rbac src/websites.ts --name websites" },
     {
-      text: "all that installs them, with the Service of their webhooks",
+      text: "their complete installation, with the Service of their webhooks",
       command: "setpoint rbac src/main.ts --install --image IMAGE --webhook-service shop-system/shop",
     },
     {
-      text: "all that installs a ready-made operator",
+      text: "the complete installation of a ready-made operator",
       command: "setpoint rbac rancher-projects --install --image IMAGE | setpoint apply -f -",
     },
   ],
   notes: [
-    'A controller that writes kinds which it does not own says so: uses: [scoped(Namespace, { writes: ["patch"] })].',
+    'A controller that writes kinds which it does not own declares it: uses: [scoped(Namespace, { writes: ["patch"] })].',
     "",
     EXIT_CODES,
   ],

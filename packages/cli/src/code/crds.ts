@@ -9,7 +9,7 @@ import { type WebhookService, webhookServiceOf } from "./webhook-service.js";
 /** `setpoint crds`: resolves to the exit code. */
 export async function runCrds(context: CommandContext): Promise<number> {
   const { positionals, values } = context;
-  if (positionals.length === 0) throw new UsageError("which module or operator? Say: setpoint crds FILE.ts");
+  if (positionals.length === 0) throw new UsageError("name a module or an operator: setpoint crds FILE.ts");
   const service = webhookServiceOf(values);
   const resources: Resource[] = [];
   const loops: (Loop | App)[] = [];
@@ -55,12 +55,12 @@ function conversionAt(
   const { kind } = resource;
   if (!service) {
     throw new UsageError(
-      `versions of ${kind} convert: say where its app serves that, --webhook-service NAMESPACE/NAME. ` +
-        "On a laptop no definition need be installed: run(…) of the app does so",
+      `${kind} has a conversion webhook: name the Service of its app with --webhook-service NAMESPACE/NAME. ` +
+        "On a laptop you need not install the definition: run(…) of the app does it",
     );
   }
   const app = loops.find((loop): loop is App => loop.type === "app" && loop.kinds.some((own) => own === resource));
-  if (!app) throw new UsageError(`versions of ${kind} convert, but the module exports no app(…) with that kind`);
+  if (!app) throw new UsageError(`${kind} needs a conversion webhook, but the module exports no app(…) with that kind`);
   return { conversionWebhook: { service: { ...service, path: `/${app.name}/convert` } } };
 }
 

@@ -7,7 +7,7 @@ import { UsageError } from "setpoint/command";
 
 /** For those whose controllers are made by functions, of what they need. */
 export const EXPORT_WHAT_IS_MADE =
-  "export what it declares; functions are not called, so export what they make, with stand-ins for what they need";
+  "export what it declares. The command calls no functions: export their results, made with stand-ins for what they need";
 
 /** What a module of the user exports, as far as it is declared with Setpoint. */
 export interface Declarations {
@@ -23,7 +23,7 @@ export interface Declarations {
  */
 export async function loadDeclarations(path: string): Promise<Declarations> {
   const file = resolve(path);
-  if (!existsSync(file)) throw new UsageError(`${path}: there is no such file`);
+  if (!existsSync(file)) throw new UsageError(`${path}: no such file`);
   return declarationsOf(await importModule(file), path);
 }
 
@@ -99,7 +99,7 @@ async function translate(file: string): Promise<string> {
   }
   if (strip) return strip(readFileSync(file, "utf8"));
   throw new UsageError(
-    `${file}: Node ${process.versions.node} reads no TypeScript. Use Node 22.18 or later, or: npm install --save-dev rolldown`,
+    `${file}: Node ${process.versions.node} cannot load TypeScript. Use Node 22.18 or later, or: npm install --save-dev rolldown`,
   );
 }
 

@@ -14,7 +14,7 @@ const DEFAULT_NAMESPACE = "setpoint-system";
 export async function runRbac(context: CommandContext): Promise<number> {
   const { positionals, values } = context;
   const [first] = positionals;
-  if (first === undefined) throw new UsageError("which module or operator? Say: setpoint rbac FILE.ts");
+  if (first === undefined) throw new UsageError("name a module or an operator: setpoint rbac FILE.ts");
   const operator = readyMadeOperators.find((each) => each.name === first);
   const namespace = (values.namespace as string | undefined) ?? DEFAULT_NAMESPACE;
   const name = (values.name as string | undefined) ?? operator?.name ?? basename(first).replace(/\.[^.]+$/, "");
@@ -33,10 +33,10 @@ export async function runRbac(context: CommandContext): Promise<number> {
     printDocuments(context, manifests);
     return 0;
   }
-  if (typeof values.image !== "string") throw new UsageError("--install: say which image with --image IMAGE");
+  if (typeof values.image !== "string") throw new UsageError("--install needs --image IMAGE");
   if (!operator && !service && appsOf(loops).some(hasWebhooks))
     throw new UsageError(
-      "--install: the module has webhooks; say before which Service: --webhook-service NAMESPACE/NAME",
+      "--install: the module has webhooks; name their Service with --webhook-service NAMESPACE/NAME",
     );
   const { before, after } = installManifests({
     ...{ name, namespace, image: values.image },

@@ -9,7 +9,7 @@ export interface WebhookService {
 export const webhookServiceOption = {
   type: "string",
   placeholder: "NAMESPACE/NAME",
-  description: "the Service before the webhooks of the module's apps",
+  description: "the Service of the webhooks of the module's apps",
 } as const;
 
 /** The Service that `--webhook-service` names; undefined where none is named. */

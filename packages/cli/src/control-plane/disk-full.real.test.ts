@@ -48,7 +48,7 @@ it.skipIf(process.getuid?.() !== 0)(
         const filled = await fill(client);
         acknowledged = filled.acknowledged;
         expect(isSetpointError(filled.error, "API_INTERNAL")).toBe(true);
-        expect(String(filled.error)).toMatch(/the disk of .* is full; make room and try again/);
+        expect(String(filled.error)).toMatch(/the disk of .* is full; free some space and try again/);
         await expectUndone(client, acknowledged, filled.refused);
         rmSync(ballast);
         await client.create(ConfigMap, { metadata: { name: filled.refused, namespace: NAMESPACE } });

@@ -109,7 +109,7 @@ export function placeOf(
 ): string | undefined {
   if (kind.scope === "Cluster") return undefined;
   if (namespace !== undefined && given !== undefined && namespace !== given) {
-    throw new UsageError(`${place}: ${name} states the namespace ${namespace}, the option -n says ${given}`);
+    throw new UsageError(`${place}: ${name} has the namespace ${namespace}, but the option -n says ${given}`);
   }
   return namespace ?? given ?? client.namespace;
 }
@@ -151,7 +151,7 @@ async function waitUntilReady(
 
 export function filesOf(value: unknown): readonly string[] {
   const files = (value ?? []) as readonly string[];
-  if (files.length === 0) throw new UsageError("which file? Say -f FILE, or -f - for the standard input");
+  if (files.length === 0) throw new UsageError("-f FILE is required; -f - reads standard input");
   return files;
 }
 

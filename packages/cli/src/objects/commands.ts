@@ -11,7 +11,7 @@ import {
 
 const getCommand: Command = {
   name: "get",
-  summary: "Shows objects: a table, or all of them as JSON or YAML.",
+  summary: "Shows objects as a table, JSON or YAML.",
   usage: "KIND [NAME...] [options]",
   allowsPositionals: true,
   options: {
@@ -20,55 +20,58 @@ const getCommand: Command = {
     "all-namespaces": allNamespacesOption,
     selector: selectorOption,
     output: outputOption,
-    watch: { type: "boolean", short: "w", description: "then shows a row for each change, until Ctrl-C" },
+    watch: { type: "boolean", short: "w", description: "then prints a row for each change, until Ctrl-C" },
   },
   examples: [
-    { text: "every namespace", command: "setpoint get namespaces" },
-    { text: "one, whole", command: "setpoint get namespace shop -o yaml" },
-    { text: "by label, and what becomes of them", command: "setpoint get deployments -A -l app=shop -w" },
+    { text: "all namespaces", command: "setpoint get namespaces" },
+    { text: "one namespace as YAML", command: "setpoint get namespace shop -o yaml" },
+    { text: "by label, and their changes", command: "setpoint get deployments -A -l app=shop -w" },
   ],
-  notes: ["Exit codes: 0 shown, 1 failed or not there, 2 wrong usage."],
+  notes: ["Exit codes: 0 shown, 1 failed or not found, 2 wrong usage."],
   load: async () => (await import("./get.js")).runGet,
 };
 
 const describeCommand: Command = {
   name: "describe",
-  summary: "Shows one object for people: metadata, spec, status, conditions and events.",
+  summary: "Describes one object: metadata, spec, status, conditions and events.",
   usage: "KIND NAME [options]",
   allowsPositionals: true,
   options: { ...clusterOptions, namespace: namespaceOption, output: outputOption },
   examples: [
     { text: "a namespace", command: "setpoint describe namespace shop" },
-    { text: "object and events for a script", command: "setpoint describe deployment web -n shop -o json" },
+    { text: "the object and its events as JSON", command: "setpoint describe deployment web -n shop -o json" },
   ],
-  notes: ["Values of Secrets are never shown.", "", "Exit codes: 0 shown, 1 failed or not there, 2 wrong usage."],
+  notes: ["It never shows the values of Secrets.", "", "Exit codes: 0 shown, 1 failed or not found, 2 wrong usage."],
   load: async () => (await import("./describe.js")).runDescribe,
 };
 
 const applyCommand: Command = {
   name: "apply",
-  summary: "Makes objects as files state them, by server-side apply.",
+  summary: "Creates or updates the objects of files by server-side apply.",
   usage: "-f FILE [options]",
   options: {
     ...clusterOptions,
     namespace: namespaceOption,
     filename: fileOption,
-    wait: { type: "boolean", description: "until all are ready: conditions Ready, Available or Established, replicas" },
+    wait: {
+      type: "boolean",
+      description: "waits until all are ready: conditions Ready, Available or Established, replicas",
+    },
     timeout: timeoutOption,
-    "force-conflicts": { type: "boolean", description: "takes over fields that others manage" },
-    "dry-run": { type: "boolean", description: "lets the server check all and keep nothing" },
+    "force-conflicts": { type: "boolean", description: "takes over fields of other field managers" },
+    "dry-run": { type: "boolean", description: "makes the server validate the objects without storing them" },
     output: outputOption,
   },
   examples: [
-    { text: "a file, until what it states is ready", command: "setpoint apply -f shop.yaml --wait" },
-    { text: "a folder, in the order of its names", command: "setpoint apply -f manifests/" },
+    { text: "a file, and wait until its objects are ready", command: "setpoint apply -f shop.yaml --wait" },
+    { text: "a folder, in the order of file names", command: "setpoint apply -f manifests/" },
     {
       text: "from a pipe",
       command: `echo '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}' | setpoint apply -f -`,
     },
   ],
   notes: [
-    "Says of each object whether it was created, configured or unchanged. The field manager is setpoint-cli.",
+    "Prints for each object whether it was created, configured or unchanged. The field manager is setpoint-cli.",
     "",
     "Exit codes: 0 applied (and ready, with --wait), 1 failed or not ready in time, 2 wrong usage.",
   ],
@@ -77,29 +80,29 @@ const applyCommand: Command = {
 
 const deleteCommand: Command = {
   name: "delete",
-  summary: "Deletes objects by name or as files state them.",
+  summary: "Deletes objects by name, or the objects of files.",
   usage: "KIND NAME... | -f FILE [options]",
   allowsPositionals: true,
   options: {
     ...clusterOptions,
     namespace: namespaceOption,
     filename: fileOption,
-    wait: { type: "boolean", description: "until they are gone" },
+    wait: { type: "boolean", description: "waits until they are gone" },
     timeout: timeoutOption,
-    "ignore-not-found": { type: "boolean", description: "what is not there is as good as deleted" },
+    "ignore-not-found": { type: "boolean", description: "treats a missing object as deleted" },
     output: outputOption,
   },
   examples: [
-    { text: "a namespace, until it is gone", command: "setpoint delete namespace shop --wait" },
-    { text: "all that a file states", command: "setpoint delete -f shop.yaml --ignore-not-found" },
+    { text: "a namespace, and wait until it is gone", command: "setpoint delete namespace shop --wait" },
+    { text: "the objects of a file", command: "setpoint delete -f shop.yaml --ignore-not-found" },
   ],
-  notes: ["Exit codes: 0 deleted (and gone, with --wait), 1 failed, not there or not gone in time, 2 wrong usage."],
+  notes: ["Exit codes: 0 deleted (and gone, with --wait), 1 failed, not found or not gone in time, 2 wrong usage."],
   load: async () => (await import("./delete.js")).runDelete,
 };
 
 const watchCommand: Command = {
   name: "watch",
-  summary: "Shows objects and each change of them, until it is interrupted.",
+  summary: "Shows objects and each of their changes, until you interrupt it.",
   usage: "KIND [NAME] [options]",
   allowsPositionals: true,
   options: {
@@ -119,7 +122,7 @@ const watchCommand: Command = {
 
 const eventsCommand: Command = {
   name: "events",
-  summary: "Shows events, the newest last: of one object, of a namespace or of all.",
+  summary: "Shows the events of one object, one namespace or all namespaces, the newest last.",
   usage: "[KIND NAME] [options]",
   allowsPositionals: true,
   options: {

@@ -30,7 +30,7 @@ export async function runDelete(context: CommandContext): Promise<number> {
     results.push({ object: objectName(place), ...inNamespace(place.namespace), result });
     if (rest) held.set(place, whyHeld(rest));
     if (result === "deleted" && !format) stdout(`${objectName(place)} deleted`);
-    if (result === "not found" && !values["ignore-not-found"]) stderr(`${objectName(place)} is not there`);
+    if (result === "not found" && !values["ignore-not-found"]) stderr(`${objectName(place)} not found`);
   }
   if (format) stdout(formatted(results, format));
   if (values.wait && !(await untilGone(context, client, held, timeoutMs))) return 1;
@@ -56,7 +56,7 @@ async function placesOf({ values, positionals, stdin }: CommandContext, client: 
   const given = values.namespace as string | undefined;
   if (values.filename === undefined) {
     const { kind: word, names } = kindAndNames(positionals);
-    if (names.length === 0) throw new UsageError(`which ones? Say: ${word} NAME...`);
+    if (names.length === 0) throw new UsageError(`name the objects: ${word} NAME...`);
     const kind = await findKind(client, word);
     return names.map((name) => ({ kind, name, namespace: namespaceOf(values, client, kind) }));
   }

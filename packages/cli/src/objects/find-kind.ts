@@ -36,7 +36,7 @@ export async function findKindOf(client: Client, apiVersion: string, kind: strin
 /** `KIND NAME`, or `KIND/NAME`: what is left of the arguments. */
 export function kindAndNames(positionals: readonly string[]): { readonly kind: string; readonly names: string[] } {
   const [first, ...rest] = positionals;
-  if (first === undefined) throw new UsageError("which kind? Say for instance: namespaces");
+  if (first === undefined) throw new UsageError("name a kind, for example: namespaces");
   const slash = first.indexOf("/");
   if (slash < 0) return { kind: first, names: rest };
   const kind = first.slice(0, slash);
@@ -51,7 +51,7 @@ export function kindAndNames(positionals: readonly string[]): { readonly kind: s
 export function kindAndName(positionals: readonly string[]): { readonly kind: string; readonly name: string } {
   const { kind, names } = kindAndNames(positionals);
   const [name, ...more] = names;
-  if (!name || more.length > 0) throw new UsageError(`which one? Say: ${kind} NAME`);
+  if (!name || more.length > 0) throw new UsageError(`name the object: ${kind} NAME`);
   return { kind, name };
 }
 
@@ -64,7 +64,7 @@ async function servedResources(client: Client): Promise<readonly Served[]> {
     ),
   );
   if (served.length === 0 && failures[0]) {
-    throw new SetpointError("RESPONSE_INVALID", `${client.server} names no kinds`, { cause: failures[0].error });
+    throw new SetpointError("RESPONSE_INVALID", `${client.server} serves no kinds`, { cause: failures[0].error });
   }
   return served;
 }

@@ -25,7 +25,7 @@ export async function readManifests(paths: readonly string[], stdin: () => Promi
     if (path === "-") manifests.push(...parseManifests(await stdin(), "standard input"));
     else for (const file of filesOf(path)) manifests.push(...parseManifests(readFile(file), file));
   }
-  if (manifests.length === 0) throw new UsageError(`${paths.join(", ")}: there are no objects in it`);
+  if (manifests.length === 0) throw new UsageError(`${paths.join(", ")}: no objects found`);
   return manifests;
 }
 
@@ -94,7 +94,7 @@ function shown(value: unknown): string {
 
 function filesOf(path: string): readonly string[] {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw new UsageError(`${path}: there is no such file`);
+  if (!stats) throw new UsageError(`${path}: no such file`);
   if (!stats.isDirectory()) return [path];
   const names = readdirSync(path).filter((name) => /\.(ya?ml|json)$/.test(name));
   if (names.length === 0) throw new UsageError(`${path}: the folder has no .yaml, .yml or .json files`);

@@ -139,8 +139,8 @@ describe("setpoint apply", () => {
     const elsewhere = await cli.run(["apply", "-n", "one", "-f", "-"], {
       input: `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: two}}`,
     });
-    expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("states the namespace two") });
-    expect((await cli.run(["apply", "-f", "/no/such/file"])).err).toContain("/no/such/file: there is no such file");
+    expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("has the namespace two") });
+    expect((await cli.run(["apply", "-f", "/no/such/file"])).err).toContain("/no/such/file: no such file");
   });
 
   it("names the manager of a field in conflict, and takes it over when told to", async () => {

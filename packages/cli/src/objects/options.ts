@@ -13,13 +13,13 @@ export const namespaceOption: CommandOption = {
   description: "the namespace (default: that of the context)",
 };
 
-export const allNamespacesOption: CommandOption = { type: "boolean", short: "A", description: "every namespace" };
+export const allNamespacesOption: CommandOption = { type: "boolean", short: "A", description: "all namespaces" };
 
 export const selectorOption: CommandOption = {
   type: "string",
   short: "l",
   placeholder: "SELECTOR",
-  description: "objects with these labels alone: app=shop,tier!=cache",
+  description: "only objects with these labels: app=shop,tier!=cache",
 };
 
 export const outputOption: CommandOption = {
@@ -35,7 +35,7 @@ export const fileOption: CommandOption = {
   short: "f",
   placeholder: "FILE",
   multiple: true,
-  description: "YAML or JSON, a folder of such files, or - for the standard input; may be repeated",
+  description: "YAML or JSON, a folder of such files, or - for standard input; may be repeated",
 };
 
 export const timeoutOption: CommandOption = {

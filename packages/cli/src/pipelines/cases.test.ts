@@ -35,7 +35,7 @@ describe.skipIf(files.length === 0)("case files (skipped where the reference mat
     it("says of resolvers that come later that they are not there yet", async () => {
       const later = file.tests.find(({ resolver }) => resolver !== "sql");
       if (!later) return;
-      expect((await ask(project, later)).error).toContain(`the resolver ${later.resolver} is not there yet`);
+      expect((await ask(project, later)).error).toContain(`the resolver ${later.resolver} is not supported yet`);
     });
   });
 });

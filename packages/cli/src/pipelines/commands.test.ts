@@ -77,7 +77,7 @@ describe("setpoint pipelines", () => {
     );
     expect(existsSync(join(project.path, ".setpoint", "catalog-setpoint_diff.db"))).toBe(false);
     project.write("models/b.sql", table("SELECT n * 10 AS n, 'x' AS extra FROM a"));
-    expect((await project.say("diff", ["b"])).out).toContain("3 rows go, 3 rows come");
+    expect((await project.say("diff", ["b"])).out).toContain("3 rows removed, 3 rows added");
   });
 
   it("builds an environment of its own, and shares what does not differ", async () => {

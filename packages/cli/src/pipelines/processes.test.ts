@@ -37,7 +37,7 @@ describe("two processes on one folder", () => {
     await eventually(() => expect(start.out, start.err).toContain('"name":"a"'));
     const { code, err } = await project.say("run");
     expect(code).toBe(1);
-    expect(err).toContain(`the process with PID ${start.child.pid} keeps this folder`);
+    expect(err).toContain(`the process with PID ${start.child.pid} runs on this folder`);
     expect(await project.rows("FROM a")).toEqual([{ n: 42 }]);
     expect(JSON.parse((await project.say("explain", ["a", "-o", "json"])).out)).toMatchObject({
       kind: "Model",

@@ -10,24 +10,25 @@ export const managerOptions: Command["options"] = {
   "metrics-access": {
     type: "string",
     placeholder: "WHO",
-    description: "who sees metrics: loopback, or whoever the cluster's rbac allows (default: loopback; in a pod rbac)",
+    description:
+      "who may read metrics: callers on loopback, or callers that the cluster's RBAC allows (rbac) (default: loopback; in a pod rbac)",
     choices: ["loopback", "rbac"],
   },
   "metrics-secure": {
     type: "string",
     placeholder: "BOOL",
-    description: "whether metrics are served by HTTPS: true or false (default: true with rbac)",
+    description: "serves metrics over HTTPS: true or false (default: true with rbac)",
     choices: ["true", "false"],
   },
   "metrics-cert-path": {
     type: "string",
     placeholder: "DIR",
-    description: "the folder of tls.crt and tls.key for that (default: a certificate is made)",
+    description: "the folder with tls.crt and tls.key of the metrics (default: makes a self-signed certificate)",
   },
   "metrics-audiences": {
     type: "string",
     placeholder: "NAMES",
-    description: "for whom the tokens of those who ask for metrics must have been made",
+    description: "the accepted audiences of the tokens of metrics callers",
   },
   "log-level": {
     type: "string",
@@ -38,7 +39,7 @@ export const managerOptions: Command["options"] = {
   "graceful-shutdown-timeout": {
     type: "string",
     placeholder: "DURATION",
-    description: "how long runs may take to end on a stop (default: 30s)",
+    description: "how long a stop waits for reconciles to end (default: 30s)",
   },
 };
 
@@ -52,20 +53,20 @@ const operatorOptions: Command["options"] = {
   "metrics-bind-address": {
     type: "string",
     placeholder: "HOST:PORT",
-    description: "serves /metrics and /timeline here; 0 for nowhere",
+    description: "serves /metrics and /timeline here; 0 turns it off",
     default: "127.0.0.1:8080",
   },
   ...managerOptions,
   "health-probe-bind-address": {
     type: "string",
     placeholder: "HOST:PORT",
-    description: "serves /healthz, /livez and /readyz here; 0 for nowhere",
+    description: "serves /healthz, /livez and /readyz here; 0 turns it off",
     default: ":8081",
   },
-  "leader-elect": { type: "boolean", description: "lets one of several processes work, chosen by a Lease" },
-  plan: { type: "boolean", description: "prints what would be done, does none of it, and ends" },
-  config: { type: "string", placeholder: "FILE", description: "further settings, in YAML or JSON" },
-  output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
+  "leader-elect": { type: "boolean", description: "elects one of several processes by a Lease; only the leader works" },
+  plan: { type: "boolean", description: "prints what it would do, does nothing, and exits" },
+  config: { type: "string", placeholder: "FILE", description: "a file with more settings, in YAML or JSON" },
+  output: { ...outputOption, description: "prints what runs where as json or yaml, for scripts" },
 };
 
 function runCommand(operator: ReadyMadeOperator): Command {
@@ -75,7 +76,8 @@ function runCommand(operator: ReadyMadeOperator): Command {
     summary,
     usage: "[options]",
     options: { ...operatorOptions, ...options },
-    examples: examples.length > 0 ? examples : [{ text: "what it would do", command: `setpoint run ${name} --plan` }],
+    examples:
+      examples.length > 0 ? examples : [{ text: "show what it would do", command: `setpoint run ${name} --plan` }],
     notes: ["Exit codes: 0 stopped, 1 failed, 2 wrong usage."],
     load: async () => {
       const { runOperator } = await import("./run-operator.js");
@@ -87,6 +89,6 @@ function runCommand(operator: ReadyMadeOperator): Command {
 /** `setpoint run OPERATOR` */
 export const runGroup: CommandGroup = {
   name: "run",
-  summary: "Runs a ready-made operator against the cluster of the kubeconfig, or in the pod that it is in.",
+  summary: "Runs a ready-made operator on the cluster of the kubeconfig, or in a pod.",
   commands: readyMadeOperators.map(runCommand),
 };

@@ -6,35 +6,35 @@ export const upCommand: Command = {
   summary: "Starts the embedded control plane and the ready-made operators on this machine.",
   usage: "[options]",
   options: {
-    operators: { type: "string", placeholder: "A,B", description: "runs these alone (default: all)" },
+    operators: { type: "string", placeholder: "A,B", description: "runs only these operators (default: all)" },
     port: {
       type: "string",
       placeholder: "PORT",
-      description: "serves the API here, on 127.0.0.1; 0 takes any free port",
+      description: "the port of the API on 127.0.0.1; 0 takes any free port",
       default: "6443",
     },
     "data-dir": {
       type: "string",
       placeholder: "DIR",
-      description: "keeps everything here between runs",
+      description: "the folder that keeps all data between runs",
       default: ".setpoint",
     },
     workloads: {
       type: "string",
       placeholder: "A,B",
-      description: "runs these workload controllers alone; true runs all, false none",
+      description: "runs only these workload controllers; true runs all, false none",
       default: "true",
     },
-    output: { ...outputOption, description: "says what runs where as json or yaml, for scripts" },
+    output: { ...outputOption, description: "prints what runs where as json or yaml, for scripts" },
   },
   examples: [
     { text: "everything, kept in .setpoint/", command: "setpoint up" },
     { text: "one operator, on any free port", command: "setpoint up --operators rancher-projects --port 0" },
   ],
   notes: [
-    "Ctrl-C stops it; the next start goes on where it was.",
+    "Ctrl-C stops it. The next start continues with the same objects.",
     "",
-    "Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 the port cannot be had, 4 the data directory cannot be used.",
+    "Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 the port is in use or not allowed, 4 the data directory is unusable.",
   ],
   load: async () => (await import("./up.js")).runUp,
 };

@@ -3,7 +3,7 @@ import { clusterOptions, namespaceOption, outputOption } from "../objects/option
 
 export const whyCommand: Command = {
   name: "why",
-  summary: "Tells why an object is as it is: the last runs of its controllers, and what they wait for.",
+  summary: "Explains the state of an object: the last runs of its controllers, and what they wait for.",
   usage: "KIND NAME [options]",
   allowsPositionals: true,
   options: {
@@ -12,7 +12,7 @@ export const whyCommand: Command = {
     "data-dir": {
       type: "string",
       placeholder: "DIR",
-      description: "the folder of `setpoint up` (default: the next .setpoint upwards)",
+      description: "the folder of `setpoint up` (default: .setpoint here or in a parent folder)",
     },
     url: {
       type: "string",
@@ -28,23 +28,24 @@ export const whyCommand: Command = {
     "service-account": {
       type: "string",
       placeholder: "NAMESPACE/NAME",
-      description: "asks with a token of this account, which may get /timeline; needs --pod or --workload",
+      description:
+        "asks with a token of this service account, which needs RBAC to get /timeline; needs --pod or --workload",
     },
-    last: { type: "string", placeholder: "COUNT", description: "shows so many runs", default: "5" },
-    follow: { type: "boolean", short: "f", description: "goes on with each run as it ends, until Ctrl-C" },
+    last: { type: "string", placeholder: "COUNT", description: "how many runs to show", default: "5" },
+    follow: { type: "boolean", short: "f", description: "then prints each run as it ends, until Ctrl-C" },
     output: outputOption,
   },
   examples: [
-    { text: "on a laptop, where `setpoint up` runs", command: "setpoint why namespace shop" },
-    { text: "of one's own operator beside it", command: "setpoint why website shop --url http://127.0.0.1:8080" },
+    { text: "on a laptop with `setpoint up`", command: "setpoint why namespace shop" },
+    { text: "from your own operator beside it", command: "setpoint why website shop --url http://127.0.0.1:8080" },
     { text: "in a cluster", command: "setpoint why namespace shop --pod setpoint-system/rancher-projects-0" },
-    { text: "as it happens", command: "setpoint why namespace shop --follow" },
+    { text: "follow new runs", command: "setpoint why namespace shop --follow" },
   ],
   notes: [
-    "Asks the process of `setpoint up` on this machine; with --kubeconfig, --context, --pod or --workload, or where none is found, the",
-    "pods with the label app.kubernetes.io/managed-by=setpoint. Field paths are shown, never values.",
+    "Asks the process of `setpoint up` on this machine. With --kubeconfig, --context, --pod or --workload, or without such a process, asks",
+    "the pods with the label app.kubernetes.io/managed-by=setpoint. Shows field paths, never values.",
     "",
-    "Exit codes: 0 shown, 1 failed, no process was found or it knows no run of the object, 2 wrong usage.",
+    "Exit codes: 0 shown, 1 failed, no process found or no run of the object known, 2 wrong usage.",
   ],
   load: async () => (await import("./why.js")).runWhy,
 };

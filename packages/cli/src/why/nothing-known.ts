@@ -8,7 +8,7 @@ export interface AskedProcess {
 }
 
 const NOBODY =
-  "setpoint why: no process of Setpoint was found: no .setpoint/manager.json here or above, and no running pod with " +
+  "setpoint why: found no process of Setpoint: no .setpoint/manager.json here or above, and no running pod with " +
   "the label app.kubernetes.io/managed-by=setpoint. Start one with setpoint up, or name it: --url (of an operator with " +
   "--metrics-bind-address), --data-dir, --pod";
 
@@ -22,7 +22,7 @@ export function nothingKnown(
   if (asked.length === 0) return NOBODY;
   const lines = asked.map((each) => `setpoint why: ${each.source.name} ${answerOf(each, isMeant, kind, keys)}`);
   const isUnknown = asked.every(({ loops }) => !loops.some(isMeant));
-  const elsewhere = "An operator in a process of its own is asked with --url, --pod or --workload.";
+  const elsewhere = "To ask an operator that runs in its own process, use --url, --pod or --workload.";
   return [...lines, ...(isUnknown ? [elsewhere] : [])].join("\n");
 }
 
@@ -35,7 +35,7 @@ function answerOf(
   const own = loops.filter(isMeant);
   if (own.length === 0) {
     const kinds = [...new Set(loops.map((loop) => loop.kind))];
-    return `runs nothing for the kind ${kind}; it runs ${kinds.length > 0 ? kinds.join(", ") : "nothing at all"}`;
+    return `runs no controller for the kind ${kind}; it runs ${kinds.length > 0 ? kinds.join(", ") : "nothing at all"}`;
   }
   const troubled = own.filter(({ trouble }) => trouble.length > 0);
   if (troubled.length > 0) {
@@ -44,6 +44,7 @@ function answerOf(
   }
   if (own.every(({ isLeading }) => !isLeading)) return `does not lead: ask the process that holds the lease`;
   const names = own.map(({ type, name }) => `${type} ${name}`).join(", ");
-  const advice = "check its name and namespace, and that the controller selects it; old runs are forgotten";
+  const advice =
+    "check its name and namespace, and that the controller selects it; the timeline keeps only recent runs";
   return `has no run of ${kind} ${keys.at(-1)} by ${names}: ${advice}`;
 }

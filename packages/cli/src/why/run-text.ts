@@ -32,22 +32,22 @@ function nowSentence({ outcome, reason, reads, parked }: RunRecord): string {
     case "done":
       return `nothing to do until ${changes}`;
     case "waitFor":
-      return `waits${because ? ` for ${reason}` : ""}; looks again when ${changes}, and now and then`;
+      return `waits${because ? ` for ${reason}` : ""}; runs again when ${changes}, and at every recheck`;
     case "requeueAfter":
-      return `looks again after a while, and when ${changes}`;
+      return `runs again after its delay, and when ${changes}`;
     case "retry":
       return parked
-        ? `failed too often${because}; tried again at the longest interval, and when ${changes}`
-        : `failed${because}; tried again after its back-off, and when ${changes}`;
+        ? `failed too often${because}; runs again at the longest interval, and when ${changes}`
+        : `failed${because}; runs again after its back-off, and when ${changes}`;
     case "terminal":
-      return `gave up${because}; tried again when ${changes}`;
+      return `gave up${because}; runs again when ${changes}`;
     case "paused":
-      return "paused by its annotation";
+      return "its annotation pauses it";
     case "held":
       return `held back by its refs${because}`;
     case "gone":
       return "the object is gone";
     case "aborted":
-      return "the last run was aborted; the next process takes it up";
+      return "the last run was aborted; the next leader runs it again";
   }
 }

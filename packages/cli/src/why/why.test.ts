@@ -89,7 +89,7 @@ describe("setpoint why", () => {
     expect(await why("website", "a")).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /runs nothing for the kind website; it runs v1\/ConfigMap[\s\S]*--url, --pod or --workload/,
+        /runs no controller for the kind website; it runs v1\/ConfigMap[\s\S]*--url, --pod or --workload/,
       ),
     });
     expect(await cli.run(["why", "ns", "a", "--data-dir", "/no/such"])).toMatchObject({
@@ -116,10 +116,10 @@ const record = (more: Partial<RunRecord>): RunRecord => ({
 
 it.each([
   ["done", "nothing to do until it changes"],
-  ["requeueAfter", "looks again after a while"],
-  ["retry", "failed: oops; tried again after its back-off"],
+  ["requeueAfter", "runs again after its delay"],
+  ["retry", "failed: oops; runs again after its back-off"],
   ["terminal", "gave up: oops"],
-  ["paused", "paused by its annotation"],
+  ["paused", "its annotation pauses it"],
   ["gone", "is gone"],
   ["aborted", "aborted"],
 ] as const)("has words for what follows %s", (outcome, words) => {

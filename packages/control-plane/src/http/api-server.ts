@@ -225,7 +225,7 @@ export class ApiServer implements AsyncDisposable {
         permit?.release();
         permit = undefined;
         if (error !== undefined && !socket.destroyed) {
-          this.#options.log(`${method} ${target}: the answer broke off`, error);
+          this.#options.log(`${method} ${target}: the response was cut short`, error);
         }
         this.#ended();
       },
@@ -330,7 +330,7 @@ export class ApiServer implements AsyncDisposable {
     } catch (error) {
       // Do not log a client that leaves: it may do so a thousand times a second.
       const isNews = error !== CLIENT_GONE && !response.destroyed;
-      if (isNews) this.#options.log(`${request.method} ${request.url}: the answer broke off`, error);
+      if (isNews) this.#options.log(`${request.method} ${request.url}: the response was cut short`, error);
       response.destroy();
     } finally {
       if (connection !== undefined && !connection.destroyed) {

@@ -47,7 +47,7 @@ class InProcessTransport implements Transport {
       if (method === "HEAD") {
         // The length of what would be sent is said; what would be sent is not.
         done();
-        exchange.abort(new Error("nothing of the body is wanted"));
+        exchange.abort(new Error("the reader does not want the body"));
         return { status, headers, body: wholeBody(NO_BODY) };
       }
       if (!(body instanceof Uint8Array)) return { status, headers, body: streamed(request, body, exchange, done) };
@@ -139,5 +139,5 @@ function aborted(request: TransportRequest): SetpointError {
 }
 
 function broken(request: TransportRequest, cause: unknown): SetpointError {
-  return new SetpointError("TRANSPORT_BROKEN", `${nameOf(request)}: the answer broke off`, { cause });
+  return new SetpointError("TRANSPORT_BROKEN", `${nameOf(request)}: the response was cut short`, { cause });
 }

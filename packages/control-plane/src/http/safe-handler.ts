@@ -21,7 +21,7 @@ export function safeHandler(handler: ApiHandler, log: ErrorLog): ApiHandler {
 
 /** What is ours to say goes to the client (a full disk, a failed journal); the text of a foreign error does not. */
 function internalError(error: unknown): StatusError {
-  const message = error instanceof SetpointError ? error.message : "an unexpected error; the server's log has it";
+  const message = error instanceof SetpointError ? error.message : "an unexpected error; see the server's log";
   const text = `Internal error occurred: ${message}`;
   return new StatusError(500, "InternalError", text, { causes: [{ message }] });
 }

@@ -31,7 +31,7 @@ export function failureToOpen(path: string, error: unknown): unknown {
 }
 
 export function damaged(path: string, detail: string, options?: ErrorOptions): StorageFailure {
-  const cure = "restore the folder from a copy, or remove it to start empty";
+  const cure = "restore the folder from a backup, or remove it to start empty";
   return new StorageFailure("STORAGE_DAMAGED", `${path} is damaged: ${detail}; ${cure}`, options);
 }
 
@@ -48,5 +48,7 @@ function isDiskFull(error: unknown): boolean {
 }
 
 function diskFull(path: string, cause: unknown): StorageFailure {
-  return new StorageFailure("STORAGE_DISK_FULL", `the disk of ${path} is full; make room and try again`, { cause });
+  return new StorageFailure("STORAGE_DISK_FULL", `the disk of ${path} is full; free some space and try again`, {
+    cause,
+  });
 }

@@ -30,7 +30,7 @@ export function openStorage({ clock, dataDir, limits, from, warn }: StorageOptio
   if (dataDir === undefined) return new MemoryStorage({ ...options, ...(from && { from }) });
   makeFolder(dataDir);
   if (isOpen(statSync(dataDir).mode)) {
-    warn?.(`${dataDir} can be read by other users, the files in it cannot: chmod 700 ${dataDir}`);
+    warn?.(`${dataDir} is readable for other users, although its files are not: chmod 700 ${dataDir}`);
   }
   const path = join(dataDir, JOURNAL_FILE);
   keepPrivate(path);
@@ -51,7 +51,7 @@ function keepPrivate(path: string): void {
     for (const suffix of ["-wal", "-shm"]) tightenMode(`${path}${suffix}`);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    const cure = "it must be a file of this user, and no link";
+    const cure = "it must be a file of this user, not a link";
     throw new StorageFailure("STORAGE_UNREADABLE", `${path} cannot be made private: ${reason}; ${cure}`, {
       cause: error,
     });
@@ -63,6 +63,6 @@ function makeFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new StorageFailure("STORAGE_UNREADABLE", `the folder ${path} cannot be made: ${reason}`, { cause: error });
+    throw new StorageFailure("STORAGE_UNREADABLE", `cannot create the folder ${path}: ${reason}`, { cause: error });
   }
 }

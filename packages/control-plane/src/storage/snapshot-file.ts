@@ -49,7 +49,7 @@ export async function readState(path: string): Promise<{ readonly state: Storage
       if (header === undefined) {
         header = JSON.parse(text) as Header;
         if (header.setpoint !== "snapshot" || header.version !== 1)
-          throw new StorageFailure("STORAGE_UNREADABLE", "it is no snapshot of this version");
+          throw new StorageFailure("STORAGE_UNREADABLE", "it is not a snapshot of this version");
         continue;
       }
       const { resource, key, revision, object } = JSON.parse(text) as Line;

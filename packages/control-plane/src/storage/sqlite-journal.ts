@@ -92,7 +92,7 @@ export class SqliteJournal implements Journal {
       .prepare("SELECT EXISTS (SELECT 1 FROM object) OR EXISTS (SELECT 1 FROM batch) AS isUsed")
       .get() as Row;
     if (isUsed) {
-      const text = `${this.#path} holds objects already: a snapshot is restored into an empty folder alone`;
+      const text = `${this.#path} has objects already: restore a snapshot only into an empty folder`;
       throw new StorageFailure("STORAGE_NOT_EMPTY", text);
     }
     try {

@@ -144,7 +144,9 @@ export class FrameReader {
     }
     const isContinuation = opcode === OPCODES.continuation;
     if (isContinuation !== (this.#opcode !== undefined)) {
-      throw protocolError(isContinuation ? "nothing is there to be continued" : "a message begins within another");
+      throw protocolError(
+        isContinuation ? "a continuation frame without a message" : "a new message begins inside another",
+      );
     }
     if (this.#fragmentBytes + payloadBytes > maxMessageBytes) {
       throw new WebSocketFault(CLOSE_TOO_LARGE, `a message is larger than ${maxMessageBytes} bytes`);
@@ -217,7 +219,7 @@ function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new WebSocketFault(CLOSE_INVALID_TEXT, "a text is not UTF-8");
+    throw new WebSocketFault(CLOSE_INVALID_TEXT, "a text message is not UTF-8");
   }
 }
 

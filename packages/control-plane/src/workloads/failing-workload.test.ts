@@ -17,7 +17,7 @@ it("a workload that always fails is an event and a metric, while others are serv
   const events = (await client.list(Event, { namespace: "full" })).items;
   const told = events.filter(({ reason }) => reason === "ReconcileFailed");
   expect(told.map(({ involvedObject }) => involvedObject.kind)).toEqual(["ReplicaSet"]);
-  expect(told[0]?.message).toMatch(/runs in a row failed; retried with back-off: .*exceeded quota/);
+  expect(told[0]?.message).toMatch(/runs in a row failed; retrying with back-off: .*exceeded quota/);
   const metrics = await simulation.metrics();
   expect(metrics).toMatch(/^controller_runtime_reconcile_errors_total\{controller="replicasets"\} [1-9]/m);
   expect(metrics).toMatch(/^controller_runtime_reconcile_errors_total\{controller="deployments"\} 0$/m);

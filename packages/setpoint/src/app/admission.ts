@@ -7,7 +7,7 @@ import { shown } from "../loop/outcome.js";
 
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
 
-/** Who asks. */
+/** The user of the request. */
 export interface AdmissionUser {
   readonly username: string;
   readonly uid: string;
@@ -15,44 +15,44 @@ export interface AdmissionUser {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a handler knows of the request besides its objects. */
+/** What a handler knows about the request besides its objects. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: AdmissionOperation;
-  /** Of the objects as the handler gets them; the client may have used another version. */
+  /** The kind of the objects as the handler gets them; the client may have used another version. */
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Empty where the server has yet to make one up. */
+  /** Empty where the server has not generated the name yet. */
   readonly name: string;
   /** Empty for a cluster-scoped kind. */
   readonly namespace: string;
   /** `status`, `scale`; empty for the object itself. */
   readonly subresource: string;
-  /** Nothing will be stored: a handler must change nothing outside. */
+  /** True for a dry run: a handler must change nothing outside. */
   readonly dryRun: boolean;
   readonly user: AdmissionUser;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** Shown to the client beside the answer, whatever that is. */
+  /** Adds a warning to the response, whether it allows or denies the request. */
   warn(message: string): void;
 }
 
 export interface AdmissionOptions {
   /**
-   * Asked for these subresources too: `status`. The object itself is always meant. Some have objects of a kind of their
-   * own, whatever the handler's types say: that of `scale` is a Scale.
+   * Handles these subresources too, such as `status`. A handler always handles the object itself. Some subresources
+   * have objects of another kind, whatever the handler's types say: that of `scale` is a Scale.
    */
   readonly subresources?: readonly string[];
-  /** What the server does when the handler cannot be reached. `Fail` unless given. */
+  /** What the server does when it cannot reach the handler. Defaults to `Fail`. */
   readonly failurePolicy?: "Fail" | "Ignore";
-  /** `None` unless given; a handler that changes something outside says `NoneOnDryRun`, and minds `dryRun`. */
+  /** Defaults to `None`. A handler that changes something outside sets `NoneOnDryRun`, and checks `dryRun`. */
   readonly sideEffects?: "None" | "NoneOnDryRun";
-  /** 1 to 30; 10 unless given. */
+  /** 1 to 30. Defaults to 10. */
   readonly timeoutSeconds?: number;
-  /** Asked for objects in namespaces with these labels alone; a Namespace itself counts as one. */
+  /** Handles only objects in namespaces with these labels. For a Namespace, its own labels count. */
   readonly namespaceSelector?: LabelSelector;
-  /** Asked for objects with these labels alone, before or after the change. */
+  /** Handles only objects with these labels, before or after the change. */
   readonly objectSelector?: LabelSelector;
-  /** Asked where all of these CEL expressions are true: `{ name: "no-leases", expression: "…" }`. */
+  /** Handles only requests for which all of these CEL expressions are true: `{ name: "no-leases", expression: "…" }`. */
   readonly matchConditions?: readonly MatchCondition[];
 }
 
@@ -65,7 +65,7 @@ export interface ValidateOptions<T extends KubeObject> extends AdmissionOptions 
   delete?(old: T, request: AdmissionRequest): Verdict;
 }
 
-/** Returns the changed object, or nothing to leave it as it is. Must return the same when it is called again. */
+/** Returns the changed object, or nothing to leave it unchanged. Must be idempotent. */
 type Mutated<T extends KubeObject> = Promise<NewObject<T> | undefined> | NewObject<T> | undefined;
 
 export interface MutateOptions<T extends KubeObject> extends AdmissionOptions {
@@ -101,7 +101,7 @@ export function validating<T extends KubeObject>(kind: Kind<T>, options: Validat
   return { type: "validator", kind, options: options as unknown as ValidateOptions<KubeObject> };
 }
 
-/** A mutating webhook of one kind. The difference to what it was given goes to the server as a JSON patch. */
+/** A mutating webhook of one kind. The server gets the changes as a JSON patch. */
 export function mutating<T extends KubeObject>(kind: Kind<T>, options: MutateOptions<T>): Mutator {
   return { type: "mutator", kind, options: options as unknown as MutateOptions<KubeObject> };
 }
@@ -115,7 +115,7 @@ const SETTINGS: readonly string[] = [
   ...["namespaceSelector", "objectSelector", "matchConditions"],
 ];
 
-/** What cannot be meant of a handler: a misspelt operation would let objects pass unasked. */
+/** Finds misspelt operations and options: with a misspelt operation, objects would pass unchecked. */
 export function handlerProblems({ type, options }: Validator | Mutator): readonly string[] {
   const given = options as Readonly<Record<string, unknown>>;
   const unless = (name: string, isRight: (value: unknown) => boolean, wanted: string): readonly string[] =>

@@ -17,19 +17,19 @@ import {
 
 export interface AppInstallerOptions {
   readonly client: Client;
-  /** Nothing is installed once it is closed, nor uninstalled that leads to other processes as well. */
+  /** Once it is closed, nothing is installed, and nothing is uninstalled that leads to other processes as well. */
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
   readonly address: WebhookAddress;
   readonly port: () => number;
-  /** Whom the API server is to trust; undefined for whom it trusts anyway. */
+  /** The CA that the API server must trust; undefined where it trusts the certificate anyway. */
   readonly caBundle: () => string | undefined;
-  /** Those whose webhooks are looked after. */
+  /** The apps whose webhooks this installer keeps installed. */
   readonly apps: () => Iterable<App>;
 }
 
-/** Tells the API server of apps, one after another: two that install at once would undo each other's work. */
+/** Installs apps on the API server, one after another: two installations at once would undo each other's work. */
 export class AppInstaller {
   readonly #options: AppInstallerOptions;
   readonly #client: Client;
@@ -46,7 +46,7 @@ export class AppInstaller {
     });
   }
 
-  /** Of apps that are served no more, but for the conversion of their kinds. */
+  /** Installs the conversion of apps that this process no longer serves otherwise. */
   installConversion(apps: Iterable<App>): Promise<void> {
     return this.#inTurn(async (client, options) => {
       for (const app of apps) await installConversion(client, app, options);
@@ -55,11 +55,11 @@ export class AppInstaller {
 
   uninstall(app: App): Promise<void> {
     const { client: open, address } = this.#options;
-    // What leads to this process alone would hold up every write once it is gone.
+    // A webhook that leads only to this process would block every write once the process is gone.
     return this.#inTurn((client, options) => uninstallWebhooks(address.isLocal ? open : client, app, options));
   }
 
-  /** Of apps whose conversion ends with this process: another one may take it over. */
+  /** Releases the conversion of an app, so that another process may take it over. */
   release(app: App): Promise<void> {
     return this.#inTurn((_, options) => releaseConversion(this.#options.client, app, options));
   }
@@ -69,7 +69,7 @@ export class AppInstaller {
     await this.#turn.catch(() => {});
   }
 
-  /** Puts back the webhooks that others have changed or deleted. Never rejects. */
+  /** Restores the webhooks that others have changed or deleted. Never rejects. */
   async putBack(): Promise<void> {
     const { apps, log } = this.#options;
     try {
@@ -77,7 +77,7 @@ export class AppInstaller {
         for (const app of apps()) await installWebhooks(client, app, options);
       });
     } catch (error) {
-      log.error(`could not look after the webhooks: ${messageOf(error)}`, { error });
+      log.error(`could not reconcile the webhooks: ${messageOf(error)}`, { error });
     }
   }
 

@@ -3,7 +3,7 @@ import { unknownOptions } from "../kinds/unknown-options.js";
 import { shown } from "../loop/outcome.js";
 import type { AppOptions } from "./app.js";
 
-/** What the entries of each option must be, where that can be told by their `type`; `list` for other lists. */
+/** The `type` that the entries of each option must have; `list` for lists without a type. */
 const OPTIONS = {
   name: "value",
   displayName: "value",
@@ -31,8 +31,8 @@ const MAKERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Throws `APP_INVALID` for options that cannot be meant. A compiler finds all of it, but not everybody has one: with a
- * misspelt `validate` objects would go unchecked.
+ * Throws `APP_INVALID` for options that have the wrong form. The compiler finds these too, but users of plain
+ * JavaScript have none: with a misspelt `validate`, objects would go unchecked.
  */
 export function checkAppOptions(options: AppOptions): void {
   if (typeof options !== "object" || options === null)
@@ -41,11 +41,11 @@ export function checkAppOptions(options: AppOptions): void {
     new SetpointError("APP_INVALID", `app ${shown(options.name)}: ${problem}`);
   const [unknown] = unknownOptions(options, Object.keys(OPTIONS));
   if (unknown !== undefined) throw invalid(unknown);
-  if (!Array.isArray(options.kinds)) throw invalid("kinds is no list; [] is one");
+  if (!Array.isArray(options.kinds)) throw invalid("kinds is not a list; write [] for none");
   for (const [option, entry] of Object.entries(OPTIONS)) {
     const given = options[option as keyof AppOptions];
     if (entry === "value" || given === undefined) continue;
-    if (!Array.isArray(given)) throw invalid(`${option} is no list`);
+    if (!Array.isArray(given)) throw invalid(`${option} is not a list`);
     const wrong = given.findIndex((each) => !isEntry(each, entry));
     if (wrong >= 0) throw invalid(`${option}[${wrong}] is ${named(given[wrong])}, no ${MAKERS[entry] ?? "entry"}`);
   }
@@ -59,7 +59,7 @@ function isEntry(given: unknown, entry: string): boolean {
   return entry === "loop" ? type === "controller" || type === "watcher" : type === entry;
 }
 
-/** `watcher orders`, `mutator of Order`; anything else as it is. */
+/** `watcher orders`, `mutator of Order`; anything else unchanged. */
 function named(given: unknown): string {
   const { type, name, kind } = (given ?? {}) as { type?: unknown; name?: unknown; kind?: { kind?: unknown } };
   if (typeof type !== "string") return shown(given);

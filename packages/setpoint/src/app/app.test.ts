@@ -85,7 +85,7 @@ describe("app", () => {
       "two kinds have the plural v1 orders",
       "controller configmaps is of v1/ConfigMap, which is in neither kinds nor unmanaged",
       "the validator of shop.example.com/v1/Order has no function",
-      "its path is names with slashes",
+      "its path must be names separated by slashes",
       "two routes are GET shop.example.com/v1 orders/{name}/sum",
       "shops/{name}/x: none of its kinds has that version",
       "hides the objects of shop.example.com/v1/Order",
@@ -101,7 +101,7 @@ describe("app", () => {
       { validators: [] },
       "app shop: there is no option validators; there are name, displayName, kinds",
     ],
-    ["a kind in place of a list", { unmanaged: ConfigMap }, "app shop: unmanaged is no list"],
+    ["a kind in place of a list", { unmanaged: ConfigMap }, "app shop: unmanaged is not a list"],
     ["a reconciler that an import in a circle left out", { loops: [undefined] }, "loops[0] is undefined, no"],
     ["a kind among loops", { loops: [Order] }, "loops[0] is "],
     ["a validator among loops", { loops: [validating(Order, {})] }, "loops[0] is validator of Order, no controller"],
@@ -145,7 +145,7 @@ describe("app", () => {
     [
       "a method in small letters",
       { routes: [kindRoute(Order, { path: "x", method: "post", handle: nothing } as never)] },
-      "route post shop.example.com/v1 orders/{name}/x: its method is none of GET, HEAD, POST",
+      "route post shop.example.com/v1 orders/{name}/x: its method is not one of GET, HEAD, POST",
     ],
     [
       "a route without a handler",
@@ -164,6 +164,6 @@ describe("app", () => {
   });
 
   it("is refused without a list of kinds", () => {
-    expect(() => app({ name: "shop" } as never)).toThrow("app shop: kinds is no list; [] is one");
+    expect(() => app({ name: "shop" } as never)).toThrow("app shop: kinds is not a list; write [] for none");
   });
 });

@@ -22,43 +22,46 @@ export interface AppRole {
   readonly kinds: readonly { readonly kind: string; readonly verbs: readonly string[] }[];
 }
 
-/** A kind that an app has given up, and the finalizer that it held on its objects. */
+/** A kind that an app no longer handles, and the finalizer that it set on the objects. */
 export interface GivenUpKind {
   readonly kind: Kind;
   readonly finalizer: string;
 }
 
 export interface AppOptions {
-  /** Of its webhooks, manifest and logs: lower-case letters, digits and dashes. */
+  /** Names its webhooks, manifest and logs: lower-case letters, digits and dashes. */
   readonly name: string;
   readonly displayName?: string;
   /** The kinds that are this app's own, all of one group. */
   readonly kinds: readonly AnyResource[];
-  /** Kinds of others that it watches or admits. */
+  /** Kinds of other owners that the app watches or admits. */
   readonly unmanaged?: readonly Kind[];
   /** Its controllers and watchers. */
   readonly loops?: readonly Loop[];
   readonly validate?: readonly Validator[];
   readonly mutate?: readonly Mutator[];
-  /** For CRDs that the app does not install, beside the kinds whose versions define `up` and `down`. */
+  /** Converters for CRDs that the app does not install. Kinds whose versions define `up` and `down` need none. */
   readonly convert?: readonly Converter[];
   readonly routes?: readonly Route[];
-  /** Kinds that it held by a finalizer and no longer does: the finalizer is taken off all objects when it starts. */
+  /**
+   * Kinds whose objects had a finalizer of this app that it no longer uses: at start it removes the finalizer from all
+   * objects.
+   */
   readonly givenUp?: readonly GivenUpKind[];
-  /** What else it does while it leads. */
+  /** Other work that it does while it leads. */
   readonly runnables?: readonly Runnable[];
   /** Counters and gauges of its own. */
   readonly metrics?: readonly MetricSource[];
-  /** What must be so for it to do its work; shows in `/readyz`. */
+  /** Conditions for its work; `/readyz` shows them. */
   readonly checks?: readonly HealthCheck[];
-  /** What its routes, runnables and webhooks need beyond its loops, for RBAC. */
+  /** The permissions of its routes, runnables and webhooks beyond those of its loops, for RBAC. */
   readonly permissions?: readonly RbacRule[];
   readonly roles?: Readonly<Record<string, AppRole>>;
-  /** Which roles each group of users has. */
+  /** The roles of each group of users. */
   readonly roleBindings?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** An app as declared: plain data, checked. `run` or a manager brings all of it to life. */
+/** A declared app: plain data, checked. `run` or a manager starts it. */
 export interface App {
   readonly type: "app";
   readonly name: string;
@@ -149,7 +152,7 @@ function scaleWarnings({ name, kinds, validators }: App): readonly string[] {
   return validators
     .filter(({ kind, options }) => scaled.some((each) => isSameKind(each, kind)) && isScaleUnstated(options))
     .map(({ kind }) => {
-      const cure = 'state subresources: ["scale"] to be asked with the Scale, or [] to leave it unchecked';
+      const cure = 'write subresources: ["scale"] to validate the Scale, or [] to leave it unchecked';
       return `app ${name}: the validator of ${kindId(kind)} does not see kubectl scale and autoscalers: ${cure}`;
     });
 }
@@ -162,7 +165,7 @@ function isSameKind(a: Kind, b: Kind): boolean {
   return a.group === b.group && a.kind === b.kind;
 }
 
-/** Whether an API server or a user calls it, so that it needs a server of its own. */
+/** Whether an API server or a user calls it, so that the process needs a server. */
 export function isServed({ validators, mutators, converters, routes }: App): boolean {
   return validators.length + mutators.length + converters.length + routes.length > 0;
 }
@@ -190,7 +193,7 @@ function nameProblems({ name, kinds, group }: App): readonly string[] {
   if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name ?? ""))
     problems.push("its name must be lower-case letters, digits and dashes");
   for (const kind of kinds) {
-    if (kind.group !== group) problems.push(`${kindId(kind)} is not of the group ${group}: make it another app's`);
+    if (kind.group !== group) problems.push(`${kindId(kind)} is not of the group ${group}: move it to another app`);
   }
   const plurals = kinds.flatMap((kind) => versionsOf(kind).map((version) => `${version} ${kind.plural}`));
   for (const twice of duplicates(plurals)) problems.push(`two kinds have the plural ${twice}`);
@@ -221,7 +224,7 @@ function admissionProblems(app: App, own: readonly Converter[]): readonly string
   for (const { group, kind } of own) {
     if (app.kinds.some((each) => each.group === group && each.kind === kind))
       problems.push(
-        `the converter of ${group}/${kind} is of a kind of its own: withVersion(…, { up, down }) converts it`,
+        `the converter of ${group}/${kind} is of a kind declared here: convert it with withVersion(…, { up, down })`,
       );
   }
   for (const twice of duplicates(app.converters.map(({ group, kind }) => `${group}/${kind}`))) {
@@ -235,7 +238,7 @@ function routeProblems({ kinds, routes }: App): readonly string[] {
   for (const route of routes) {
     const id = `route ${routeId(route)}`;
     problems.push(...handledProblems(route).map((problem) => `${id}: ${problem}`));
-    if (!/^[^/]+(\/[^/]+)*$/.test(route.path)) problems.push(`${id}: its path is names with slashes between them`);
+    if (!/^[^/]+(\/[^/]+)*$/.test(route.path)) problems.push(`${id}: its path must be names separated by slashes`);
     const isOwn = kinds.some(
       (kind) =>
         kind.group === route.group &&
@@ -243,9 +246,9 @@ function routeProblems({ kinds, routes }: App): readonly string[] {
         (route.plural === undefined || kind.plural === route.plural),
     );
     if (!isOwn) problems.push(`${id}: none of its kinds has that version`);
-    // What comes after /namespaces/NAME/ is looked for in that namespace alone.
+    // The server looks in that namespace for whatever follows /namespaces/NAME/.
     if (route.scope === "Cluster" && (route.plural ?? route.path.split("/")[0]) === "namespaces")
-      problems.push(`${id}: nobody could call it, since /namespaces/ begins the paths of namespaced routes`);
+      problems.push(`${id}: no request reaches it, because /namespaces/ begins the paths of namespaced routes`);
     const clash = kinds.find(({ plural, scope }) => plural === route.path.split("/")[0] && scope === route.scope);
     if (route.plural === undefined && clash) problems.push(`${id}: hides the objects of ${kindId(clash)}`);
   }

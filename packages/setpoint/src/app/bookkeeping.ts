@@ -7,14 +7,14 @@ import { formatTime } from "../kinds/time.js";
 import { type Mutator, mutating } from "./admission.js";
 
 export interface BookkeepingOptions {
-  /** Before the names of the annotations. Defaults to `setpoint.dev/`. */
+  /** The prefix of the annotations. Defaults to `setpoint.dev/`. */
   readonly prefix?: string;
   readonly clock?: Clock;
 }
 
 /**
- * Keeps in annotations who made an object (`createdBy`) and who changed it last and when (`updatedBy`,
- * `updateTimestamp`), whatever clients write there. An update that changes nothing leaves them as they are.
+ * Records in annotations who created an object (`createdBy`) and who changed it last and when (`updatedBy`,
+ * `updateTimestamp`), and overwrites what clients write there. An update without a change leaves them.
  */
 export function bookkeeping<T extends KubeObject>(kind: Kind<T>, options: BookkeepingOptions = {}): Mutator {
   const { prefix = "setpoint.dev/", clock = systemClock } = options;
@@ -30,7 +30,7 @@ export function bookkeeping<T extends KubeObject>(kind: Kind<T>, options: Bookke
     const annotations = { ...Object.fromEntries(others), ...values };
     return { ...object, metadata: { ...object.metadata, annotations } } as unknown as NewObject<T>;
   };
-  /** What a client can change, our own annotations left out. */
+  /** What a client can change, without our own annotations. */
   const content = (object: KubeObject): unknown => {
     const {
       managedFields: _fields,

@@ -1,9 +1,9 @@
-/** One thing that must be so for the process to do its work. */
+/** One condition for the process to do its work. */
 export interface HealthCheck {
   readonly name: string;
   /**
-   * Gives the reason why not, which everybody can read; what it throws is logged instead. Computed each time it is asked for,
-   * but not again while it has not answered; five seconds without an answer are a failure.
+   * Returns why the condition is not met; everybody can read the reason. A thrown error goes to the log instead. Runs
+   * at each request, but never twice at once. No answer within five seconds is a failure.
    */
   check(): string | undefined | Promise<string | undefined>;
 }

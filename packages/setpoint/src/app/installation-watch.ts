@@ -14,7 +14,7 @@ import type { Logger } from "../loop/logger.js";
 import { messageOf } from "../loop/outcome.js";
 import type { App } from "./app.js";
 
-/** After what was deleted could not be put back. */
+/** The pause after a failed attempt to restore a deleted object. */
 const RETRY_MS = 5_000;
 
 export interface InstallationWatchOptions {
@@ -27,8 +27,8 @@ export interface InstallationWatchOptions {
 }
 
 /**
- * Watches the objects that apps have installed, and has them put back as soon as somebody deletes one. A change is left to
- * the hourly look: it may be that of a newer version of the app, whose processes take over from this one.
+ * Watches the objects that apps have installed, and restores a deleted one at once. A change waits for the hourly
+ * check: it may come from a newer version of the app, which takes over from this process.
  */
 export class InstallationWatch implements AsyncDisposable {
   readonly #options: InstallationWatchOptions;
@@ -41,7 +41,7 @@ export class InstallationWatch implements AsyncDisposable {
     this.#informers = new Informers(client, { clock, random });
   }
 
-  /** Call it once the app is installed. */
+  /** Call it after the installation of the app. */
   follow(app: App): void {
     if (this.#followed.has(app)) return;
     const leaving = new AbortController();
@@ -52,7 +52,7 @@ export class InstallationWatch implements AsyncDisposable {
       share.addHandler((event) => {
         if (event.type === "delete") keeper.onGone(`${kindId(kind)} ${name}`);
       });
-      // It may have gone before the watch began.
+      // The object may have been deleted before the watch began.
       void share.synced(leaving.signal).then(
         () => share.has(name) || keeper.onGone(`${kindId(kind)} ${name}`),
         () => {},
@@ -73,7 +73,7 @@ export class InstallationWatch implements AsyncDisposable {
   }
 }
 
-/** Puts one app back, once for all that was deleted meanwhile. */
+/** Restores one app, once for all deletions that happened meanwhile. */
 class Keeper {
   readonly #app: App;
   readonly #options: InstallationWatchOptions;
@@ -89,7 +89,7 @@ class Keeper {
 
   onGone(what: string): void {
     if (this.#signal.aborted) return;
-    this.#options.log.warn(`${what} is gone; it is put back`, { app: this.#app.name });
+    this.#options.log.warn(`${what} is gone; creating it again`, { app: this.#app.name });
     this.#isAskedAgain = true;
     if (!this.#isAtWork) void this.#work();
   }
@@ -103,8 +103,8 @@ class Keeper {
         await putBack(this.#app);
       } catch (error) {
         if (this.#signal.aborted) break;
-        log.error(`app ${this.#app.name} could not be put back: ${messageOf(error)}`, { error });
-        // Another owner has it now: the hourly check finds out whether that has changed.
+        log.error(`app ${this.#app.name} could not be restored: ${messageOf(error)}`, { error });
+        // Another owner has it now; the hourly check tries again.
         if (isSetpointError(error, "WEBHOOK_TAKEN")) break;
         this.#isAskedAgain = true;
         await clock.sleep(RETRY_MS, this.#signal).catch(() => {});

@@ -1,4 +1,4 @@
-/** What a part of a manifest must be. A field whose name ends in `?` may be left out; `*` stands for fields of any name. */
+/** The form of a part of a manifest. A field whose name ends in `?` is optional; `*` stands for fields of any name. */
 type Form = "text" | "flag" | "anything" | readonly [Form] | { readonly [field: string]: Form };
 
 const ROUTES: Form = [{ method: "text", path: "text" }];
@@ -29,7 +29,7 @@ const SPEC: Form = {
   "roleBindings?": { "*": ["text"] },
 };
 
-/** Why a manifest cannot be read: its first part that has the wrong form. */
+/** The first part of a manifest that has the wrong form. */
 export function formProblem(manifest: unknown): string | undefined {
   const { kind, apiVersion, metadata, spec } = recordOf(manifest);
   if (kind !== "AppManifest") return `kind is ${JSON.stringify(kind)}, not "AppManifest"`;

@@ -91,7 +91,7 @@ describe("the manifest of an app", () => {
     await expect(readManifest("{")).rejects.toMatchObject({ code: "MANIFEST_INVALID" });
     await expect(readManifest("kind: Pod")).rejects.toThrow('kind is "Pod", not "AppManifest"');
     await expect(readManifest("shop.yaml")).rejects.toThrow(
-      'manifest: "shop.yaml" is no manifest; { file: "shop.yaml" } reads one',
+      'manifest: "shop.yaml" is not a manifest; { file: "shop.yaml" } reads one',
     );
     await expect(readManifest({ kind: "AppManifest" } as never)).rejects.toThrow(
       "manifest: spec.versions is not a list",
@@ -120,7 +120,7 @@ describe("the manifest of an app", () => {
 
   it("rejects bindings to roles that are not there [case 38]", () => {
     expect(() => validateManifest(changed({ roleBindings: { everybody: ["buyer", "seller"] } }))).toThrow(
-      "everybody is bound to the role seller, which is not there",
+      "everybody is bound to the role seller, which does not exist",
     );
   });
 
@@ -225,7 +225,7 @@ describe("the manifest of an app", () => {
   it("lists each kind of a version once", () => {
     const [v1] = manifestOf(shop).spec.versions;
     const kinds = [...v1!.kinds, v1!.kinds[1]!];
-    expect(() => validateManifest(changed({ versions: [{ ...v1!, kinds }] }))).toThrow("Shop is there twice in v1");
+    expect(() => validateManifest(changed({ versions: [{ ...v1!, kinds }] }))).toThrow("Shop appears twice in v1");
   });
 
   it("says that a version is served where any of its kinds is", () => {

@@ -8,7 +8,7 @@ import { type App, type AppRole, hasConversion } from "./app.js";
 import { formProblem } from "./manifest-form.js";
 import type { RouteMethod } from "./routes/route.js";
 
-/** What an app is, for those who install it: generated from code by {@link manifestOf}, as JSON or YAML. */
+/** Describes an app for those who install it: generated from code by {@link manifestOf}, as JSON or YAML. */
 export interface AppManifest {
   readonly apiVersion: "setpoint.dev/v1";
   readonly kind: "AppManifest";
@@ -27,7 +27,7 @@ export interface AppManifest {
 
 export interface ManifestVersion {
   readonly name: string;
-  /** Whether any of its kinds is. */
+  /** Whether any kind of this version is served. */
   readonly served: boolean;
   readonly kinds: readonly ManifestKind[];
   readonly routes?: { readonly namespaced?: readonly ManifestRoute[]; readonly cluster?: readonly ManifestRoute[] };
@@ -52,14 +52,14 @@ export interface ManifestRoute {
   readonly path: string;
 }
 
-/** What an app may do with the kinds of others. */
+/** The access of an app to kinds of other owners. */
 export interface ManifestAccess {
   readonly group: string;
   readonly resource: string;
   readonly actions: readonly string[];
 }
 
-/** The manifest of an app. The same declarations always give the same. */
+/** The manifest of an app: deterministic. */
 export function manifestOf(app: App): AppManifest {
   const versions = new Map<string, ManifestVersion & { served: boolean; kinds: ManifestKind[] }>();
   for (const kind of app.kinds) {
@@ -160,7 +160,7 @@ function accessOf({ kinds, unmanaged, loops, permissions }: App): readonly Manif
   return [...access.values()];
 }
 
-/** Throws `MANIFEST_INVALID`, which lists all that contradicts itself, unless nothing does. */
+/** Throws `MANIFEST_INVALID`, which lists all contradictions. */
 export function validateManifest(manifest: AppManifest): void {
   const problem = formProblem(manifest);
   if (problem) throw new SetpointError("MANIFEST_INVALID", `manifest: ${problem}`);
@@ -170,7 +170,7 @@ export function validateManifest(manifest: AppManifest): void {
   for (const version of spec.versions) {
     for (const [at, kind] of version.kinds.entries()) {
       if (version.kinds.findIndex((each) => each.kind === kind.kind) !== at)
-        problems.push(`${kind.kind} is there twice in ${version.name}`);
+        problems.push(`${kind.kind} appears twice in ${version.name}`);
       const known = first.get(kind.kind);
       if (!known) first.set(kind.kind, { version: version.name, kind });
       for (const field of ["plural", "scope", "conversion"] as const) {
@@ -192,14 +192,14 @@ export function validateManifest(manifest: AppManifest): void {
   for (const [subject, roles] of Object.entries(spec.roleBindings ?? {})) {
     for (const role of roles) {
       if (!Object.hasOwn(spec.roles ?? {}, role))
-        problems.push(`${subject} is bound to the role ${role}, which is not there`);
+        problems.push(`${subject} is bound to the role ${role}, which does not exist`);
     }
   }
   if (problems.length === 0) return;
   throw new SetpointError("MANIFEST_INVALID", `manifest of ${metadata.name}: ${problems.join("; ")}`);
 }
 
-/** Throws `MANIFEST_MISMATCH`, which lists every difference, unless the manifest says what the code does. */
+/** Throws `MANIFEST_MISMATCH`, which lists every difference between manifest and code. */
 export function checkManifest(app: App, manifest: AppManifest): void {
   validateManifest(manifest);
   const [code, stated] = [facts(manifestOf(app)), facts(manifest)];
@@ -211,7 +211,7 @@ export function checkManifest(app: App, manifest: AppManifest): void {
   throw new SetpointError("MANIFEST_MISMATCH", `app ${app.name}: ${problems.join("; ")}`);
 }
 
-/** What a manifest says, one by one, so that differences can be named. What is not there equals what is empty. */
+/** The statements of a manifest, one by one, so that messages can name differences. A missing value equals an empty one. */
 function facts({ spec }: AppManifest): ReadonlyMap<string, unknown> {
   const all = new Map<string, unknown>([
     ["appName", spec.appName],

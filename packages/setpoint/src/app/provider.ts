@@ -20,9 +20,9 @@ import { formProblem } from "./manifest-form.js";
  */
 export interface AppProvider<Config = undefined> {
   readonly name: string;
-  /** What the configuration must be: a schema of any library that follows Standard Schema. */
+  /** The form of the configuration: a schema of any Standard Schema library. */
   readonly config?: ConfigSchema<Config>;
-  /** Where the app is described: an object, JSON or YAML text, or a file with either. Left out, code alone says it. */
+  /** The manifest: an object, JSON or YAML text, or a file with either. Without it, only the code describes the app. */
   readonly manifest?: AppManifest | string | { readonly file: string };
   create(config: Config): App | Promise<App>;
 }
@@ -75,13 +75,13 @@ export async function readManifest(source: NonNullable<AppProvider["manifest"]>)
 async function parseManifest(text: string, where: string): Promise<AppManifest> {
   let value: unknown;
   try {
-    // JSON is YAML; the parser is loaded for what is not JSON alone.
+    // JSON is YAML too, so the parser is loaded only for other text.
     value = text.trimStart().startsWith("{") ? JSON.parse(text) : (await import("yaml")).parse(text);
   } catch (cause) {
     throw invalidManifest(where, (cause as Error).message, cause);
   }
   if (typeof value === "string")
-    throw invalidManifest(where, `${shown(value)} is no manifest; { file: ${shown(value)} } reads one`);
+    throw invalidManifest(where, `${shown(value)} is not a manifest; { file: ${shown(value)} } reads one`);
   return checkedManifest(value, where);
 }
 

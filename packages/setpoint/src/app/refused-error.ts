@@ -3,12 +3,12 @@ import type { Status, StatusDetails } from "../client/status.js";
 import { SetpointError } from "../errors/error.js";
 import { messageOf } from "../loop/outcome.js";
 
-/** What an admission handler or a route throws to refuse a request with a status and a reason of its own choice. */
+/** An admission handler or a route throws this to refuse a request with its own status and reason. */
 export class RefusedError extends SetpointError<"REQUEST_REFUSED"> {
   override readonly name = "RefusedError";
   /** An HTTP status of 400 or more. */
   readonly status: number;
-  /** `Forbidden`, `Conflict`, …: for programs. */
+  /** `Forbidden`, `Conflict` and so on, for programs. */
   readonly reason: string;
   readonly details: StatusDetails | undefined;
 
@@ -21,8 +21,8 @@ export class RefusedError extends SetpointError<"REQUEST_REFUSED"> {
 }
 
 /**
- * The error as the Status that a client gets. One that names a status and a reason keeps both, also an `ApiError` that a
- * handler passes on; any other is an internal error.
+ * The error as the Status that a client gets. An error with status and reason keeps both, including an `ApiError` that
+ * a handler passes on. Any other is an internal error.
  */
 export function statusOf(error: unknown): Status & { readonly code: number; readonly apiVersion: "v1" } {
   const { status, reason, details } = (error ?? {}) as Partial<RefusedError>;
@@ -39,7 +39,7 @@ export function statusOf(error: unknown): Status & { readonly code: number; read
   };
 }
 
-/** Whether an error says itself with which status it is answered; any other is a mistake more often than not. */
+/** Whether an error says which status answers it. Any other is probably a bug. */
 export function isRefusal(error: unknown): boolean {
   const { status } = (error ?? {}) as Partial<RefusedError>;
   return typeof status === "number" && status >= 400 && status < 600;

@@ -12,9 +12,9 @@ export interface Runnable {
 export interface RunnableGroupOptions {
   readonly name: string;
   readonly members?: readonly Runnable[];
-  /** Whether the failure of one ends all. Yes, unless given. */
+  /** Whether the failure of a member stops the whole group. Defaults to yes. */
   readonly onError?: (error: unknown, member: string) => boolean | Promise<boolean>;
-  /** How long the others may take to end. For ever, unless given. */
+  /** How long the other members may take to end. Defaults to no limit. */
   readonly exitWait?: Duration;
   readonly clock?: Clock;
 }
@@ -26,8 +26,8 @@ interface Live {
 }
 
 /**
- * Runs several things as one, with a policy for errors; members come and go while it runs. It is itself something that
- * a manager can run.
+ * Runs several members as one, with an error policy; members may be added and removed while it runs. The group itself
+ * is a runnable for a manager.
  *
  * ```ts
  * const group = new RunnableGroup({ name: "feeds", onError: (error) => isFatal(error), exitWait: "10s" });
@@ -40,7 +40,7 @@ export class RunnableGroup {
   readonly #options: RunnableGroupOptions;
   readonly #members = new Map<string, Live>();
   readonly #exitWaitMs: number | undefined;
-  /** While members are started as they come: until the group begins to end. */
+  /** Set while new members start at once, that is until the group begins to stop. */
   #fail: ((error: unknown) => void) | undefined;
   #isRunning = false;
 
@@ -52,7 +52,7 @@ export class RunnableGroup {
     for (const member of options.members ?? []) this.add(member);
   }
 
-  /** Starts at once where the group already runs. Throws `RUNNABLE_INVALID` where the name is taken. */
+  /** Starts the member at once if the group runs. Throws `RUNNABLE_INVALID` if the name is taken. */
   add(member: Runnable): void {
     if (this.#members.has(member.name)) throw this.#invalid(`it has a ${member.name} already`);
     const live: Live = { member, stop: new AbortController(), ended: undefined };
@@ -60,7 +60,7 @@ export class RunnableGroup {
     if (this.#fail) this.#start(live);
   }
 
-  /** Ends one alone, and rejects with `RUNNABLE_STUCK` where it does not. One that is not there is as good as removed. */
+  /** Stops one member, and rejects with `RUNNABLE_STUCK` if it does not end. Does nothing if the member does not exist. */
   async remove(name: string): Promise<void> {
     const live = this.#members.get(name);
     this.#members.delete(name);
@@ -69,8 +69,9 @@ export class RunnableGroup {
   }
 
   /**
-   * Runs until the signal is aborted, then resolves; rejects with the error that the policy did not forgive, once the
-   * others have ended, or with `RUNNABLE_STUCK`, which names those that have not and has the error as its cause.
+   * Runs until the signal is aborted, then resolves. Rejects with the error that the policy did not accept, once the
+   * other members have ended. If some do not end, rejects with `RUNNABLE_STUCK`, which names them and has the error as
+   * its cause.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#isRunning) throw this.#invalid("it runs already");
@@ -84,7 +85,7 @@ export class RunnableGroup {
     for (const live of this.#members.values()) this.#start(live);
     const failed = await failure;
     over.abort();
-    // Members added from now on wait for the next run: this one would not end them.
+    // Members added from now on wait for the next run, because this one would not stop them.
     this.#fail = undefined;
     const lives = [...this.#members.values()];
     this.#members.clear();
@@ -110,12 +111,12 @@ export class RunnableGroup {
       const endsAll = (await this.#options.onError?.(error, member)) ?? true;
       if (endsAll) this.#fail?.(error);
     } catch (thrown) {
-      // A policy that fails has forgiven nothing.
+      // A policy that throws accepts nothing.
       this.#fail?.(thrown);
     }
   }
 
-  /** Ends these and gives the names of those that go on regardless. */
+  /** Stops these members and returns the names of those that do not end. */
   async #end(lives: readonly Live[]): Promise<readonly string[]> {
     const { clock = systemClock } = this.#options;
     const going = new Set<string>();

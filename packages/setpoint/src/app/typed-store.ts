@@ -3,14 +3,14 @@ import type { CallOptions, Client, ListOptions } from "../client/client.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
 
-/** How often a change is computed anew after a conflict. */
+/** How often `modify` repeats a change after a conflict. */
 const CONFLICT_RETRIES = 2;
 
-/** Changes an object that was read; nothing returned leaves it as it is. `isRetry` once the first write conflicted. */
+/** Returns the changed object, or nothing to leave it unchanged. `isRetry` is true once the first write conflicted. */
 export type Modify<T extends KubeObject> = (object: T, isRetry: boolean) => T | undefined | Promise<T | undefined>;
 
 export interface TypedStoreOptions {
-  /** Where objects are that name none. Defaults to the client's; cluster-scoped kinds have none. */
+  /** The namespace of objects that name none. Defaults to the client's; cluster-scoped kinds have none. */
   readonly namespace?: string;
 }
 
@@ -43,7 +43,7 @@ export class TypedStore<T extends KubeObject> {
     return this.#client.find(this.kind, name, this.#call(options));
   }
 
-  /** Every object, however many pages that takes. */
+  /** Every object, over as many pages as needed. */
   async list(options: Omit<ListOptions, "limit" | "continue"> = {}): Promise<readonly T[]> {
     const items: T[] = [];
     const scope = this.#namespace === undefined ? {} : { namespace: this.#namespace };
@@ -55,7 +55,7 @@ export class TypedStore<T extends KubeObject> {
     return this.#client.create(this.kind, this.#placed(object, options), options);
   }
 
-  /** Replaces the object: the version that it carries, or, where it carries none, whatever is stored. */
+  /** Replaces the object: the version that it carries, or, if it carries none, whatever is stored. */
   async update(object: NewObject<T>, options: StoreCall & { readonly subresource?: string } = {}): Promise<T> {
     const placed = this.#placed(object, options);
     const { metadata } = placed;
@@ -74,8 +74,8 @@ export class TypedStore<T extends KubeObject> {
   }
 
   /**
-   * Replaces the object where it is there, else adds it; whichever somebody else does meanwhile. One that carries a version
-   * replaces no other.
+   * Replaces the object if it exists, otherwise creates it; handles concurrent creates and deletes. An object with a
+   * resourceVersion replaces only that version.
    */
   async upsert(object: NewObject<T>, options: StoreCall = {}): Promise<T> {
     for (let tries = 0; ; tries++) {
@@ -95,7 +95,7 @@ export class TypedStore<T extends KubeObject> {
     }
   }
 
-  /** Reads, changes and writes; on a conflict twice again. What is written is always based on what was read. */
+  /** Reads, changes and writes the object; repeats that twice after a conflict. A write is always based on the latest read. */
   async modify(
     name: string,
     change: Modify<T>,
@@ -118,7 +118,7 @@ export class TypedStore<T extends KubeObject> {
     }
   }
 
-  /** One that is not there is as good as deleted. */
+  /** Does nothing if the object does not exist. */
   async delete(name: string, options: StoreCall = {}): Promise<void> {
     try {
       await this.#client.delete(this.kind, name, this.#call(options));

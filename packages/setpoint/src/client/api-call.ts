@@ -45,7 +45,7 @@ export function apiCall(
     headers: { accept: "application/json", "content-type": contentType },
     signal,
     body: Buffer.from(JSON.stringify(body), "utf8"),
-    // Applying the same twice is applying it once.
+    // Server-side apply is idempotent.
     idempotent: verb === "apply",
   };
 }

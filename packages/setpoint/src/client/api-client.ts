@@ -46,23 +46,23 @@ export interface ClientOptions {
   readonly transport: Transport;
   /** For messages and metrics. */
   readonly server: string;
-  /** What `client.namespace` says. Defaults to `default`. */
+  /** The value of `client.namespace`. Defaults to `default`. */
   readonly namespace?: string;
   readonly credentials?: Credentials;
-  /** Who owns the fields that this client writes. Defaults to `setpoint`. */
+  /** The owner of the fields that this client writes. Defaults to `setpoint`. */
   readonly fieldManager?: string;
   readonly userAgent?: string;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly retry?: RetryOptions;
   /**
-   * How long the head of a response may take, and how long the body of one that is no stream may be silent. Defaults to
-   * 90 seconds, above the server's own limit; 0 for no limit.
+   * How long the server may take to send the response headers, and how long a body that is not a stream may pause.
+   * Defaults to 90 seconds, above the server's own limit; 0 for no limit.
    */
   readonly headTimeout?: Duration;
-  /** Called for each request when its head, or its failure, is there. Must not throw. */
+  /** Called for each request when its response headers, or its failure, arrive. Must not throw. */
   readonly observer?: (request: ObservedRequest) => void;
-  /** Called with each warning of the server and the request that it answers: once for a text and kind. */
+  /** Called with each warning of the server and its request, once per text and kind. */
   readonly onWarning?: (warning: string, request: WarnedRequest) => void;
 }
 
@@ -79,10 +79,10 @@ export function createClient(options: ClientOptions): Client {
 }
 
 const DEFAULT_PAGE_SIZE = 500;
-/** Above the server's own limit of a minute. */
+/** Above the server's own limit of one minute. */
 const DEFAULT_TIMEOUT: Duration = "90s";
 
-/** What a client and those derived from it have in common. */
+/** What a client and those derived from it share. */
 interface Connection {
   readonly server: string;
   readonly namespace: string;
@@ -115,7 +115,7 @@ class ApiClient implements Client {
   readonly namespace: string;
   readonly #connection: Connection;
   readonly #defaults: ClientDefaults;
-  /** False for a derived client, which leaves the transport to the one it comes from. */
+  /** False for a derived client, which does not dispose the transport. */
   readonly #ownsTransport: boolean;
 
   constructor(connection: Connection, defaults: ClientDefaults, ownsTransport: boolean) {
@@ -165,7 +165,7 @@ class ApiClient implements Client {
     let page = await this.list(kind, { ...options, limit });
     yield page;
     while (page.continue) {
-      // The token carries the snapshot: with a resourceVersion beside it the server refuses the request.
+      // The token includes the snapshot: the server refuses a request that also has a resourceVersion.
       const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options;
       page = await this.list(kind, { ...rest, limit, continue: page.continue });
       yield page;
@@ -205,8 +205,8 @@ class ApiClient implements Client {
     const { subresource, force } = options;
     const metadata = (object.metadata ?? {}) as { name?: string; namespace?: string };
     const namespace = this.#namespaceOf(kind, metadata, options);
-    // To validate an apply is to read its body once more, in search of doubled keys, which ours cannot have: unknown
-    // fields are refused in any case.
+    // Field validation of an apply makes the server parse the body again to find duplicate keys. Our bodies have none,
+    // and the server refuses unknown fields anyway.
     const query = this.#writeQuery(options, options.fieldValidation ?? "Ignore", force);
     const path = apiPath(kind, { namespace, name: nameOf(kind, metadata), subresource, query });
     return this.#object(kind, apiCall("apply", kind, path, options, typed(kind, object), PATCH_TYPES.apply));
@@ -256,7 +256,7 @@ class ApiClient implements Client {
   async *logs(pod: string, options: LogOptions): AsyncGenerator<string, void> {
     const { namespace, signal, ...query } = options;
     const path = `${apiPath(PODS, { namespace, name: pod, subresource: "log" })}${queryOf(query)}`;
-    // A follower's head comes with its first byte, whenever that is.
+    // With `follow`, the response headers come with the first byte, whenever that is.
     const limit = options.follow ? { headTimeout: 0 } : {};
     const call = apiCall("get", PODS, path, { signal, subresource: "log" });
     const response = await this.#stream({ ...call, ...limit, headers: { accept: "*/*" } });
@@ -332,7 +332,7 @@ class ApiClient implements Client {
     return body as Record<string, unknown>;
   }
 
-  /** The response of a stream, where it is none of an error. */
+  /** The response of a stream; rejects if it is an error. */
   async #stream(request: OutgoingRequest): Promise<TransportResponse> {
     return this.#accepted(request, await this.#connection.sender.send(this.#withDefaults(request)));
   }
@@ -347,14 +347,14 @@ class ApiClient implements Client {
     );
   }
 
-  /** The same response, whose body must not fall silent for longer than its head may take. */
+  /** The same response, whose body must not pause for longer than the headers may take. */
   #audible(response: TransportResponse): TransportResponse {
     if (this.#connection.silenceMs <= 0 || isComplete(response.body)) return response;
     return { ...response, body: withSilenceLimit(response.body, this.#connection.clock, this.#connection.silenceMs) };
   }
 }
 
-/** A fence that both must let pass. */
+/** A fence that is open only while both are. */
 function bothFences(outer: Fence | undefined, inner: Fence | undefined): Fence | undefined {
   if (!outer || !inner) return inner ?? outer;
   const lost = outer.lost && inner.lost ? AbortSignal.any([outer.lost, inner.lost]) : (outer.lost ?? inner.lost);
@@ -373,13 +373,13 @@ interface ObjectListMetadata {
   readonly remainingItemCount?: number;
 }
 
-/** The server leaves the kind out of a list's items; here every object says what it is. */
+/** The server omits the kind of a list's items; the client adds it. */
 function named<T extends KubeObject>(kind: Kind<T>, object: T): T {
   if (object.kind && object.apiVersion) return object;
   return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
-/** An object as it is sent: saying what it is, whether or not its writer did. */
+/** An object as it is sent, with kind and apiVersion. */
 function typed(kind: Kind, object: { readonly apiVersion?: unknown; readonly kind?: unknown }): object {
   if (object.apiVersion === kind.apiVersion && object.kind === kind.kind) return object;
   return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };

@@ -83,7 +83,7 @@ describe("answers", () => {
       code: "API_UNAVAILABLE",
       reason: "",
       message: expect.stringMatching(
-        /: 502, an answer that is no Status \(text\/html\): <html><body> <h1>502 Bad Gateway.*…$/,
+        /: 502, an answer that is not a Status \(text\/html\): <html><body> <h1>502 Bad Gateway.*…$/,
       ),
     });
   });

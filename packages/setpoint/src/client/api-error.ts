@@ -25,26 +25,26 @@ export type ApiErrorCode =
   | "API_FAILED";
 
 /**
- * An error answer of the API server: an HTTP error, or the ERROR event of a watch. `code` is stable; `reason` and
- * `status` are the server's words. The body may have been written by something in between: then `reason` is empty and
- * the message shows where it starts.
+ * An error response of the API server: an HTTP error, or the ERROR event of a watch. `code` is stable; `reason` and
+ * `status` come from the server. If a proxy wrote the body, `reason` is empty and the message shows the start of the
+ * body.
  */
 export class ApiError extends SetpointError<ApiErrorCode> {
   override readonly name = "ApiError";
   /** The HTTP status. */
   readonly status: number;
-  /** `NotFound`, `Conflict`, …; empty where the answer was no Status. */
+  /** `NotFound`, `Conflict` and so on; empty if the response was not a Status. */
   readonly reason: string;
-  /** The server's own words, without what was asked; empty where the answer was no Status. */
+  /** The server's message without the request; empty if the response was not a Status. */
   readonly serverMessage: string;
   readonly details: StatusDetails | undefined;
-  /** What exactly is wrong, field by field, for an invalid object. */
+  /** The invalid fields of an object, one by one. */
   readonly causes: readonly StatusCause[];
-  /** What was asked, query included; the message goes without. */
+  /** The request with its query; the message omits the query. */
   readonly request: RequestSummary;
-  /** When the server wants to be asked again, where it said so. */
+  /** When the server wants the next attempt, if it says so. */
   readonly retryAfterMs: number | undefined;
-  /** Goes on with an expired list where it was, but no longer on one snapshot. */
+  /** Continues an expired list, but no longer on the same snapshot. */
   readonly continueToken: string | undefined;
 
   constructor(answer: ErrorAnswer) {
@@ -62,12 +62,12 @@ export class ApiError extends SetpointError<ApiErrorCode> {
   }
 }
 
-/** What is known of an error answer. */
+/** What is known about an error response. */
 export interface ErrorAnswer {
   readonly request: RequestSummary;
   readonly status: number;
   readonly body?: Status;
-  /** The start of a body that is no Status. */
+  /** The start of a body that is not a Status. */
   readonly text?: string;
   readonly contentType?: string;
   readonly retryAfterMs?: number;
@@ -75,7 +75,7 @@ export interface ErrorAnswer {
 
 const MAX_ERROR_BYTES = 4 * 1024 * 1024;
 
-/** Reads the body of an error answer; never rejects because of what is in it. */
+/** Reads the body of an error response. Never rejects because of its content. */
 export async function apiErrorOf(
   request: RequestSummary,
   response: TransportResponse,
@@ -88,7 +88,7 @@ export async function apiErrorOf(
   return new ApiError({ request, status: response.status, retryAfterMs, ...known });
 }
 
-/** The error that a watch's ERROR event carries. */
+/** The error of a watch's ERROR event. */
 export function apiErrorOfEvent(request: RequestSummary, object: unknown): ApiError {
   const body = isStatus(object) ? object : undefined;
   const text = body ? undefined : JSON.stringify(object)?.slice(0, 200);
@@ -147,7 +147,7 @@ const CODE_BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
 
 function codeOf({ status, body }: ErrorAnswer): ApiErrorCode {
   const code = ownField(CODE_BY_REASON, body?.reason ?? "") ?? CODE_BY_STATUS[status] ?? "API_FAILED";
-  // A 404 that names no object says that the path is not served: the kind is not installed, or not in this version.
+  // A 404 that names no object means that the path is not served: the kind is not installed, or not in this version.
   return code === "API_NOT_FOUND" && !body?.details?.name ? "API_NOT_SERVED" : code;
 }
 
@@ -155,43 +155,43 @@ function messageOf({ request, status, body, text, contentType }: ErrorAnswer): s
   const head = `${nameOfRequest(request)}: ${status}`;
   if (!body) {
     const type = contentType ? ` (${contentType})` : "";
-    return text ? `${head}, an answer that is no Status${type}: ${text}` : `${head} without a body`;
+    return text ? `${head}, an answer that is not a Status${type}: ${text}` : `${head} without a body`;
   }
   const causes = (body.details?.causes ?? []).filter((cause) => cause.field);
   const message = body.message ?? "no message";
   const words = `${head}${body.reason ? ` ${body.reason}` : ""}: `;
   if (causes.length < 2) return words + message;
-  // The server's message repeats all causes within brackets on one line; one below the other they can be read.
+  // The server's message repeats all causes in brackets on one line. Put each on its own line.
   const list = message.indexOf(": [");
   const first = list >= 0 && message.endsWith("]") ? message.slice(0, list + 1) : message;
   return `${words}${first}${causes.map((cause) => `\n  ${cause.field}: ${cause.message}`).join("")}`;
 }
 
-/** Whether an error is an answer of the API server; with a code, whether it is that one. */
+/** Whether an error is a response of the API server; with a code, whether it has that code. */
 export function isApiError(error: unknown, code?: ApiErrorCode): error is ApiError {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 
-/** The object is not there. False where its kind is not served: see {@link isNotServed}. */
+/** The object does not exist. False if its kind is not served: see {@link isNotServed}. */
 export const isNotFound = (error: unknown): error is ApiError => isApiError(error, "API_NOT_FOUND");
-/** The path leads nowhere: the kind is not installed, or not in this version. */
+/** The path is not served: the kind is not installed, or not in this version. */
 export const isNotServed = (error: unknown): error is ApiError => isApiError(error, "API_NOT_SERVED");
-/** The object was changed since it was read (409, `Conflict`): read it again and decide anew. */
+/** The object has changed since it was read (409, `Conflict`): read it again and decide again. */
 export const isConflict = (error: unknown): error is ApiError => isApiError(error, "API_CONFLICT");
-/** A create met an object of that name (409, `AlreadyExists`). */
+/** An object of that name exists already (409, `AlreadyExists`). */
 export const isAlreadyExists = (error: unknown): error is ApiError => isApiError(error, "API_ALREADY_EXISTS");
 /** The user may not do this (403), or an admission webhook denied it. */
 export const isForbidden = (error: unknown): error is ApiError => isApiError(error, "API_FORBIDDEN");
-/** The credentials are not accepted (401), renewed ones neither. */
+/** The server does not accept the credentials (401), even after a renewal. */
 export const isUnauthorized = (error: unknown): error is ApiError => isApiError(error, "API_UNAUTHORIZED");
 /** The server refused the object (422); `fieldErrors` lists what is wrong with it. */
 export const isInvalid = (error: unknown): error is ApiError => isApiError(error, "API_INVALID");
 /** 410: the resourceVersion or the continue token is too old. */
 export const isExpired = (error: unknown): error is ApiError => isApiError(error, "API_EXPIRED");
-/** The server asked for patience (429) and the retries are used up; or an eviction would break a disruption budget. */
+/** The server is overloaded (429) and the retries are used up, or an eviction would violate a disruption budget. */
 export const isTooManyRequests = (error: unknown): error is ApiError => isApiError(error, "API_TOO_MANY_REQUESTS");
 
-/** The server has not yet seen the resourceVersion asked for; it says so in one of three ways. */
+/** The server has not reached the requested resourceVersion yet; it reports that in one of three ways. */
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   if (!isApiError(error)) return false;
   if (error.causes.some((cause) => cause.reason === "ResourceVersionTooLarge")) return true;
@@ -204,7 +204,7 @@ export function fieldErrors(error: ApiError): readonly string[] {
   return error.causes.filter((cause) => cause.field).map((cause) => `${cause.field}: ${cause.message}`);
 }
 
-/** When the server wants to be asked again, where the error is its answer and says so. */
+/** When the server wants the next attempt, if the error is its response and says so. */
 export function retryAfterOf(error: unknown): number {
   const retryAfterMs = (error as { retryAfterMs?: unknown } | undefined)?.retryAfterMs;
   return typeof retryAfterMs === "number" ? retryAfterMs : 0;

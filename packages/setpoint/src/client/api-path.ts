@@ -11,8 +11,8 @@ export interface PathParts {
 }
 
 /**
- * The path and query of a kind's collection or object. Throws `REQUEST_INVALID` for a name that is no single path
- * segment and for an object of a namespaced kind without its namespace: the server would answer those for another path.
+ * The path and query of a kind's collection or object. Throws `REQUEST_INVALID` for a name that is not a single path
+ * segment, and for a namespaced object without a namespace: the server would read those as another path.
  */
 export function apiPath(kind: Kind, parts: PathParts = {}): string {
   const { namespace, name, subresource } = parts;
@@ -31,7 +31,7 @@ export function apiPath(kind: Kind, parts: PathParts = {}): string {
   return path + queryOf(parts.query);
 }
 
-/** `?a=b&c=d`, or nothing. Values that are undefined or empty are left out. */
+/** `?a=b&c=d`, or empty. Omits undefined and empty values. */
 export function queryOf(query: PathParts["query"] = {}): string {
   let text = "";
   for (const name in query) {

@@ -11,7 +11,7 @@ import type { Client, ObservedRequest, WatchEvent } from "./client.js";
 import { discover } from "./discovery.js";
 import { readJson } from "./transport/body.js";
 
-/** What a suite asks of its caller: a client with all rights on some server. */
+/** What the suite needs from its caller: a client with all rights on some server. */
 export type ConnectForSuite = (options?: Pick<ClientOptions, "observer" | "onWarning">) => Promise<Client>;
 
 /** What the client does against any Kubernetes API server: the real one, and the embedded control plane. */

@@ -6,9 +6,9 @@ import type { Discovery } from "./discovery.js";
 import type { TransportRequest, TransportResponse } from "./transport/transport.js";
 
 /**
- * Typed requests to one API server. A client holds no cache and no module state; a process may have several, one for
- * each cluster or identity. Every call takes an `AbortSignal` and rejects with an `ApiError` for an error answer of
- * the server, or a `SetpointError` of the transport.
+ * Typed requests to one API server. A client has no cache and no module state; a process may have several, one for each
+ * cluster or identity. Every call takes an `AbortSignal`, and rejects with an `ApiError` for an error response of the
+ * server, or a `SetpointError` of the transport.
  */
 export interface Client extends AsyncDisposable {
   /** For messages and metrics: the server's address, never a credential. */
@@ -17,26 +17,26 @@ export interface Client extends AsyncDisposable {
   readonly namespace: string;
 
   get<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T>;
-  /** As {@link get}, but `undefined` where the object is not there. */
+  /** As {@link get}, but `undefined` if the object does not exist. */
   find<T extends KubeObject>(kind: Kind<T>, name: string, options?: GetOptions): Promise<T | undefined>;
-  /** One page, or all where no `limit` is given. */
+  /** One page, or all pages without a `limit`. */
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<ObjectList<T>>;
   /**
-   * Every object, page by page, on one consistent snapshot. Where the snapshot expires between two pages (the server
-   * keeps it for some minutes), rejects with `API_EXPIRED`: begin again, since what was read and what is to come no
-   * longer fit together. Pages are of 500 unless `limit` says otherwise.
+   * Every object, page by page, on one consistent snapshot. If the snapshot expires between two pages (the server keeps
+   * it for some minutes), rejects with `API_EXPIRED`: start again, because the rest would come from another snapshot.
+   * Pages have 500 objects unless `limit` says otherwise.
    */
   pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<ObjectList<T>>;
   create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options?: WriteOptions): Promise<T>;
   /** Replaces the object. Fails with a conflict if its resourceVersion is not the newest. */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions & SubresourceOption): Promise<T>;
   patch<T extends KubeObject>(kind: Kind<T>, name: string, patch: Patch, options?: PatchOptions): Promise<T>;
-  /** Server-side apply. `fieldManager` is the client's own unless given. */
+  /** Server-side apply. `fieldManager` defaults to that of the client. */
   apply<T extends KubeObject>(kind: Kind<T>, object: ApplyConfiguration<T>, options?: ApplyOptions): Promise<T>;
-  /** Resolves to the object where the server returned one (finalizers, grace), else to undefined. */
+  /** Resolves to the object if the server returns it (finalizers, grace period), otherwise to undefined. */
   delete<T extends KubeObject>(kind: Kind<T>, name: string, options?: DeleteOptions): Promise<T | undefined>;
   deleteCollection<T extends KubeObject>(kind: Kind<T>, options?: ListOptions & DeleteOptions): Promise<void>;
-  /** The events of one watch, until the server closes it. For a watch that goes on, use an informer. */
+  /** The events of one watch, until the server closes it. For a watch that continues, use an informer. */
   watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
 
   /** Reads any subresource (`scale`, `status`) of an object. */
@@ -45,14 +45,14 @@ export interface Client extends AsyncDisposable {
   createSubresource<S>(kind: Kind, name: string, request: SubresourceWrite): Promise<S>;
   /** PUTs a subresource (`scale`, `approval`, `finalize`). */
   updateSubresource<S>(kind: Kind, name: string, request: SubresourceWrite): Promise<S>;
-  /** The text of a pod's log, in chunks; with `follow` until the container ends or the signal is aborted. */
+  /** The text of a pod's log, in chunks. With `follow`, until the container ends or the signal is aborted. */
   logs(pod: string, options: LogOptions): AsyncIterable<string>;
 
   /** What the server serves: groups, versions, resources and their verbs. */
   discover(options?: CallOptions): Promise<Discovery>;
   /**
-   * A request with this client's credentials, retries included unless `retry` is false; an error status is an answer,
-   * not a rejection. The body is the caller's to read or to `drain`.
+   * A request with this client's credentials, with retries unless `retry` is false. An error status is a response, not
+   * a rejection. The caller must read or `drain` the body.
    */
   raw(request: RawRequest): Promise<TransportResponse>;
 
@@ -67,26 +67,29 @@ export interface Client extends AsyncDisposable {
   with(defaults: ClientDefaults): Client;
 }
 
-/** What {@link Client.with} sets for every call that does not say otherwise. */
+/** The defaults that {@link Client.with} sets for every call. */
 export interface ClientDefaults {
   readonly signal?: AbortSignal;
   /**
-   * Checked right before each request is sent, also one that is retried or has waited for its connection. Where no other
-   * signal is given, `fence.lost` aborts requests in flight.
+   * Checked right before each request is sent, retries included. Without another signal, `fence.lost` aborts requests
+   * in flight.
    */
   readonly fence?: Fence;
-  /** The server checks every write and keeps nothing. `raw` rejects with `EFFECT_NOT_RUN` for all but GET and HEAD. */
+  /**
+   * The server validates every write and stores nothing. `raw` rejects with `EFFECT_NOT_RUN` for all methods but GET
+   * and HEAD.
+   */
   readonly dryRun?: boolean;
   readonly fieldManager?: string;
 }
 
 export interface RawRequest extends Omit<TransportRequest, "headers"> {
   readonly headers?: TransportRequest["headers"];
-  /** False hands out 429, 503 and broken connections at once, for callers with a back-off of their own. */
+  /** False returns 429, 503 and broken connections at once, for callers with their own back-off. */
   readonly retry?: boolean;
-  /** How long the response's head may take. Defaults to the client's; 0 for no limit. */
+  /** How long the response headers may take. Defaults to the client's limit; 0 for no limit. */
   readonly headTimeout?: Duration;
-  /** What metrics call it. Defaults to the method in lower case, without a kind. */
+  /** The verb in metrics. Defaults to the method in lower case, without a kind. */
   readonly verb?: RequestVerb;
   readonly kind?: Kind;
   readonly subresource?: string;
@@ -109,7 +112,7 @@ export type RequestVerb =
   | "connect"
   | "trace";
 
-/** One request as it was answered, or failed: for metrics. Retries are reported each. */
+/** One request with its response or failure: for metrics. Each retry is reported. */
 export interface ObservedRequest {
   readonly verb: RequestVerb;
   /** `Pod`; empty for a request to no kind. */
@@ -119,12 +122,12 @@ export interface ObservedRequest {
   readonly method: string;
   /** Of the server, with its port. */
   readonly host: string;
-  /** The HTTP status, or 0 where none came: then `error` says why. */
+  /** The HTTP status, or 0 if there is no response: then `error` says why. */
   readonly status: number;
   readonly error?: string;
-  /** To the response's head. */
+  /** The time until the response headers. */
   readonly durationMs: number;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
 }
 
@@ -138,7 +141,7 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  /** All namespaces where left out. */
+  /** Defaults to all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -167,7 +170,7 @@ export interface SubresourceOption {
   readonly subresource?: string;
 }
 
-/** What is written to a subresource: `{ subresource: "eviction", body: {}, namespace: "shop" }`. */
+/** A write to a subresource: `{ subresource: "eviction", body: {}, namespace: "shop" }`. */
 export interface SubresourceWrite extends WriteOptions {
   readonly subresource: string;
   readonly body: JsonObject;
@@ -187,10 +190,7 @@ export interface PatchOptions extends WriteOptions, SubresourceOption {}
 
 export interface ApplyOptions extends WriteOptions, SubresourceOption {
   readonly force?: boolean;
-  /**
-   * Defaults to `Ignore`, which costs a server the least: an apply that states an unknown field is refused whatever is
-   * said here.
-   */
+  /** Defaults to `Ignore`, which costs the server least. The server refuses an apply with unknown fields in any case. */
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
 }
 
@@ -207,8 +207,8 @@ export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
   /**
-   * Rejects with `TRANSPORT_TIMEOUT` where the server sends nothing for so long. With bookmarks a server is heard from
-   * about every minute. Defaults to never: connections are probed below this level.
+   * Rejects with `TRANSPORT_TIMEOUT` if the server sends nothing for this long. With bookmarks a server sends something
+   * about every minute. Defaults to no limit: the transport probes connections itself.
    */
   readonly idleTimeout?: Duration;
   /** Rejects with `STREAM_LINE_TOO_LONG` for a longer event. Defaults to 64 MiB. */
@@ -217,7 +217,7 @@ export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
-  /** Carries no more than a resourceVersion (and the annotation that ends the initial events). */
+  /** Has only a resourceVersion, and the annotation that ends the initial events. */
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
 export interface LogOptions extends CallOptions {

@@ -13,14 +13,14 @@ export interface ConnectOptions extends Omit<ClientOptions, "transport" | "serve
   readonly env?: Environment;
   /** Defaults to `http1`, which costs less; `http2` needs fewer connections. */
   readonly protocol?: "http1" | "http2";
-  /** Puts something around the transport: a fault injector, a recorder. */
+  /** Wraps the transport, for example with a fault injector or a recorder. */
   readonly wrap?: (transport: Transport) => Transport;
 }
 
 /**
- * A client for the cluster that was named: by the option `kubeconfig`, by running in a pod, or by `KUBECONFIG`, in this
- * order. Nothing else is looked at: a cluster is never guessed. Rejects with `CLUSTER_NOT_CHOSEN` where none was named,
- * and with an error that names the file and the field where the configuration is wrong.
+ * A client for the cluster that the option `kubeconfig`, the pod's service account or `KUBECONFIG` names, in this
+ * order. It never guesses a cluster. Rejects with `CLUSTER_NOT_CHOSEN` if nothing names one, and with an error that
+ * names file and field if the configuration is wrong.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const clock = options.clock ?? systemClock;

@@ -7,20 +7,20 @@ import { drain, readJson } from "./transport/body.js";
 /** What a server serves. */
 export interface Discovery {
   readonly groups: readonly DiscoveredGroup[];
-  /** Groups or versions that could not be had: an aggregated API whose server is down. */
+  /** Groups or versions that could not be discovered, for example of an aggregated API whose server is down. */
   readonly failures: readonly DiscoveryFailure[];
 }
 
 export interface DiscoveredGroup {
   /** Empty for the core group. */
   readonly name: string;
-  /** The server's preference comes first. */
+  /** The preferred version comes first. */
   readonly versions: readonly DiscoveredVersion[];
 }
 
 export interface DiscoveredVersion {
   readonly version: string;
-  /** The server could not ask the API behind it lately; what is said of it may be old. */
+  /** The server could not reach the API behind it lately, so this entry may be outdated. */
   readonly isStale: boolean;
   readonly resources: readonly DiscoveredResource[];
 }
@@ -39,7 +39,7 @@ export interface DiscoveredResource {
 export interface DiscoveredSubresource {
   /** `status`, `scale`, `log`. */
   readonly name: string;
-  /** The kind of what is read or written there, and its version where that differs from the resource's. */
+  /** The kind of the subresource's objects, and its version if that differs from the resource's. */
   readonly kind: string;
   readonly apiVersion?: string;
   readonly verbs: readonly string[];
@@ -53,7 +53,7 @@ export interface DiscoveryFailure {
 const AGGREGATED =
   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/** Asks for everything in two requests where the server can do that (1.27 and later), else group by group. */
+/** Discovers everything in two requests if the server supports that (1.27 and later), otherwise group by group. */
 export async function discover(client: Pick<Client, "raw">, options: CallOptions = {}): Promise<Discovery> {
   const failures: DiscoveryFailure[] = [];
   const groups: DiscoveredGroup[] = [];
@@ -81,7 +81,7 @@ async function fetchJson(
   if (response.status >= 300) throw await apiErrorOf(request, response);
   const document = await readJson(request, response);
   if (typeof document !== "object" || document === null) {
-    throw new SetpointError("RESPONSE_INVALID", `GET ${path}: the answer is no discovery document`);
+    throw new SetpointError("RESPONSE_INVALID", `GET ${path}: the answer is not a discovery document`);
   }
   return document as Record<string, unknown>;
 }
@@ -207,7 +207,7 @@ function preferredFirst(versions: readonly string[], preferred: string | undefin
   return [preferred, ...versions.filter((version) => version !== preferred)];
 }
 
-/** One version of a group. One that vanished meanwhile, or whose server is down, does not spoil the others. */
+/** One version of a group. A version that vanished meanwhile, or whose server is down, does not affect the others. */
 async function legacyVersion(
   client: Pick<Client, "raw">,
   groupPath: string,

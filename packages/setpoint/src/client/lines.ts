@@ -6,20 +6,20 @@ import { copyBytes } from "./transport/copy-bytes.js";
 export type LineHandler = (bytes: Buffer, start: number, end: number) => void;
 
 export interface LineOptions {
-  /** A longer line is an error. Defaults to 64 MiB: far above what a server stores, far below what ends a process. */
+  /** A longer line is an error. Defaults to 64 MiB: far more than a server stores, far less than would exhaust memory. */
   readonly maxLineBytes?: number;
 }
 
 const NEWLINE = 0x0a;
 const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 
-/** A carried line's memory is kept for the next one up to this size. */
+/** The memory of a carried line up to this size is kept for the next one. */
 const KEPT_CARRY_BYTES = 64 * 1024;
 
 /**
- * Cuts a byte stream into lines without decoding them: a line that lies within one chunk is handed out as a range of that
- * chunk, and only what spans chunks is put together. Bytes are never turned into text here, so it does not matter where a
- * chunk ends, be it within a character; and no chunk is held beyond the call, so its memory may be used again.
+ * Splits a byte stream into lines without decoding them. A line within one chunk is a range of that chunk; only lines
+ * that span chunks are copied. It never converts bytes to text, so a chunk may end within a character. It keeps no
+ * chunk after the call, so the chunk's memory may be reused.
  */
 export class LineDecoder {
   readonly #maxLineBytes: number;
@@ -48,10 +48,10 @@ export class LineDecoder {
     if (start < bytes.length) this.#append(bytes, start, bytes.length);
   }
 
-  /** Says that the stream has ended. Throws `STREAM_TRUNCATED` where it ended within a line. */
+  /** Ends the stream. Throws `STREAM_TRUNCATED` if it ended in the middle of a line. */
   end(): void {
     if (this.#carried === 0) return;
-    const message = `the stream ended within a line, after ${this.#carried} bytes of it`;
+    const message = `the stream ended in the middle of a line, after ${this.#carried} bytes`;
     this.#carried = 0;
     throw new SetpointError("STREAM_TRUNCATED", message);
   }
@@ -83,8 +83,8 @@ export class LineDecoder {
 }
 
 /**
- * The lines of a body, as bytes of their own. Rejects with
- * `STREAM_TRUNCATED` where the body ends within a line and with `STREAM_LINE_TOO_LONG`. Leaving the loop closes the body.
+ * The lines of a body, as separate byte arrays. Rejects with `STREAM_TRUNCATED` if the body ends in the middle of a
+ * line, and with `STREAM_LINE_TOO_LONG`. Leaving the loop closes the body.
  */
 export async function* lines(body: AsyncIterable<Uint8Array>, options?: LineOptions): AsyncGenerator<Buffer, void> {
   const decoder = new LineDecoder(options);

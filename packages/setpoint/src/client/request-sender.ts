@@ -14,7 +14,7 @@ import { WarningLog } from "./warning-log.js";
 
 export interface SenderOptions {
   readonly transport: Transport;
-  /** Of the server: for the observer. */
+  /** The server's host, for the observer. */
   readonly host: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -32,12 +32,12 @@ export interface OutgoingRequest extends RawRequest {
   readonly idempotent?: boolean;
 }
 
-/** Sends requests: credentials, deadline of the head, retries, warnings, metrics. */
+/** Sends requests: adds credentials, limits the time to the response headers, retries, reports warnings and metrics. */
 export class RequestSender {
   readonly #options: SenderOptions;
   readonly #policy: RequestRetries;
   readonly #warnings: WarningLog;
-  /** Of requests that are over, for the next ones: a signal costs as much to make as a small request to send. */
+  /** Controllers of finished requests, for reuse: making a signal costs as much as sending a small request. */
   readonly #spareSignals: AbortController[] = [];
 
   constructor(options: SenderOptions) {
@@ -46,12 +46,12 @@ export class RequestSender {
     this.#warnings = new WarningLog(options.onWarning);
   }
 
-  /** Resolves at the response's head; what happens within the body is the caller's. */
+  /** Resolves at the response headers; the caller handles errors of the body. */
   send(request: OutgoingRequest): Promise<TransportResponse> {
     return this.exchange(request, (response) => response);
   }
 
-  /** Sends a request and reads its answer; a read that broke within the body is repeated as a whole. */
+  /** Sends a request and reads its response. Repeats a read whose body broke. */
   async exchange<T>(request: OutgoingRequest, read: (response: TransportResponse) => Promise<T> | T): Promise<T> {
     const { clock, credentials } = this.#options;
     const policy = request.retry === false ? undefined : this.#policy;
@@ -61,7 +61,7 @@ export class RequestSender {
       let waitMs: number | undefined;
       try {
         const identity = await this.#identity(request.signal);
-        // Also for transports that know nothing of it: credentials and pauses take their time.
+        // Checked here too, because credentials and pauses take time.
         request.beforeSend?.();
         const response = await this.#attempt(request, identity, attempt);
         if (response.status === 401 && mayRenew && credentials.rejected?.(identity)) {
@@ -78,7 +78,7 @@ export class RequestSender {
       }
       if (waitMs <= 0) continue;
       await this.#pause(waitMs, request.signal);
-      // A process that was stopped meanwhile may have lost its lease: the timer that tells is due by now, and comes first.
+      // A process that was suspended may have lost its lease. Yield, so that the timer which detects this fires first.
       await this.#pause(0, request.signal);
     }
   }
@@ -115,7 +115,7 @@ export class RequestSender {
     }
   }
 
-  /** Sends it once, with a deadline for the response's head. */
+  /** Sends it once, with a deadline for the response headers. */
   async #dispatch(request: OutgoingRequest, identity: CredentialHeaders): Promise<TransportResponse> {
     const { transport, clock, userAgent } = this.#options;
     const { method, path, body, signal, beforeSend } = request;
@@ -170,7 +170,7 @@ function retryability(request: OutgoingRequest): RetryableRequest {
   return { idempotent: reads || request.idempotent === true, retryTooMany: request.subresource !== "eviction" };
 }
 
-/** The same body; `onEnd` is called when its reader is through with it, however that came. */
+/** The same body; calls `onEnd` when its reader is done with it, in whatever way. */
 function untilEnd(body: AsyncIterable<Uint8Array>, onEnd: () => void): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {

@@ -1,4 +1,4 @@
-/** The request that an error answers. Carries no header, so no credential. */
+/** The request of an error. Has no headers, so no credentials. */
 export interface RequestSummary {
   readonly method: string;
   /** With its query. */
@@ -6,8 +6,8 @@ export interface RequestSummary {
 }
 
 /**
- * A request as messages name it: `GET /api/v1/pods`. Without its query, which differs from page to page of one list and
- * hides what went wrong behind what nobody has written.
+ * A request as messages name it: `GET /api/v1/pods`. Without the query, which differs between pages of one list and
+ * would hide the cause.
  */
 export function nameOfRequest({ method, path }: RequestSummary): string {
   return `${method} ${path.split("?", 1)[0]}`;

@@ -5,25 +5,25 @@ import type { RetryPolicy } from "../loop/retry-policy.js";
 import type { TransportResponse } from "./transport/transport.js";
 
 /**
- * How requests are tried again: at most 10 attempts unless given. `max` is the longest single wait, a minute unless given; a
- * server that asks for more gets its answer passed on.
+ * How the client retries requests: at most 10 attempts by default. `max` is the longest single wait, one minute by
+ * default. If the server asks for a longer wait, the caller gets the response.
  */
 export type RetryOptions = Pick<RetryPolicy, "attempts" | "max">;
 
 /** What decides whether a request may be sent again. */
 export interface RetryableRequest {
-  /** True where acting on it twice is as good as once: reads and server-side apply. */
+  /** True if the request is idempotent: reads and server-side apply. */
   readonly idempotent: boolean;
-  /** False where 429 is an answer to the request itself: an eviction that a disruption budget forbids. */
+  /** False if 429 is the result of the request: an eviction that a disruption budget forbids. */
   readonly retryTooMany: boolean;
 }
 
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
-/** A server that cannot be reached is given up sooner than one that answers: two or three seconds. */
+/** An unreachable server gets fewer attempts than one that answers: two or three seconds. */
 const FAILURE_ATTEMPTS = 5;
 
-/** How requests are tried again: a pure decision, the waiting is the caller's. */
+/** Decides whether and when to retry a request. A pure decision: the caller waits. */
 export class RequestRetries {
   readonly #attempts: number;
   readonly #maxWaitMs: number;
@@ -36,8 +36,9 @@ export class RequestRetries {
   }
 
   /**
-   * How long to wait before sending again after this answer, or undefined to pass it on. 429 and 503 mean that the
-   * server did not act; 500 with Retry-After is its way to ask for the same request again; after 504 it may have acted.
+   * How long to wait before the next attempt after this response; undefined to return the response. 429 and 503 mean
+   * that the server did not act; 500 with Retry-After asks for the same request again; after 504 the server may have
+   * acted.
    */
   afterResponse(
     attempt: number,
@@ -52,12 +53,12 @@ export class RequestRetries {
     return askedMs !== undefined && askedMs > this.#maxWaitMs ? undefined : waitMs;
   }
 
-  /** The same after a failure of the transport. What was never sent may always be sent again. */
+  /** The same after a failure of the transport. A request that was never sent may always be sent again. */
   afterFailure(attempt: number, request: RetryableRequest, error: unknown): number | undefined {
     if (attempt >= Math.min(this.#attempts, FAILURE_ATTEMPTS)) return undefined;
     if (isSetpointError(error, "TRANSPORT_REFUSED")) return this.#backoff(attempt);
     if (isSetpointError(error, "TRANSPORT_BROKEN") && request.idempotent) {
-      // Most often a kept connection that the server had just closed: a new one will do, at once.
+      // Most often the server had just closed a kept connection: retry on a new one at once.
       return attempt === 1 ? 0 : this.#backoff(attempt);
     }
     return undefined;
@@ -84,7 +85,7 @@ function mayRepeat(status: number, request: RetryableRequest, asked: boolean): b
   }
 }
 
-/** The Retry-After header in milliseconds: seconds, or a date. Undefined where absent or senseless. */
+/** The Retry-After header in milliseconds: seconds, or a date. Undefined if absent or malformed. */
 export function retryAfterMs(response: Pick<TransportResponse, "headers">, nowMs: number): number | undefined {
   const header = response.headers["retry-after"];
   const text = typeof header === "string" ? header.trim() : header?.[0]?.trim();

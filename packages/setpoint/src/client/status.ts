@@ -1,4 +1,4 @@
-/** The body of an error answer, and of a watch's ERROR event. */
+/** The body of an error response, and of a watch's ERROR event. */
 export interface Status {
   readonly kind: "Status";
   readonly status?: string;

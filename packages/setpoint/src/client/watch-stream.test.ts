@@ -86,7 +86,7 @@ describe("a watch", () => {
     const [, error] = await collect(scriptedClient([reply(line)]).client);
     expect(error).toMatchObject({
       code: "RESPONSE_INVALID",
-      message: expect.stringContaining("a line is no watch event"),
+      message: expect.stringContaining("a line is not a watch event"),
     });
   });
 

@@ -59,6 +59,6 @@ function parseLine(request: RequestSummary, line: Buffer): { type?: unknown; obj
 }
 
 function noEvent(request: RequestSummary, line: Buffer, problem: string, cause?: unknown): SetpointError {
-  const message = `${nameOfRequest(request)}: a line is no watch event (${problem}); it starts with: ${startOf(line)}`;
+  const message = `${nameOfRequest(request)}: a line is not a watch event (${problem}); it starts with: ${startOf(line)}`;
   return new SetpointError("RESPONSE_INVALID", message, cause ? { cause } : undefined);
 }

@@ -15,5 +15,8 @@ export function parseDuration(duration: Duration, name = "duration"): number {
     typeof duration === "number" ? duration : match ? Number(match[1]) * UNIT_MS[match[2]!]! : Number.NaN;
   if (Number.isFinite(durationMs) && durationMs >= 0) return durationMs;
   const given = JSON.stringify(duration) ?? String(duration);
-  throw new SetpointError("DURATION_INVALID", `${name}: ${given} is no duration; give "10s", "500ms" or milliseconds`);
+  throw new SetpointError(
+    "DURATION_INVALID",
+    `${name}: ${given}is not a duration; give "10s", "500ms" or milliseconds`,
+  );
 }

@@ -90,7 +90,10 @@ export class VirtualClock implements Clock {
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; quiet++, turns++) {
       if (turns > MAX_TURNS)
-        throw new SetpointError("CLOCK_RUNAWAY", `timers due at ${this.#elapsedMs} ms make new ones without end`);
+        throw new SetpointError(
+          "CLOCK_RUNAWAY",
+          `timers due at ${this.#elapsedMs} ms keep setting new ones that are due at once`,
+        );
       const before = this.#sequence;
       await new Promise<void>((resolve) => setImmediate(resolve));
       const due = this.#pending.peek();

@@ -136,7 +136,9 @@ it.each(["apply", "prune"] as const)(
     await world.run(sites);
     await world.createWebsite("a");
     await world.clock.settle();
-    expect(world.runs("team/a")[0]?.reason).toContain(`v1/ConfigMap is used, not owned: to ${verb} it, add it to owns`);
+    expect(world.runs("team/a")[0]?.reason).toContain(
+      `v1/ConfigMap is in uses, not in owns: to ${verb} it, move it to owns`,
+    );
     expect(world.writes.filter((write) => write.includes("configmaps"))).toEqual([]);
   },
 );

@@ -34,18 +34,18 @@ describe("controller", () => {
   );
 
   it.each<[string, object, string]>([
-    ["no reconcile", { reconcile: undefined }, "reconcile is undefined, no function"],
-    ["a finalize that is none", { finalize: true }, "finalize is true, no function"],
+    ["no reconcile", { reconcile: undefined }, "reconcile is undefined, not a function"],
+    ["a finalize that is none", { finalize: true }, "finalize is true, not a function"],
     ["a misspelt option", { finalise: reconcile }, "there is no option finalise; there are name, owns, uses"],
     ["a kind that an import in a circle left out", { owns: [ConfigMap, undefined] }, "owns[1]: undefined is no kind"],
-    ["a kind in place of a list", { owns: ConfigMap }, "owns is no list"],
+    ["a kind in place of a list", { owns: ConfigMap }, "owns is not a list"],
     ["a text in place of a kind", { uses: ["v1/ConfigMap"] }, "uses[0]: v1/ConfigMap is no kind"],
     ["a scope of nothing", { uses: [scoped(ConfigMap, { namespaces: [] })] }, "uses[0]: namespaces is [], no list"],
-    ["a watch without a map", { watches: [ConfigMap] }, "watches[0]: it maps to no keys: use mapped(Kind, …)"],
+    ["a watch without a map", { watches: [ConfigMap] }, "watches[0]: it has no mapping to keys: use mapped(Kind, …)"],
     [
       "a watch of config maps anywhere",
       { watches: [mapped(ConfigMap, () => [])] },
-      'watches[0]: v1/ConfigMap is cached for whole clusters only where that is said: namespaces: "all", or the namespaces',
+      'watches[0]: v1/ConfigMap needs a scope: namespaces: "all" to cache the whole cluster, or a list of namespaces',
     ],
     [
       "a misspelt predicate",
@@ -58,15 +58,15 @@ describe("controller", () => {
       { uses: [{ kind: ConfigMap, namespace: "all" }] },
       "uses[0]: there is no option namespace; there are kind, namespaces",
     ],
-    ["a match that is none", { when: { matches: "spec" } }, "when.matches is spec, no function"],
+    ["a match that is none", { when: { matches: "spec" } }, "when.matches is spec, not a function"],
     [
       "a trigger that is none",
       { triggers: ["10m"] },
-      "triggers[0]: 10m is no trigger: use every(…), or name and start",
+      "triggers[0]: 10m is not a trigger: use every(…), or an object with name and start",
     ],
     ["a namespace in place of a list", { namespaces: "team" }, 'namespaces is team, neither "all", nor'],
     ["a selector that is none", { labelSelector: "a in b" }, "labelSelector: "],
-    ["a verb that is none", { writes: ["get"] }, "writes: get is none of create, update, patch, delete, status"],
+    ["a verb that is none", { writes: ["get"] }, "writes: get is not one of create, update, patch, delete, status"],
     ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, no list of names"],
     ["a factor that is none", { retry: { factor: Number.NaN } }, "retry.factor is NaN, not 1 or more"],
   ])("refuses %s, and says so", (_, options, message) => {

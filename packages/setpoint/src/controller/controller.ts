@@ -138,7 +138,7 @@ export function isCautious(kind: Kind): boolean {
 export function keyProblem(key: string, { scope, kind }: Kind): string | undefined {
   const isNamespaced = scope === "Namespaced";
   if (typeof key === "string" && key.includes("/") === isNamespaced) return undefined;
-  return `${JSON.stringify(key)}, which is no key of a ${kind}: write ${isNamespaced ? "namespace/name" : "the name alone"}`;
+  return `${JSON.stringify(key)}, which is not a key of a ${kind}: write ${isNamespaced ? "namespace/name" : "the name alone"}`;
 }
 
 export interface FailedRun {
@@ -353,7 +353,7 @@ export function controller<
   const owns = (options.owns ?? []).map(asScoped);
   const uses = (options.uses ?? []).map(asScoped);
   const twice = [...owns, ...uses].map(idOf).find((id, at, ids) => ids.indexOf(id) !== at);
-  if (twice) throw invalid(`it declares ${twice} twice; what it owns it may read as well`);
+  if (twice) throw invalid(`it declares ${twice} twice; owns includes reading`);
   return {
     type: "controller",
     name,

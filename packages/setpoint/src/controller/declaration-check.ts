@@ -55,7 +55,7 @@ function optionsProblem(
   for (const [name, need] of Object.entries(functions)) {
     const given = options[name];
     if (typeof given === "function" || (given === undefined && need === "optional")) continue;
-    return `${name} is ${shown(given)}, no function`;
+    return `${name} is ${shown(given)}, not a function`;
   }
   return (
     usesProblem("owns", options.owns) ??
@@ -74,13 +74,13 @@ function optionsProblem(
 function kindProblem(kind: unknown): string | undefined {
   const { apiVersion, kind: name, plural } = (kind ?? {}) as UncheckedOptions;
   if ([apiVersion, name, plural].every((part) => typeof part === "string")) return undefined;
-  const hint = kind === undefined ? "; modules that import each other in a circle leave it so" : "";
-  return `${shown(kind)} is no kind such as resource(…) gives${hint}`;
+  const hint = kind === undefined ? "; a circular import can cause this" : "";
+  return `${shown(kind)} is not a kind as resource(…) returns it${hint}`;
 }
 
 function usesProblem(option: string, uses: unknown, namespaces?: unknown): string | undefined {
   if (uses === undefined) return undefined;
-  if (!Array.isArray(uses)) return `${option} is no list`;
+  if (!Array.isArray(uses)) return `${option} is not a list`;
   for (const [at, use] of (uses as readonly unknown[]).entries()) {
     const scope = (use ?? {}) as UncheckedOptions;
     const isScoped = typeof scope.kind === "object";
@@ -95,29 +95,30 @@ function usesProblem(option: string, uses: unknown, namespaces?: unknown): strin
 
 /** Why an own scope would never bring anything, or keys. `namespaces` are the controller's. */
 function watchProblem(watch: UncheckedOptions, namespaces: unknown): string | undefined {
-  if (typeof watch.map !== "function") return "it maps to no keys: use mapped(Kind, …)";
+  if (typeof watch.map !== "function") return "it has no mapping to keys: use mapped(Kind, …)";
   if (watch.namespaces === undefined && namespaces === undefined && isCautious(watch.kind as Kind))
-    return `${kindId(watch.kind as Kind)} is cached for whole clusters only where that is said: namespaces: "all", or the namespaces`;
+    return `${kindId(watch.kind as Kind)} needs a scope: namespaces: "all" to cache the whole cluster, or a list of namespaces`;
   return whenProblem((watch.when ?? {}) as UncheckedOptions);
 }
 
 function triggersProblem(triggers: unknown): string | undefined {
   if (triggers === undefined) return undefined;
-  if (!Array.isArray(triggers)) return "triggers is no list";
+  if (!Array.isArray(triggers)) return "triggers is not a list";
   const isTrigger = (trigger: unknown): boolean => {
     const { name, start } = (trigger ?? {}) as UncheckedOptions;
     return typeof name === "string" && typeof start === "function";
   };
   const wrong = triggers.findIndex((trigger) => !isTrigger(trigger));
   if (wrong < 0) return undefined;
-  return `triggers[${wrong}]: ${shown(triggers[wrong])} is no trigger: use every(…), or name and start`;
+  return `triggers[${wrong}]: ${shown(triggers[wrong])} is not a trigger: use every(…), or an object with name and start`;
 }
 
 function whenProblem(when: UncheckedOptions): string | undefined {
   const { changed, matches } = when;
   const [unknown] = unknownOptions(when, ["changed", "matches"]);
   if (unknown) return `when: ${unknown}`;
-  if (matches !== undefined && typeof matches !== "function") return `when.matches is ${shown(matches)}, no function`;
+  if (matches !== undefined && typeof matches !== "function")
+    return `when.matches is ${shown(matches)}, not a function`;
   return namesProblem("when.changed", changed);
 }
 
@@ -137,7 +138,7 @@ function namespacesProblem(type: "controller" | "watcher", namespaces: unknown):
   if (type === "watcher" || Array.isArray(namespaces)) return namesProblem("namespaces", namespaces);
   const isSelector = typeof namespaces === "object" && namespaces !== null && "labelSelector" in namespaces;
   if (!isSelector || namespaces.labelSelector === undefined)
-    return `namespaces is ${shown(namespaces)}, neither "all", nor a list of names, nor { labelSelector }`;
+    return `namespaces is ${shown(namespaces)}; expected "all", a list of names or { labelSelector }`;
   const [unknown] = unknownOptions(namespaces, ["labelSelector"]);
   const problem = unknown ?? selectorProblem(namespaces.labelSelector);
   return problem && `namespaces: ${problem}`;
@@ -152,12 +153,12 @@ function namesProblem(option: string, names: unknown): string | undefined {
 function verbsProblem(option: string, verbs: unknown): string | undefined {
   if (verbs === undefined) return undefined;
   const wrong = Array.isArray(verbs) ? verbs.find((verb) => !WRITE_VERBS.includes(verb)) : verbs;
-  return wrong === undefined ? undefined : `${option}: ${shown(wrong)} is none of ${WRITE_VERBS.join(", ")}`;
+  return wrong === undefined ? undefined : `${option}: ${shown(wrong)} is not one of ${WRITE_VERBS.join(", ")}`;
 }
 
 function selectorProblem(selector: unknown): string | undefined {
   if (selector === undefined) return undefined;
-  if (typeof selector !== "string") return `labelSelector is ${shown(selector)}, no text such as "app=web"`;
+  if (typeof selector !== "string") return `labelSelector is ${shown(selector)}, not a string such as "app=web"`;
   try {
     parseLabelSelector(selector);
     return undefined;

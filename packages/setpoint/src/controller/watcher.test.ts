@@ -22,7 +22,7 @@ const remove = (name: string): Promise<unknown> => world.client.delete(Website, 
 
 describe("a watcher", () => {
   it("refuses handlers that are none and names that it does not know", () => {
-    expect(() => watcher(Website, { add: "x" as never })).toThrow("watcher websites: add is x, no function");
+    expect(() => watcher(Website, { add: "x" as never })).toThrow("watcher websites: add is x, not a function");
     expect(() => watcher(Website, { added: () => {} } as never)).toThrow("there is no option added");
     expect(() => watcher(Website, { retry: { attempts: -1 } })).toThrow("retry.attempts is -1, not 0 or more");
   });

@@ -186,7 +186,7 @@ function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Edi
   const leaving = new Set(moves.map(({ from }) => resourceKey(from)));
   const arriving = new Set(moves.map(({ to }) => resourceKey(to)));
   if (leaving.size < moves.length || arriving.size < moves.length) {
-    return { code: "GRAPH_NAME_TAKEN", message: "a rename names one resource, or one new name, twice" };
+    return { code: "GRAPH_NAME_TAKEN", message: "two renames have the same resource or the same new name" };
   }
   for (const { from, to } of moves) {
     if (!draft.node(resourceKey(from))) return notFound(from);

@@ -70,7 +70,7 @@ export function explain(state: State, id: Key): Explanation | undefined {
 /** What is shown as the error of a node: that of the last run, unless another one is to come. */
 export function errorOf(node: Node): GraphError | undefined {
   if (node.status === "cyclic") {
-    return { code: "GRAPH_CYCLE", message: `${nameText(node.meta.name)} refers to itself, if by way of others` };
+    return { code: "GRAPH_CYCLE", message: `${nameText(node.meta.name)} refers to itself, directly or through others` };
   }
   return node.status === "idle" || node.status === "waiting" ? (node.failure ?? node.trace?.error) : undefined;
 }

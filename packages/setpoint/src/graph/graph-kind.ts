@@ -99,7 +99,7 @@ export function graphKind<Spec = unknown, State = unknown>(
 ): GraphKind<Spec, State> {
   const { name, whenRefsFinish = "always" } = options;
   const invalid = (message: string) => new SetpointError("GRAPH_KIND_INVALID", `graph kind ${name}: ${message}`);
-  if (!/^[A-Za-z][\w.-]*$/.test(name)) throw invalid("its name must begin with a letter and hold no slash");
+  if (!/^[A-Za-z][\w.-]*$/.test(name)) throw invalid("its name must begin with a letter and contain no slash");
   if (typeof options.reconcile !== "function") throw invalid("reconcile is not a function");
   if (whenRefsFinish !== "always" && whenRefsFinish !== "changed") {
     throw invalid(`whenRefsFinish is ${String(whenRefsFinish)}, not "always" or "changed"`);
@@ -149,7 +149,7 @@ export function checked<Value>(schema: GraphSchema<Value> | undefined, value: un
     validated.catch(() => {}); // nobody waits for it
     throw new SetpointError(
       "GRAPH_KIND_INVALID",
-      `${what}: its schema checks asynchronously, which a graph cannot wait for`,
+      `${what}: its schema validates asynchronously, but a graph needs a synchronous schema`,
     );
   }
   const result = validated as {

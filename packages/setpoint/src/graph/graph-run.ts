@@ -106,7 +106,7 @@ export class GraphRun {
     };
     const assertOpen = (): void => {
       if (this.#isOver)
-        throw new SetpointError("GRAPH_RUN_OVER", `the run of ${text} has ended; something in it was not awaited`);
+        throw new SetpointError("GRAPH_RUN_OVER", `the run of ${text} has ended; await every promise in it`);
     };
     return {
       causes: run.causes,
@@ -158,7 +158,7 @@ export class GraphRun {
     const { runAgainAt = 0 } = report;
     const isTime = Number.isFinite(runAgainAt);
     const problem =
-      outcomes.outcomeProblem(outcome) ?? (isTime ? undefined : `runAgainAt ${runAgainAt}, which is no time`);
+      outcomes.outcomeProblem(outcome) ?? (isTime ? undefined : `runAgainAt ${runAgainAt}, which is not a time`);
     if (problem) outcome = outcomes.terminal(new SetpointError("GRAPH_KIND_INVALID", `it returned ${problem}`));
     const nowMs = clock.now();
     const shared = report.warnings ? { warnings: report.warnings } : {};

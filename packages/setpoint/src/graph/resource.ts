@@ -40,7 +40,7 @@ export interface GraphError {
  * - `pending`: will run, or be settled, when what it waits for is done.
  * - `running`: its reconciler is at work.
  * - `waiting`: its last run waits for something outside; its dependents wait with it.
- * - `cyclic`: refers to itself, if by way of others; never runs until the cycle is cut.
+ * - `cyclic`: refers to itself, directly or through others; never runs until the cycle is cut.
  */
 export type ResourceStatus = "idle" | "pending" | "running" | "waiting" | "cyclic";
 

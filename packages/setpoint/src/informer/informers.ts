@@ -199,7 +199,7 @@ class Share<T extends KubeObject> implements InformerShare<T> {
     const known = this.#indexes.get(name);
     if (known?.values === values) return;
     if (known) {
-      const message = `${kindId(this.kind)}: the index "${name}" is there already, with another function`;
+      const message = `${kindId(this.kind)}: the index "${name}" exists already, with another function`;
       throw new SetpointError("INFORMER_INDEX_TAKEN", message);
     }
     this.#indexes.set(name, { values, own: this.#informer.shareIndex(name, values) });

@@ -219,7 +219,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     const known = this.#indexes.get(name);
     if (known?.values === values) return;
     if (known) {
-      const message = `${kindId(this.kind)}: the index "${name}" is there already, with another function`;
+      const message = `${kindId(this.kind)}: the index "${name}" exists already, with another function`;
       throw new SetpointError("INFORMER_INDEX_TAKEN", message);
     }
     const index = new StoreIndex(values);
@@ -286,7 +286,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
       const waitMs = parseDuration(options.deleteWait ?? DEFAULT_DELETE_WAIT_MS, "deleteWait");
       const timer = clock.timer(waitMs, () => {
         this.#expiredWaits++;
-        const message = `${kindId(this.kind)} ${key}: its delete was not seen within ${waitMs / 1000} s`;
+        const message = `${kindId(this.kind)} ${key}: the informer did not see its delete within ${waitMs / 1000} s`;
         options.onError?.(this.kind, new SetpointError("INFORMER_DELETE_NOT_SEEN", message));
         finish(() => resolve({ expired: true }));
       });

@@ -52,7 +52,7 @@ function parse(text: string, path: string): ResourceList {
   try {
     return JSON.parse(text) as ResourceList;
   } catch (cause) {
-    throw failed(path, `the answer is no JSON: ${text.slice(0, 200)}`, cause);
+    throw failed(path, `the answer is not JSON: ${text.slice(0, 200)}`, cause);
   }
 }
 

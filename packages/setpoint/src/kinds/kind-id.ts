@@ -26,10 +26,10 @@ export function parseKindId(id: string): KindId {
     throw invalid(id, "write group/version/Kind, or version/Kind for the core group");
   }
   if (parts.length === 3 && !group.split(".").every((label) => GROUP_LABEL.test(label))) {
-    throw invalid(id, `the group "${group}" is no lower-case DNS name`);
+    throw invalid(id, `the group "${group}" is not a lower-case DNS name`);
   }
-  if (!VERSION.test(version)) throw invalid(id, `"${version}" is no version such as v1 or v1beta1`);
-  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) throw invalid(id, `"${kind}" is no kind such as Website`);
+  if (!VERSION.test(version)) throw invalid(id, `"${version}" is not a version such as v1 or v1beta1`);
+  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) throw invalid(id, `"${kind}" is not a kind such as Website`);
   return { group, version, kind, apiVersion: group ? `${group}/${version}` : version };
 }
 

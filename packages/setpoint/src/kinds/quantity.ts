@@ -82,7 +82,7 @@ function readSuffix(text: string, suffix: string): { format: QuantityFormat; exp
   if (binary > 0) return { format: "BinarySI", exponent: 0, power: binary * 10 };
   if (/^[eE][-+]?\d+$/.test(suffix)) {
     const given = Number(suffix.slice(1));
-    if (Math.abs(given) > 1_000) throw invalid(text, "its exponent is beyond measure");
+    if (Math.abs(given) > 1_000) throw invalid(text, "its exponent is too large");
     return { format: "DecimalExponent", exponent: given, power: 0 };
   }
   throw invalid(text, `the suffix "${suffix}" is not one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent`);
@@ -187,5 +187,5 @@ function aligned(a: Quantity, b: Quantity): readonly [bigint, bigint, number] {
 
 function invalid(text: string, why: string): SetpointError {
   const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  return new SetpointError("QUANTITY_INVALID", `${JSON.stringify(shown)} is no quantity: ${why}`);
+  return new SetpointError("QUANTITY_INVALID", `${JSON.stringify(shown)}is not a quantity: ${why}`);
 }

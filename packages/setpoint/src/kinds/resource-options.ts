@@ -32,9 +32,9 @@ export function checkResourceOptions(kind: string, options: object): void {
   const { spec, conditions, scope, plural, singular, shortNames, categories } = options as Readonly<
     Record<string, unknown>
   >;
-  if (spec === undefined) throw invalidKind(`${kind}: spec`, "there is no schema; z.object({}) is one without fields");
+  if (spec === undefined) throw invalidKind(`${kind}: spec`, "the schema is missing; use z.object({}) for no fields");
   if (![undefined, true, false].includes(conditions as undefined))
-    throw invalidKind(`${kind}: conditions`, "it is true or false; a schema of one's own belongs in the status");
+    throw invalidKind(`${kind}: conditions`, "it must be true or false; put your own schema into the status");
   if (![undefined, "Namespaced", "Cluster"].includes(scope as undefined))
     throw invalidKind(`${kind}: scope`, `${JSON.stringify(scope)} is neither "Namespaced" nor "Cluster"`);
   checkNames(`${kind}: plural`, plural === undefined ? [] : [plural]);
@@ -44,7 +44,7 @@ export function checkResourceOptions(kind: string, options: object): void {
 }
 
 function checkNames(where: string, names: unknown): void {
-  if (!Array.isArray(names)) throw invalidKind(where, "a list is expected");
+  if (!Array.isArray(names)) throw invalidKind(where, "expected a list");
   const wrong = names.find((name) => typeof name !== "string" || !DNS_LABEL.test(name));
-  if (wrong !== undefined) throw invalidKind(where, `${JSON.stringify(wrong)} is no name in lower-case letters`);
+  if (wrong !== undefined) throw invalidKind(where, `${JSON.stringify(wrong)} is not a name in lower-case letters`);
 }

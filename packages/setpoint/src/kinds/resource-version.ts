@@ -10,7 +10,7 @@ const WELL_FORMED = /^[1-9]\d*$/;
 export function compareResourceVersions(left: string, right: string): number {
   for (const version of [left, right]) {
     if (!WELL_FORMED.test(version)) {
-      throw new SetpointError("RESOURCE_VERSION_INVALID", `${JSON.stringify(version)} is no resourceVersion`);
+      throw new SetpointError("RESOURCE_VERSION_INVALID", `${JSON.stringify(version)} is not a resourceVersion`);
     }
   }
   if (left.length !== right.length) return left.length - right.length;

@@ -165,7 +165,7 @@ describe("the CustomResourceDefinition of a kind", () => {
     [{ plural: "Wrongs!" }, 'plural: "Wrongs!" is no name'],
     [{ singular: "" }, 'singular: "" is no name'],
     [{ shortNames: ["WR"] }, 'shortNames: "WR" is no name'],
-    [{ categories: "all" as never }, "categories: a list is expected"],
+    [{ categories: "all" as never }, "categories: expected a list"],
     [{ spec: undefined as never }, "spec: there is no schema"],
     [{ colums: {} }, "there is no option colums; there are spec, status,"],
   ])("is refused at its declaration for %j", (options, where) => {

@@ -108,7 +108,7 @@ export function resource<
   if (!group.includes(".")) {
     throw new SetpointError(
       "KIND_ID_INVALID",
-      `kind "${id}": a group of one's own is a domain such as web.example.com`,
+      `kind "${id}": the group must be a domain of yours, such as web.example.com`,
     );
   }
   checkResourceOptions(kind, options);
@@ -182,7 +182,7 @@ function makeResource(declaration: ResourceDeclaration, parts: Parts): Resource 
       (candidate) => candidate.declaration.version === versionOf.slice(group.length + 1),
     );
     if (!older) {
-      throw new SetpointError("CONVERSION_MISSING", `${kind}: no version ${versionOf} beside ${apiVersion}`);
+      throw new SetpointError("CONVERSION_MISSING", `${kind}: no version ${versionOf} besides ${apiVersion}`);
     }
     const targetSchema = direction === "up" ? schema : older.declaration.schema;
     return convertObject(object, { older, direction, target, targetSchema });

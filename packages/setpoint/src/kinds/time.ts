@@ -24,7 +24,10 @@ export function parseTime(text: string): number {
   const match = RFC3339.exec(text);
   const epochMs = match ? Date.parse(`${match[1]}T${match[2]}${match[4]!.toUpperCase()}`) : Number.NaN;
   if (!match || Number.isNaN(epochMs)) {
-    throw new SetpointError("TIME_INVALID", `${JSON.stringify(text)} is no RFC 3339 time such as 2026-01-31T12:00:00Z`);
+    throw new SetpointError(
+      "TIME_INVALID",
+      `${JSON.stringify(text)} is not an RFC 3339 time such as 2026-01-31T12:00:00Z`,
+    );
   }
   return epochMs + Number(`0.${(match[3] ?? "0").slice(0, 6)}`) * 1000;
 }
@@ -32,5 +35,5 @@ export function parseTime(text: string): number {
 function checked(epochMs: number): number {
   const year = new Date(epochMs).getUTCFullYear();
   if (year >= 0 && year <= 9999) return epochMs;
-  throw new SetpointError("TIME_INVALID", `${epochMs} milliseconds is no time between the years 0 and 9999`);
+  throw new SetpointError("TIME_INVALID", `${epochMs} milliseconds is not a time between the years 0 and 9999`);
 }

@@ -10,7 +10,7 @@ describe("outcomes written by hand", () => {
     ["retry", { type: "retry", error: "x", afterMs: -1 }, "afterMs -1"],
     ["retry", { type: "retry", error: "x", afterMs: Number.POSITIVE_INFINITY }, "afterMs Infinity"],
   ])("%s: says that its time is none", (type, outcome, problem) => {
-    expect(outcomeProblem(outcome as Outcome)).toContain(`${type} with ${problem}, which is no time`);
+    expect(outcomeProblem(outcome as Outcome)).toContain(`${type} with ${problem}, which is not a time`);
   });
 
   it("are as good as those that functions give", () => {

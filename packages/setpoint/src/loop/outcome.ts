@@ -61,7 +61,7 @@ export function outcomeProblem(outcome: Outcome): string | undefined {
   if (givenMs === undefined && (outcome.type === "retry" || outcome.type === "done" || outcome.type === "terminal"))
     return undefined;
   if (typeof givenMs === "number" && Number.isFinite(givenMs) && givenMs >= 0) return undefined;
-  return `${outcome.type} with ${delay} ${shown(givenMs)}, which is no time in milliseconds`;
+  return `${outcome.type} with ${delay} ${shown(givenMs)}, which is not a time in milliseconds`;
 }
 
 /** A value as messages show it: short, whatever it is. */

@@ -14,7 +14,7 @@ import { type Logger, silentLogger } from "../loop/logger.js";
 export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client" | "fence">>;
 
 const MAY_NOT_INSTALL =
-  "may not install the webhooks of apps: grant what `setpoint rbac` prints, or have them installed and say webhooks.install: false";
+  "may not install the webhooks of apps: grant what `setpoint rbac` prints, or install them yourself and set webhooks.install: false";
 
 /** The side of apps that API servers and users call: kinds, webhooks and routes, on one server for all. */
 export class AppHost implements AsyncDisposable {
@@ -55,7 +55,8 @@ export class AppHost implements AsyncDisposable {
 
   /** Installed and served at once where the host has started. Throws where the name is taken, or the host has ended. */
   async add(app: App): Promise<void> {
-    if (this.apps.some(({ name }) => name === app.name)) throw new TypeError(`there is an app ${app.name} already`);
+    if (this.apps.some(({ name }) => name === app.name))
+      throw new TypeError(`the manager has an app ${app.name} already`);
     this.#apps.add(app);
     if (!this.#hasStarted) return;
     try {
@@ -81,7 +82,7 @@ export class AppHost implements AsyncDisposable {
     const client = this.#options.client.with({ fence: options.fence ?? openFence });
     for (const { kind, finalizer } of givenUp) {
       const swept = await sweepFinalizers(client, kind, finalizer, options);
-      if (swept.length > 0) this.#log.info("took a finalizer off", { app: name, finalizer, objects: swept.length });
+      if (swept.length > 0) this.#log.info("removed a finalizer", { app: name, finalizer, objects: swept.length });
     }
   }
 

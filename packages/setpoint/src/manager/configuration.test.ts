@@ -73,18 +73,18 @@ describe("the configuration of a manager", () => {
   });
 
   it.each<[string, Parameters<typeof readConfiguration>[0], string]>([
-    ["a flag", { args: ["--graceful-shutdown-timeout", "soon"] }, '--graceful-shutdown-timeout: "soon": a length'],
+    ["a flag", { args: ["--graceful-shutdown-timeout", "soon"] }, '--graceful-shutdown-timeout: "soon": expected a duration'],
     ["a flag that there is not", { args: ["--naem=a"] }, "--naem: there is no such flag; there are --config, --name"],
     ["a flag without value", { args: ["--name"] }, "--name: a value is missing"],
-    ["a variable", { env: { SETPOINT_LEADER_ELECTION: "yes" } }, 'SETPOINT_LEADER_ELECTION: "yes": true or false'],
-    ["an address", { env: { SETPOINT_HEALTH: "8081" } }, 'SETPOINT_HEALTH: "8081": host:port is expected'],
-    ["a field", { file: file("a.yaml", "webhooks: { port: high }") }, 'a.yaml: webhooks.port: "high": a number'],
+    ["a variable", { env: { SETPOINT_LEADER_ELECTION: "yes" } }, 'SETPOINT_LEADER_ELECTION: "yes": expected true or false'],
+    ["an address", { env: { SETPOINT_HEALTH: "8081" } }, 'SETPOINT_HEALTH: "8081": expected host:port'],
+    ["a field", { file: file("a.yaml", "webhooks: { port: high }") }, 'a.yaml: webhooks.port: "high": expected a number'],
     [
       "an unknown field",
       { file: file("b.yaml", "leaderElection: { laese: 1s }") },
       "b.yaml: leaderElection.laese: there",
     ],
-    ["a section that is none", { file: file("c.yaml", "apps: 3") }, "c.yaml: apps: fields with values"],
+    ["a section that is none", { file: file("c.yaml", "apps: 3") }, "c.yaml: apps: expected fields with values"],
     ["a file that is not there", { file: join(folder, "none.yaml") }, "none.yaml: ENOENT"],
   ])("names %s that cannot be read", async (_what, sources, message) => {
     await expect(readConfiguration(sources)).rejects.toMatchObject({

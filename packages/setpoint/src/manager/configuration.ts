@@ -143,7 +143,7 @@ async function fromFile(
 
 function objectAt(value: unknown, path: string, field: string): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw invalid(field ? `${path}: ${field}` : path, "fields with values are expected");
+  throw invalid(field ? `${path}: ${field}` : path, "expected fields with values");
 }
 
 function read(field: Field, value: unknown, where: string): unknown {

@@ -8,8 +8,8 @@ const TYPES: readonly unknown[] = ["controller", "watcher", "app"] satisfies (Lo
 /** Throws `CONTROLLER_INVALID` for what nothing can run: a kind, a function, what imports in a circle left undefined. */
 export function checkLoop(loop: Loop | App | undefined): void {
   if (TYPES.includes(loop?.type)) return;
-  const hint = loop === undefined ? "; modules that import each other in a circle leave it so" : "";
-  const message = `${shown(loop)} is no controller(…), watcher(…) or app(…)${hint}`;
+  const hint = loop === undefined ? "; a circular import can cause this" : "";
+  const message = `${shown(loop)} is not a controller(…), watcher(…) or app(…)${hint}`;
   throw new SetpointError("CONTROLLER_INVALID", message);
 }
 

@@ -428,7 +428,7 @@ export class Manager implements AsyncDisposable {
   #sweep(app: App): void {
     const signal = this.#whileLeading();
     void this.#apps.sweep(app, { signal, fence: this.#fence }).catch((error: unknown) => {
-      if (!signal.aborted) this.#log.error("could not take finalizers off", { app: app.name, error });
+      if (!signal.aborted) this.#log.error("could not remove finalizers", { app: app.name, error });
     });
   }
 

@@ -91,7 +91,7 @@ describe("a plan", () => {
       effects: ["make record"],
       writes: [],
       outcome: "unknown",
-      reason: 'what follows depends on the effect "make record"',
+      reason: 'the rest depends on the effect "make record"',
     });
     expect(went).toMatchObject({ effects: ["make record"], writes: [{ verb: "apply" }], outcome: "done" });
     expect(done).toEqual([]);

@@ -133,7 +133,7 @@ async function isAllowed(
 
 function unknown(cause: unknown, cluster: string | undefined): PreflightFinding {
   const why = cause instanceof Error ? cause.message : String(cause);
-  const message = `kinds and permissions could not be checked${inCluster(cluster)}: ${why}`;
+  const message = `could not check kinds and permissions${inCluster(cluster)}: ${why}`;
   return { type: "unknown", message, cause, ...(cluster === undefined ? {} : { cluster }) };
 }
 

@@ -162,7 +162,8 @@ async function provided(
   configurations: Readonly<Record<string, unknown>>,
 ): Promise<readonly (Loop | App)[]> {
   const all = (Array.isArray(loops) ? loops : [loops]) as readonly Runs[];
-  if (all.length === 0) throw new SetpointError("CONTROLLER_INVALID", "run: there is nothing to run in an empty list");
+  if (all.length === 0)
+    throw new SetpointError("CONTROLLER_INVALID", "run: the list is empty, so there is nothing to run");
   const providers = all.filter(isProvider).map(({ name }) => name);
   const stranger = Object.keys(configurations).find((name) => !providers.includes(name));
   if (stranger !== undefined) {
@@ -211,13 +212,13 @@ class ProcessEnd implements Disposable {
 
   /** A promise that a reconciler did not wait for must not take the others down with it. */
   readonly #unhandled = (error: unknown): void => {
-    this.#log.error("a promise was rejected that nobody waits for: await it, or catch its error", { error });
+    this.#log.error("unhandled promise rejection: await the promise, or catch its error", { error });
   };
 }
 
 /** Code that heeds no signal would keep a process alive that was told to end. What ends by itself is not held up. */
 function endSoon(stuck: readonly string[], log: Logger): void {
-  log.error("ends although something goes on that was given up", { stuck });
+  log.error("exiting although abandoned work is still running", { stuck });
   systemClock.timer(EXIT_AFTER_MS, () => process.exit()).unref();
 }
 

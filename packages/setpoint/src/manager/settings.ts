@@ -15,7 +15,7 @@ export interface Setting<Value = unknown> {
 }
 
 const text: Reader<string> = (value) => {
-  if (typeof value !== "string" || value === "") throw new TypeError("a text is expected");
+  if (typeof value !== "string" || value === "") throw new TypeError("expected a string");
   return value;
 };
 
@@ -27,21 +27,21 @@ const texts: Reader<readonly string[]> = (value) => {
 const toggle: Reader<boolean> = (value) => {
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
-  throw new TypeError("true or false is expected");
+  throw new TypeError("expected true or false");
 };
 
 const duration: Reader<number> = (value) => {
   try {
     return parseDuration(value as Duration, "it");
   } catch {
-    throw new TypeError("a length of time is expected: 250ms, 10s, 5m");
+    throw new TypeError("expected a duration: 250ms, 10s, 5m");
   }
 };
 
 const port: Reader<number> = (value) => {
   const number = typeof value === "number" ? value : /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
-    throw new TypeError("a number from 0 to 65535 is expected");
+    throw new TypeError("expected a number from 0 to 65535");
   return number;
 };
 
@@ -51,20 +51,20 @@ const address: Reader<ListenAddress | undefined> = (value) => {
   try {
     return parseAddress(text(value));
   } catch {
-    throw new TypeError("host:port is expected");
+    throw new TypeError("expected host:port");
   }
 };
 
 const service: Reader<{ readonly namespace: string; readonly name: string }> = (value) => {
   const [namespace, name, more] = text(value).split("/");
-  if (!namespace || !name || more !== undefined) throw new TypeError("NAMESPACE/NAME is expected");
+  if (!namespace || !name || more !== undefined) throw new TypeError("expected NAMESPACE/NAME");
   return { namespace, name };
 };
 
 function oneOf<const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> {
   return (value) => {
     const found = choices.find((choice) => choice === value);
-    if (found === undefined) throw new TypeError(`one of ${choices.join(", ")} is expected`);
+    if (found === undefined) throw new TypeError(`expected one of ${choices.join(", ")}`);
     return found;
   };
 }
@@ -81,7 +81,7 @@ function setting<Value>(
 
 /** Everything that can be configured, by its field. Flags are those of controller-runtime where it has one. */
 export const SETTINGS = {
-  name: setting("name", "SETPOINT_NAME", text, "of lease, events and logs", "NAME"),
+  name: setting("name", "SETPOINT_NAME", text, "the name in Lease, events and logs", "NAME"),
   kubeconfig: setting("kubeconfig", "SETPOINT_KUBECONFIG", text, "the cluster to work on", "FILE"),
   context: setting("context", "SETPOINT_CONTEXT", text, "the kubeconfig's context to use", "NAME"),
   logLevel: setting(
@@ -95,41 +95,41 @@ export const SETTINGS = {
     "health-probe-bind-address",
     "SETPOINT_HEALTH",
     address,
-    "serves /healthz, /livez and /readyz here; 0 for nowhere",
+    "serves /healthz, /livez and /readyz here; 0 turns it off",
     "HOST:PORT",
   ),
   metrics: setting(
     "metrics-bind-address",
     "SETPOINT_METRICS",
     address,
-    "serves /metrics and /timeline here; 0 for nowhere",
+    "serves /metrics and /timeline here; 0 turns it off",
     "HOST:PORT",
   ),
   metricsAccess: setting(
     "metrics-access",
     "SETPOINT_METRICS_ACCESS",
     oneOf("loopback", "rbac"),
-    "who sees metrics: loopback, or whoever the cluster's rbac allows",
+    "who may read metrics: callers on loopback, or callers that the cluster's RBAC allows (rbac)",
     "WHO",
   ),
   metricsSecure: setting(
     "metrics-secure",
     "SETPOINT_METRICS_SECURE",
     toggle,
-    "serves metrics by HTTPS; so it is with --metrics-access rbac",
+    "serves metrics over HTTPS; the default with --metrics-access rbac",
   ),
   metricsCertificates: setting(
     "metrics-cert-path",
     "SETPOINT_METRICS_CERT_PATH",
     text,
-    "the folder of tls.crt and tls.key for that; left out, a certificate is made that nobody can verify",
+    "the folder with tls.crt and tls.key of the metrics; without it, a self-signed certificate",
     "DIR",
   ),
   metricsAudiences: setting(
     "metrics-audiences",
     "SETPOINT_METRICS_AUDIENCES",
     texts,
-    "for whom the tokens that callers show must have been made; the API server's own where left out",
+    "the accepted audiences of callers' tokens; without it, those of the API server",
     "NAMES",
   ),
   profiling: setting(
@@ -142,16 +142,21 @@ export const SETTINGS = {
     "graceful-shutdown-timeout",
     "SETPOINT_GRACE",
     duration,
-    "how long runs may take to end on a stop",
+    "how long a stop waits for reconciles to end",
     "DURATION",
   ),
-  plan: setting("plan", "SETPOINT_PLAN", toggle, "prints what would be done, does none of it, and ends"),
-  preflight: setting("preflight", "SETPOINT_PREFLIGHT", toggle, "logs at the start what is not served or not allowed"),
+  plan: setting("plan", "SETPOINT_PLAN", toggle, "prints what it would do, does nothing, and exits"),
+  preflight: setting(
+    "preflight",
+    "SETPOINT_PREFLIGHT",
+    toggle,
+    "logs at start which kinds are not served or not allowed",
+  ),
   "leaderElection.enabled": setting(
     "leader-elect",
     "SETPOINT_LEADER_ELECTION",
     toggle,
-    "lets one of several processes work, chosen by a Lease",
+    "elects one of several processes by a Lease; only the leader works",
   ),
   "leaderElection.name": setting(
     "leader-election-id",
@@ -164,50 +169,50 @@ export const SETTINGS = {
     "leader-election-namespace",
     "SETPOINT_LEADER_ELECTION_NAMESPACE",
     text,
-    "where the Lease is",
+    "the namespace of the Lease",
     "NAME",
   ),
   "leaderElection.lease": setting(
     "leader-election-lease-duration",
     "SETPOINT_LEADER_ELECTION_LEASE",
     duration,
-    "how long a Lease holds for others without renewal",
+    "how long other processes wait for a Lease that is not renewed",
     "DURATION",
   ),
   "leaderElection.renew": setting(
     "leader-election-renew-deadline",
     "SETPOINT_LEADER_ELECTION_RENEW",
     duration,
-    "how long a leader leads without renewal",
+    "how long a leader leads without a successful renewal",
     "DURATION",
   ),
   "leaderElection.retry": setting(
     "leader-election-retry-period",
     "SETPOINT_LEADER_ELECTION_RETRY",
     duration,
-    "the pause between tries",
+    "the pause between attempts to take or renew the Lease",
     "DURATION",
   ),
-  "webhooks.port": setting("webhook-port", "SETPOINT_WEBHOOK_PORT", port, "where webhooks and routes listen", "PORT"),
+  "webhooks.port": setting("webhook-port", "SETPOINT_WEBHOOK_PORT", port, "the port of webhooks and routes", "PORT"),
   "webhooks.url": setting(
     "webhook-url",
     "SETPOINT_WEBHOOK_URL",
     text,
-    "where a remote API server reaches the webhooks",
+    "the URL at which a remote API server reaches the webhooks",
     "URL",
   ),
   "webhooks.service": setting(
     "webhook-service",
     "SETPOINT_WEBHOOK_SERVICE",
     service,
-    "the Service before the webhooks",
+    "the Service of the webhooks",
     "NAMESPACE/NAME",
   ),
   "webhooks.install": setting(
     "webhook-install",
     "SETPOINT_WEBHOOK_INSTALL",
     toggle,
-    "whether the kinds and webhooks of apps are installed by the process",
+    "installs the kinds and webhooks of apps",
   ),
 } as const;
 

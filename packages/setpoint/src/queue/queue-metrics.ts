@@ -18,29 +18,29 @@ const QUEUE_BUCKETS: readonly number[] = Array.from({ length: 11 }).reduce<reado
  * `controller`, which is the same.
  */
 export const queueMetrics = {
-  depth: { name: "workqueue_depth", type: "gauge", help: "Keys in line." },
-  adds: { name: "workqueue_adds_total", type: "counter", help: "Keys that came in line." },
+  depth: { name: "workqueue_depth", type: "gauge", help: "Keys in the queue." },
+  adds: { name: "workqueue_adds_total", type: "counter", help: "Keys added to the queue." },
   queueDuration: {
     name: "workqueue_queue_duration_seconds",
     type: "histogram",
-    help: "How long a key stood in line before it was handed out.",
+    help: "Time that a key spends in the queue.",
     buckets: QUEUE_BUCKETS,
   },
   workDuration: {
     name: "workqueue_work_duration_seconds",
     type: "histogram",
-    help: "How long the processing of a key took.",
+    help: "Time to process a key.",
     buckets: QUEUE_BUCKETS,
   },
   unfinishedWork: {
     name: "workqueue_unfinished_work_seconds",
     type: "gauge",
-    help: "Seconds of work in progress that no work duration shows yet: large values mean stuck workers.",
+    help: "Seconds of work in progress that work_duration does not include yet. Large values mean stuck workers.",
   },
   longestRunning: {
     name: "workqueue_longest_running_processor_seconds",
     type: "gauge",
-    help: "How long the longest running worker has been at its key.",
+    help: "Run time of the longest running worker.",
   },
   retries: { name: "workqueue_retries_total", type: "counter", help: "Rate-limited adds." },
 } as const satisfies Record<string, MetricDefinition>;

@@ -25,7 +25,10 @@ export function conversionProblems(kind: Resource<any>, object: KubeObject): rea
     );
     const back = kind.convert(there, object.apiVersion);
     if (isSameJson(plain(back), plain(object))) return problems;
-    return [...problems, `${version}: the way back gives ${JSON.stringify(back)} instead of ${JSON.stringify(object)}`];
+    return [
+      ...problems,
+      `${version}: the conversion back gives ${JSON.stringify(back)} instead of ${JSON.stringify(object)}`,
+    ];
   });
 }
 

@@ -81,7 +81,7 @@ function definitionOf(kind: Definable, at: number): NewObject<CustomResourceDefi
   const { crd, metadata } = (kind ?? {}) as { crd?: unknown; metadata?: { name?: unknown } };
   if (typeof crd === "function") return (kind as { crd(): NewObject<CustomResourceDefinition> }).crd();
   if (typeof metadata?.name === "string") return kind as NewObject<CustomResourceDefinition>;
-  const why = "neither a kind of resource(…) nor a CustomResourceDefinition; built-in kinds are there already";
+  const why = "neither a kind of resource(…) nor a CustomResourceDefinition; built-in kinds need no installation";
   throw invalidKind(`kinds[${at}]`, why);
 }
 
@@ -140,7 +140,7 @@ export class TestEnvironment implements AsyncDisposable {
   /** The operator's process: the last one started. */
   get operator(): OperatorProcess {
     const process = this.#processes.at(-1);
-    if (!process) throw new SetpointError("CONTROLLER_INVALID", "no operator was started: pass loops, or call start");
+    if (!process) throw new SetpointError("CONTROLLER_INVALID", "no operator runs: pass loops, or call start");
     return process;
   }
 
@@ -218,7 +218,7 @@ async function loadControlPlane(): Promise<StartControlPlane> {
   try {
     return ((await import(name)) as { controlPlane: StartControlPlane }).controlPlane;
   } catch (cause) {
-    throw new SetpointError("CONTROL_PLANE_MISSING", `the package ${name} is needed: npm install --save-dev ${name}`, {
+    throw new SetpointError("CONTROL_PLANE_MISSING", `the package ${name} is missing: npm install --save-dev ${name}`, {
       cause,
     });
   }

@@ -142,7 +142,7 @@ async function writeTable(
   if (existing !== "table" || write.type === "keep") {
     throw new EngineFailure({
       code: "PIPELINES_ENGINE_FAILED",
-      message: `${table} is ${existing ? "a view" : "not there"}: nothing can be added to it`,
+      message: `${table} is ${existing ? "a view" : "missing"}: cannot append to it`,
     });
   }
   if (write.type === "append") {
@@ -168,7 +168,7 @@ async function oneStatement(sql: string, connection: Connection): Promise<void> 
   if (!sql.includes(";")) return;
   const { count } = await connection.duckdb.extractStatements(sql).catch(() => ({ count: 1 }));
   if (count <= 1) return;
-  const message = `the SQL has ${count} statements, where one query is expected`;
+  const message = `the SQL has ${count} statements; expected one query`;
   throw new EngineFailure({ code: "PIPELINES_ENGINE_FAILED", message, position: { part: "write" } });
 }
 

@@ -8,7 +8,7 @@ describe("renderTemplate", () => {
     expect(renderTemplate("{{ Quote .metadata.labels.toString }}", data, functions)).toBe('"mine"');
     expect(renderTemplate("{{ if .metadata.constructor }}yes{{ else }}no{{ end }}", data, functions)).toBe("no");
     expect(() => renderTemplate("{{ constructor }}", data, functions)).toThrow(
-      "the template calls constructor, which is not known",
+      "the template calls the unknown function constructor",
     );
   });
 });

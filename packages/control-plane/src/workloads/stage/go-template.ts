@@ -150,7 +150,7 @@ const isCall = (word: string): boolean => /^[A-Za-z]\w*$/.test(word) && !/^(true
 
 function call(name: string, values: readonly unknown[], { functions }: Scope): unknown {
   const known = [BUILT_INS, functions].find((each) => Object.hasOwn(each, name));
-  if (!known) throw new SetpointError("STAGE_INVALID", `the template calls ${name}, which is not known`);
+  if (!known) throw new SetpointError("STAGE_INVALID", `the template calls the unknown function ${name}`);
   return known[name]!(...values);
 }
 

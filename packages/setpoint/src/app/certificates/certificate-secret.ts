@@ -6,16 +6,16 @@ import { Secret } from "../../kinds/builtin/v1.js";
 import { certificatesIn, checkKeyPair } from "./certificate.js";
 import type { CertificateState } from "./certificate-state.js";
 
-/** Where several processes keep the certificate that all of them show. */
+/** The store of a certificate that several processes share. */
 export interface CertificateStore {
   /**
-   * Reads what is there, writes what `change` makes of it where that is another, and gives the outcome. Where somebody
-   * else writes meanwhile, begins again.
+   * Reads the state, passes it to `change`, writes the result if it differs, and returns it. Starts again if another
+   * process writes in between.
    */
   update(change: (state: CertificateState | undefined) => CertificateState): Promise<CertificateState>;
 }
 
-/** A Secret of type `kubernetes.io/tls`, with the authority's key beside. */
+/** A Secret of type `kubernetes.io/tls` that also has the CA's key. */
 export class CertificateSecret implements CertificateStore {
   readonly #client: Client;
   readonly #namespace: string;
@@ -52,7 +52,7 @@ export class CertificateSecret implements CertificateStore {
     } catch (cause) {
       const where = `Secret ${this.#namespace}/${this.#name}`;
       const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", `${where} holds no certificate of webhooks: ${why}`, {
+      throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", `${where} has no webhook certificate: ${why}`, {
         cause,
       });
     }
@@ -61,7 +61,7 @@ export class CertificateSecret implements CertificateStore {
 
 type SecretData = Readonly<Record<string, string>>;
 
-/** Undefined if the Secret is missing: all is then made anew. Throws if its content is foreign or damaged. */
+/** Undefined if the Secret is missing: the caller then makes a new state. Throws if the content is foreign or damaged. */
 function stateOf(data: SecretData): CertificateState | undefined {
   if (Object.values(data).every((value) => value === "")) return undefined;
   const text = (name: string): string => {

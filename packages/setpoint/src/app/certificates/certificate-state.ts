@@ -6,31 +6,31 @@ import { certificatesIn, issueCertificate, type KeyPair, namesHost, validityOf }
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
 const SERVING_DAYS = 90;
-/** Clocks of servers may run behind. */
+/** Servers' clocks may run behind. */
 const BACKDATE_MS = 3_600_000;
-/** Replaced when less than this part of its time is left. */
+/** The fraction of the lifetime that is left when a certificate is replaced. */
 const RENEW_AT = 1 / 3;
 
-/** What a webhook server shows, and what its callers are to trust. */
+/** The certificate that a webhook server presents, and the CAs that its callers must trust. */
 export interface CertificateState {
   readonly authority: KeyPair;
-  /** The previous authority's certificate: still trusted, so that no call fails while servers learn the new one. */
+  /** The previous CA's certificate: still trusted, so that no call fails while servers learn the new one. */
   readonly formerAuthority: string;
   readonly serving: KeyPair;
-  /** What was shown with the authority before, for those that start before callers have heard of the new one. */
+  /** The serving certificate of the previous CA, for processes that start before callers trust the new CA. */
   readonly formerServing?: KeyPair;
 }
 
 export interface IssueOptions {
-  /** DNS names and addresses under which the server is reached. */
+  /** DNS names and addresses of the server. */
   readonly hosts: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /**
- * The state with what is due replaced; the same one where nothing is. Without a state all is made anew, beside the
- * authorities that are trusted already.
+ * Replaces what is due and returns the new state, or the same state if nothing is due. Without a state, makes a new one
+ * that keeps the CAs which callers trust already.
  */
 export function renewed(state: CertificateState | undefined, options: IssueOptions, trusted = ""): CertificateState {
   if (!state) {
@@ -53,11 +53,11 @@ export function renewed(state: CertificateState | undefined, options: IssueOptio
   return { authority, formerAuthority, serving: newServing(authority, options) };
 }
 
-/** What one that starts should show: that of a new authority only once callers had so long to hear of it. */
+/** The certificate to present at start: that of a new CA only once callers had `trustMs` to learn it. */
 export function shownAtStart(state: CertificateState, nowMs: number, trustMs: number): KeyPair {
   const { authority, formerServing, serving } = state;
   const madeMs = validityOf(authority.certificate).fromMs + BACKDATE_MS;
-  // One made by a clock that is further ahead than that says nothing of how long ago it was made.
+  // A time further in the future than that comes from a clock that is wrong, and tells nothing about the age.
   const isTrusted = Math.abs(nowMs - madeMs) >= trustMs;
   return formerServing && !isTrusted ? formerServing : serving;
 }
@@ -66,10 +66,10 @@ function isServable({ certificate }: KeyPair, { hosts }: IssueOptions): boolean 
   return hosts.every((host) => namesHost(certificate, host));
 }
 
-/** How many are kept of those that were trusted before: each deletion of a Secret adds one. */
+/** The largest number of former CAs to keep: each deletion of the Secret adds one. */
 const MAX_FORMER = 3;
 
-/** The authorities of a text that are still good, the first ones of it, each once; what cannot be read is left out. */
+/** The first CAs of a PEM text that are still valid, each once. Ignores malformed ones. */
 export function goodAuthorities(pem: string, nowMs: number): string {
   const good = certificatesIn(pem).filter((certificate) => {
     try {
@@ -81,7 +81,7 @@ export function goodAuthorities(pem: string, nowMs: number): string {
   return [...new Set(good)].slice(0, MAX_FORMER).join("");
 }
 
-/** The authorities in the form of a `caBundle`. */
+/** The CAs in the form of a `caBundle`. */
 export function caBundleOf({ authority, formerAuthority }: CertificateState): string {
   return Buffer.from(`${authority.certificate}${formerAuthority}`).toString("base64");
 }
@@ -92,7 +92,7 @@ function isDue({ certificate }: KeyPair, nowMs: number): boolean {
 }
 
 function newAuthority(options: IssueOptions): KeyPair {
-  // Of two authorities of one name TLS libraries may look at one alone.
+  // TLS libraries may check only one of two CAs with the same name.
   const commonName = `setpoint-webhooks@${Math.floor(options.clock.now() / 1000)}-${hex(options.random.bytes(4))}`;
   return issueCertificate({ commonName, hosts: [], ...validFor(AUTHORITY_DAYS, options) });
 }

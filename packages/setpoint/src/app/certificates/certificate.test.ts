@@ -160,7 +160,7 @@ describe("the serving certificate", () => {
       const changed = await env.client.patch(Secret, "hooks", { type: "merge", body: { data } }, where);
       await expect(open(env)).rejects.toMatchObject({
         code: "WEBHOOK_CERTIFICATE_INVALID",
-        message: expect.stringContaining(`Secret shop/hooks holds no certificate of webhooks: ${why}`),
+        message: expect.stringContaining(`Secret shop/hooks has no webhook certificate: ${why}`),
       });
       await env.advance("2h");
       expect((await env.client.get(Secret, "hooks", where)).data).toEqual(changed.data);

@@ -11,7 +11,7 @@ export interface KeyPair {
 
 export interface CertificateOptions {
   readonly commonName: string;
-  /** DNS names and IP addresses of a server; none for an authority. */
+  /** DNS names and IP addresses of a server; empty for a CA. */
   readonly hosts: readonly string[];
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -26,7 +26,7 @@ const BASIC_CONSTRAINTS = "2.5.29.19";
 const EXTENDED_KEY_USAGE = "2.5.29.37";
 const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
 
-/** A new key on the P-256 curve with its certificate: of the issuer, or, without one, an authority signed by itself. */
+/** A new P-256 key with its certificate, signed by the issuer; without an issuer, a self-signed CA. */
 export function issueCertificate(options: CertificateOptions, issuer?: KeyPair): KeyPair {
   const { createPrivateKey, generateKeyPairSync, sign, X509Certificate } = process.getBuiltinModule("node:crypto");
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -52,27 +52,27 @@ export function issueCertificate(options: CertificateOptions, issuer?: KeyPair):
   };
 }
 
-/** When the time of a certificate begins and ends. */
+/** The validity period of a certificate. */
 export function validityOf(certificate: string): { readonly fromMs: number; readonly toMs: number } {
   const { X509Certificate } = process.getBuiltinModule("node:crypto");
   const { validFrom, validTo } = new X509Certificate(certificate);
   return { fromMs: Date.parse(validFrom), toMs: Date.parse(validTo) };
 }
 
-/** The certificates of a text in PEM, each with the line break at its end, whatever is between them. */
+/** The certificates of a PEM text, each with its final line break. Ignores what is between them. */
 export function certificatesIn(pem: string): readonly string[] {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   return found.map((each) => `${each}\n`);
 }
 
-/** Throws where the certificate or the key cannot be read, or where they do not belong together. */
+/** Throws if the certificate or the key is malformed, or if they do not match. */
 export function checkKeyPair({ certificate, privateKey }: KeyPair): void {
   const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
   const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
-  if (!isPair) throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", "the key is not that of the certificate");
+  if (!isPair) throw new SetpointError("WEBHOOK_CERTIFICATE_INVALID", "the key does not match the certificate");
 }
 
-/** How Node's servers are given a certificate to show. */
+/** The certificate in the form that Node's servers take. */
 export function secureContext({ certificate, privateKey }: KeyPair): { readonly cert: string; readonly key: string } {
   return { cert: certificate, key: privateKey };
 }
@@ -106,7 +106,7 @@ function generalName(host: string): Buffer {
   return der(0x87, ipv6Bytes(host));
 }
 
-/** The sixteen bytes of an address, which `URL` writes in its shortest form. */
+/** The sixteen bytes of an IPv6 address, which `URL` writes in its shortest form. */
 function ipv6Bytes(address: string): Buffer {
   const shortest = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail = ""] = shortest.split("::");
@@ -148,7 +148,7 @@ function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from(bytes));
 }
 
-/** Two digits for the year until 2050, four from then on, as RFC 5280 wants it. */
+/** RFC 5280 wants two-digit years until 2050, and four digits after that. */
 function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().slice(0, 19).replace(/[-:T]/g, "");
   return digits < "2050" ? der(0x17, Buffer.from(`${digits.slice(2)}Z`)) : der(0x18, Buffer.from(`${digits}Z`));

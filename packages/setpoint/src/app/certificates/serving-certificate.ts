@@ -9,23 +9,26 @@ import {
   shownAtStart,
 } from "./certificate-state.js";
 
-/** How often is looked: wall clocks jump, machines sleep and other processes renew, so that one long timer would not do. */
+/** Poll interval. Wall clocks jump, machines sleep and other processes renew the certificate, so one long timer is unsafe. */
 const CHECK_MS = 3_600_000;
 
 export interface ServingCertificateOptions extends IssueOptions {
-  /** Shared with other processes. Left out, the certificate is this one's alone. */
+  /** Shared with other processes. Without it, the certificate belongs to this process alone. */
   readonly store?: CertificateStore;
-  /** The authorities that callers trust so far, as PEM, where the store should hold none: other processes still show theirs. */
+  /**
+   * The CAs that callers trust so far, as PEM, in case the store is empty: other processes may still present their
+   * certificates.
+   */
   readonly trusted?: () => Promise<string>;
-  /** Called with each new certificate; the authorities have changed where `isNewAuthority`. */
+  /** Called with each new certificate; `isNewAuthority` if the CAs have changed as well. */
   readonly onRenewed: (isNewAuthority: boolean) => void;
-  /** Called after each look that found no other authority: for what else is to be looked after as often. */
+  /** Called after each poll that found the same CA, for other work at the same interval. */
   readonly onLooked?: () => void;
-  /** The store could not be read; the next try is in an hour. */
+  /** The store could not be read. The next attempt is in an hour. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** The certificate that a webhook server shows, with an authority of its own, both replaced on the clock before they end. */
+/** The certificate of a webhook server, with its own CA. Both are replaced before they expire. */
 export class ServingCertificate implements Disposable {
   readonly #options: ServingCertificateOptions;
   #state: CertificateState;
@@ -47,12 +50,12 @@ export class ServingCertificate implements Disposable {
     return this.#state.serving;
   }
 
-  /** What to show at first, where callers need so long to trust a new authority. */
+  /** The certificate to present first, if callers need this long to trust a new CA. */
   shownAtStart(trustMs: number): KeyPair {
     return shownAtStart(this.#state, this.#options.clock.now(), trustMs);
   }
 
-  /** Those that callers should trust. */
+  /** The CAs that callers should trust. */
   get caBundle(): string {
     return caBundleOf(this.#state);
   }

@@ -1,6 +1,6 @@
 import { connect } from "node:tls";
 
-/** The fingerprint of the certificate that a caller on this machine is shown. */
+/** The fingerprint of the certificate that the server on this port presents. */
 export function shownCertificate(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {

@@ -7,13 +7,13 @@ type AccessSpec = SubjectAccessReview["spec"];
 /** The user of a bearer token, as the API server reports it. */
 export interface Caller {
   readonly name: string;
-  /** Whether the cluster's RBAC lets them. Nothing is remembered: a right that was taken away is gone at once. */
+  /** Whether the cluster's RBAC allows it. Nothing is cached, so a revoked right takes effect at once. */
   may(what: Pick<AccessSpec, "resourceAttributes" | "nonResourceAttributes">): Promise<boolean>;
 }
 
 export interface CallerOptions {
   readonly signal?: AbortSignal | undefined;
-  /** For whom the token must have been made: any of these, or the API server where there are none. */
+  /** The accepted audiences of the token; without any, that of the API server. */
   readonly audiences?: readonly string[];
 }
 
@@ -24,11 +24,11 @@ export async function callerOf(
   { signal, audiences = [] }: CallerOptions = {},
 ): Promise<Caller | string> {
   const token = /^Bearer (.+)$/i.exec(String(authorization ?? ""))?.[1];
-  if (token === undefined) return "a bearer token is needed";
+  if (token === undefined) return "a bearer token is required";
   const options = signal ? { signal } : {};
   const asked = { token, ...(audiences.length > 0 ? { audiences } : {}) };
   const { status } = await client.create(TokenReview, { metadata: {}, spec: asked }, options);
-  // One that knows nothing of audiences gives none, and has checked none.
+  // An authenticator that does not know audiences returns none, and has checked none.
   const isMeant = audiences.length === 0 || status?.audiences?.some((audience) => audiences.includes(audience));
   if (!status?.authenticated || !isMeant) return "the token is not valid here";
   const { username = "", groups = [], uid = "", extra } = status.user ?? {};

@@ -5,7 +5,7 @@ import { callerOf } from "./caller.js";
 import { findRoute, type Route } from "./route.js";
 import { errorAnswer, type WebAnswer, type WebRequest } from "./web-message.js";
 
-/** Says who may not call a route, as the answer that they get; undefined for those who may. */
+/** The response for a caller who may not call a route; undefined for one who may. */
 export type RouteGuard = (routes: readonly Route[], request: WebRequest) => Promise<WebAnswer | undefined>;
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -18,9 +18,9 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The caller's bearer token is reviewed by the API server, and its holder must be allowed the verb on the resource, with
- * the route's path as subresource (`orders/total`); the path alone (`stats`) for a route of a version. Nothing is
- * remembered: a right that was taken away is gone at once.
+ * The API server reviews the caller's bearer token. The user must have the verb on the resource, with the route's path
+ * as subresource (`orders/total`), or on the path alone (`stats`) for a route of a version. Nothing is cached, so a
+ * revoked right takes effect at once.
  */
 export function reviewedRoutes(client: Client): RouteGuard {
   return async (routes, request) => {
@@ -28,9 +28,9 @@ export function reviewedRoutes(client: Client): RouteGuard {
       const refusal = await refusalOf(client, routes, request);
       return refusal && errorAnswer(refusal);
     } catch (error) {
-      // Ours, not the caller's: what this process may not ask says nothing of them.
+      // Our own RBAC failure; do not blame the caller.
       request.onThrown?.(error);
-      return errorAnswer(new Error("who calls, and whether they may, could not be found out"));
+      return errorAnswer(new Error("could not authenticate or authorize the caller"));
     }
   };
 }

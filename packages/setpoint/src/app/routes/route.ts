@@ -23,11 +23,11 @@ export interface RouteRequest {
   readonly headers: WebRequest["headers"];
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
-  /** The body's JSON. Throws a `RefusedError` of status 400 where it is none. */
+  /** The JSON of the body. Throws a `RefusedError` with status 400 if the body is not JSON. */
   json(): unknown;
 }
 
-/** A value becomes JSON with status 200; nothing, an empty 204; a `WebAnswer` is taken as it is. */
+/** A value becomes JSON with status 200, nothing becomes an empty 204, and a `WebAnswer` is sent unchanged. */
 export type RouteResult = { readonly answer: WebAnswer } | { readonly json: unknown } | undefined;
 
 export interface RouteOptions {
@@ -49,7 +49,7 @@ export interface Route {
   handle(request: RouteRequest): Promise<RouteResult> | RouteResult;
 }
 
-/** A route below each object of a kind: `/apis/GROUP/VERSION[/namespaces/NS]/PLURAL/NAME/PATH`, as its scope asks for. */
+/** A route below each object of a kind: `/apis/GROUP/VERSION[/namespaces/NS]/PLURAL/NAME/PATH`, depending on its scope. */
 export function kindRoute(kind: Kind, options: RouteOptions): Route {
   const { group, version, plural, scope } = kind;
   return { group, version, plural, scope, method: options.method ?? "GET", ...options };
@@ -61,21 +61,21 @@ export function versionRoute(apiVersion: `${string}/${string}`, scope: Scope, op
   return { group, version, plural: undefined, scope, method: options.method ?? "GET", ...options };
 }
 
-/** Where a route stands, for messages and duplicates: `GET shop.example.com/v1 orders/{name}/total`. */
+/** The identity of a route in messages and checks for duplicates: `GET shop.example.com/v1 orders/{name}/total`. */
 export function routeId({ group, version, plural, scope, method, path }: Route): string {
   const place = plural ? `${plural}/{name}/` : scope === "Namespaced" ? "namespaces/{namespace}/" : "";
   return `${method} ${group}/${version} ${place}${path}`;
 }
 
-/** Why a route cannot be called. */
+/** The reasons why a route cannot be called. */
 export function handledProblems({ method, handle }: Route): readonly string[] {
   return [
-    ...(METHODS.includes(method) ? [] : [`its method is none of ${METHODS.join(", ")}`]),
-    ...(typeof handle === "function" ? [] : [`handle is ${typeof handle}, no function`]),
+    ...(METHODS.includes(method) ? [] : [`its method is not one of ${METHODS.join(", ")}`]),
+    ...(typeof handle === "function" ? [] : [`handle is ${typeof handle}, not a function`]),
   ];
 }
 
-/** Answers a request below `/apis/` by the route that it names. An error of a handler becomes a Status. */
+/** Passes a request below `/apis/` to its route. An error of the handler becomes a Status. */
 export async function routeAnswer(routes: readonly Route[], request: WebRequest): Promise<WebAnswer> {
   const found = findRoute(routes, request);
   if (!found) {
@@ -115,7 +115,7 @@ export function findRoute(routes: readonly Route[], request: WebRequest): FoundR
   return ofVersion && { route: ofVersion, request: routeRequest(request, ofVersion, namespace, "") };
 }
 
-/** The parts of a path; undefined where one cannot be decoded or holds a slash or dots. */
+/** The parts of a path; undefined if one cannot be decoded, or contains a slash or dots. */
 function decoded(path: string): readonly string[] | undefined {
   try {
     const parts = path.replace(/^\//, "").replace(/\/$/, "").split("/").map(decodeURIComponent);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { statusOf } from "../refused-error.js";
 
-/** A request as the webhook server hands it on: its body read whole. */
+/** A request with its whole body, as the webhook server passes it on. */
 export interface WebRequest {
   readonly method: string;
   /** Without the query. */
@@ -10,7 +10,7 @@ export interface WebRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
-  /** Told of what a handler threw, whatever is answered. */
+  /** Called with whatever a handler throws, in addition to the response. */
   readonly onThrown?: (error: unknown) => void;
 }
 
@@ -28,15 +28,15 @@ export function textAnswer(status: number, text: string): WebAnswer {
   return { status, headers: { "content-type": "text/plain; charset=utf-8" }, body: `${text}\n` };
 }
 
-/** The error as a Status, with its own code where it has one. */
+/** The error as a Status, with its own code if it has one. */
 export function errorAnswer(error: unknown): WebAnswer {
   const status = statusOf(error);
   return jsonAnswer(status.code, status);
 }
 
-/** The request of a review, or the answer to a body that is not a review of that version. */
+/** The request of a review, or the error response to a body that is not a review of that version. */
 export function reviewRequest(request: WebRequest, apiVersion: string): Readonly<Record<string, unknown>> | WebAnswer {
-  if (request.method !== "POST") return textAnswer(405, "method not allowed: reviews are posted");
+  if (request.method !== "POST") return textAnswer(405, "method not allowed: POST the review");
   let review: unknown;
   try {
     review = JSON.parse(Buffer.from(request.body).toString("utf8"));
@@ -48,8 +48,9 @@ export function reviewRequest(request: WebRequest, apiVersion: string): Readonly
     apiVersion?: unknown;
   };
   if (sent !== apiVersion)
-    return textAnswer(400, `the review is of ${String(sent)}, which is answered in ${apiVersion} alone`);
-  if (typeof asked !== "object" || asked === null) return textAnswer(400, "the body is no review: it has no request");
+    return textAnswer(400, `the review is of ${String(sent)}, but this server answers only ${apiVersion}`);
+  if (typeof asked !== "object" || asked === null)
+    return textAnswer(400, "the body is not a review: it has no request");
   return asked as Readonly<Record<string, unknown>>;
 }
 

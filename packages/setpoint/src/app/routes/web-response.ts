@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorAnswer, type WebAnswer } from "./web-message.js";
 
-/** The body of a request; undefined for one that is larger than allowed. */
+/** The body of a request; undefined if it is larger than allowed. */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -15,8 +15,8 @@ export async function readBody(incoming: IncomingMessage, maxBytes: number): Pro
 }
 
 /**
- * Sends an answer, and gives the status that goes out. What HTTP cannot carry (a header with a line break, a status that
- * is none, a body of another type) is told to `onUnsendable`, and a 500 goes out in its place.
+ * Sends a response and returns its status. If HTTP cannot carry it (a header with a line break, an invalid status, a
+ * body of another type), calls `onUnsendable` and sends a 500 instead.
  */
 export function sendAnswer(
   response: ServerResponse,
@@ -28,7 +28,7 @@ export function sendAnswer(
     return answer.status;
   } catch (error) {
     onUnsendable(error);
-    const failure = errorAnswer(new Error("the answer to this request cannot be sent"));
+    const failure = errorAnswer(new Error("cannot send the response to this request"));
     write(response, failure);
     return failure.status;
   }
@@ -36,9 +36,11 @@ export function sendAnswer(
 
 /** Throws before anything is sent. */
 function write(response: ServerResponse, { status, headers, body }: WebAnswer): void {
-  // A status below 200 does not end a request: the caller would wait for another.
-  if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError(`${status} is no status`);
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) throw new TypeError(`a body is no ${typeof body}`);
+  // A status below 200 is interim: the caller would wait for another response.
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new RangeError(`${status} is not an HTTP status`);
+  if (typeof body !== "string" && !(body instanceof Uint8Array))
+    throw new TypeError(`a body cannot be a ${typeof body}`);
   response.writeHead(status, { "cache-control": "no-store", ...headers });
   response.end(body);
 }

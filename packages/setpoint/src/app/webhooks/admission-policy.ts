@@ -4,7 +4,7 @@ import type { Mutator, Validator } from "../admission.js";
 
 type Handler = Validator | Mutator;
 
-/** How the API server asks a handler, in the words of a webhook configuration. */
+/** The policy of a handler in the fields of a webhook configuration. */
 export function policyOf({ options }: Handler): JsonObject {
   const { failurePolicy = "Fail", sideEffects = "None", timeoutSeconds = 10 } = options;
   const { namespaceSelector = {}, objectSelector = {}, matchConditions = [] } = options;
@@ -15,8 +15,8 @@ export function policyOf({ options }: Handler): JsonObject {
 const DEFAULT_POLICY = JSON.stringify(policyOf({ options: {} } as Validator));
 
 /**
- * Stands for a policy in the path of its webhook, so that a call asks those handlers alone that its selectors and
- * conditions are of. The same for the same policy, whatever else an app has; nothing for the usual one.
+ * Identifies a policy in the path of its webhook, so that a call reaches only the handlers with these selectors and
+ * conditions. It depends on the policy alone, and is empty for the default policy.
  */
 export function policyId(handler: Handler): string {
   const policy = JSON.stringify(policyOf(handler));

@@ -30,8 +30,8 @@ interface ReviewedRequest {
 }
 
 /**
- * Answers a validating review: allowed, unless a validator of the kind throws. Those of one policy alone are asked where
- * the webhook is theirs, see {@link policyId}.
+ * Answers a validating review: allowed, unless a validator of the kind throws. A webhook with a policy calls only the
+ * validators of that policy, see {@link policyId}.
  */
 export async function validateReview(
   validators: readonly Validator[],
@@ -47,7 +47,10 @@ export async function validateReview(
   });
 }
 
-/** Answers a mutating review with the difference between the object and what the mutators made of it, one after another. */
+/**
+ * Answers a mutating review with the difference between the object and the result of all mutators, called one after
+ * another.
+ */
 export async function mutateReview(
   mutators: readonly Mutator[],
   request: WebRequest,
@@ -55,7 +58,7 @@ export async function mutateReview(
 ): Promise<WebAnswer> {
   return review(mutators, request, policy, async (mutator, { operation, object, old }, admission) => {
     const { create, update } = mutator.options;
-    // A copy: one that changes it in place and returns it is to differ from what it was given.
+    // A copy, because a mutator may change the object in place and return it.
     const own = structuredClone(object);
     const made =
       operation === "CREATE"
@@ -69,7 +72,7 @@ export async function mutateReview(
   });
 }
 
-/** The objects of a review. Which of them are there follows from the operation, as the server promises. */
+/** The objects of a review. The operation decides which of them are set. */
 interface Reviewed {
   readonly operation: AdmissionOperation;
   readonly object: KubeObject;
@@ -92,7 +95,8 @@ async function review<Handler extends Validator | Mutator>(
     ({ kind, options }) => isOf(kind) && (!subResource || options.subresources?.includes(subResource)),
   );
   const ofPolicy = all.filter((handler) => policy === undefined || policyId(handler) === policy);
-  // A webhook that another version of this app has installed may know another policy: nothing passes unasked then.
+  // Another version of this app may have installed the webhook with another policy. Call all handlers then, so that
+  // nothing passes unchecked.
   const own = ofPolicy.length > 0 ? ofPolicy : all;
   if (own.length === 0) return textAnswer(500, `no handler is registered for ${nameOf(reviewed)}`);
   const warnings: string[] = [];
@@ -115,8 +119,8 @@ async function review<Handler extends Validator | Mutator>(
 }
 
 /**
- * Whether a kind is the one that a review is about: by the resource, since the objects of a subresource are of kinds of
- * their own (`Scale`). Of the versions it is the one that the objects were converted to, not the one that the client used.
+ * Whether a review is about a kind. It compares the resource, because objects of a subresource have their own kinds
+ * (`Scale`), and the version that the server converted the objects to, not the one that the client used.
  */
 function kindMatcher({ kind = {}, resource }: ReviewedRequest): (kind: Kind) => boolean {
   if (resource) {

@@ -2,15 +2,18 @@ import type { KubeObject } from "../../kinds/object.js";
 import { statusOf } from "../refused-error.js";
 import { isAnswer, jsonAnswer, reviewRequest, type WebAnswer, type WebRequest } from "../routes/web-message.js";
 
-/** Turns objects of one kind from any of its versions into another. */
+/** Converts objects of one kind between its versions. */
 export interface Converter {
   readonly group: string;
   readonly kind: string;
-  /** Must keep the metadata, labels and annotations apart. */
+  /** Must keep the metadata, except labels and annotations. */
   convert(object: KubeObject, apiVersion: string): KubeObject | Promise<KubeObject>;
 }
 
-/** Answers a ConversionReview: all objects in the version asked for, or a failure at the first that cannot be had. */
+/**
+ * Answers a ConversionReview with all objects in the requested version, or with a failure at the first that cannot be
+ * converted.
+ */
 export async function convertReview(converters: readonly Converter[], request: WebRequest): Promise<WebAnswer> {
   const asked = reviewRequest(request, "apiextensions.k8s.io/v1");
   if (isAnswer(asked)) return asked;
@@ -32,7 +35,7 @@ export async function convertReview(converters: readonly Converter[], request: W
     if (!isKubeObject(object)) return failure(400, `objects[${at}]: no apiVersion, kind and metadata`);
     const group = object.apiVersion.split("/")[0];
     const converter = converters.find((each) => each.group === group && each.kind === object.kind);
-    if (!converter) return failure(422, `objects[${at}]: nothing converts ${object.apiVersion}/${object.kind}`);
+    if (!converter) return failure(422, `objects[${at}]: no converter for ${object.apiVersion}/${object.kind}`);
     try {
       convertedObjects.push(await converter.convert(object, desiredAPIVersion ?? ""));
     } catch (error) {

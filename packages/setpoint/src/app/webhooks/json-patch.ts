@@ -2,8 +2,8 @@ import type { JsonPatchOperation } from "../../client/client.js";
 import { ownField } from "../../kinds/own-field.js";
 
 /**
- * The operations (RFC 6902) that turn `from` into `to`; none where they are equal. Fields that are undefined count as
- * absent. Lists are compared by position, without moves: whatever the cost in bytes, the result is exact.
+ * The operations (RFC 6902) that turn `from` into `to`; none if they are equal. Undefined fields count as absent. Lists
+ * are compared by position, without moves: the patch may be long, but the result is exact.
  */
 export function jsonPatch(from: unknown, to: unknown, path = ""): readonly JsonPatchOperation[] {
   if (Object.is(from, to)) return [];
@@ -33,7 +33,7 @@ function listPatch(from: readonly unknown[], to: readonly unknown[], path: strin
   const operations: JsonPatchOperation[] = [];
   const common = Math.min(from.length, to.length);
   for (let at = 0; at < common; at++) operations.push(...jsonPatch(from[at], to[at], `${path}/${at}`));
-  // From the end, so that no position moves before its turn.
+  // From the end, so that earlier positions stay valid.
   for (let at = from.length - 1; at >= common; at--) operations.push({ op: "remove", path: `${path}/${at}` });
   for (let at = common; at < to.length; at++) operations.push({ op: "add", path: `${path}/-`, value: to[at] });
   return operations;

@@ -7,7 +7,7 @@ import { processOwner } from "./webhook-owner.js";
 export interface WebhookPlace {
   /** A URL that the API server can reach: of a tunnel, a load balancer, this machine. */
   readonly url?: string;
-  /** The Service before the pods of this process. */
+  /** The Service in front of the pods of this process. */
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
 }
 
@@ -22,28 +22,28 @@ export interface WebhookTarget {
   };
 }
 
-/** Where to listen, what the certificate must name, and how the API server reaches a path. */
+/** Where to listen, which hosts the certificate must name, and how the API server reaches a path. */
 export interface WebhookAddress {
-  /** Empty for all addresses, of both families: pods may have none but IPv6. */
+  /** Empty for all addresses of both families, because a pod may have only IPv6. */
   readonly host: string;
   readonly hosts: readonly string[];
-  /** Gone with this process: its configurations go as well. */
+  /** The address ends with this process, so its configurations must be removed too. */
   readonly isLocal: boolean;
-  /** Only this machine reaches it: no tunnel, Service or sidecar forwards requests of others. */
+  /** Only this machine can reach it: no tunnel, Service or sidecar forwards other requests. */
   readonly isPrivate: boolean;
   /**
-   * Who has installed what leads here, for a mark on it: the Service, the URL, or the process on its machine. One that
-   * comes after another at the same place is the same owner.
+   * Marks what was installed for this address: the Service, the URL, or the process and its machine. A later process at
+   * the same place is the same owner.
    */
   readonly owner: string;
-  /** The path that callers put before each of ours, unless a proxy took it off: `/hooks`, or nothing. */
+  /** The path prefix of callers, unless a proxy removes it: `/hooks`, or empty. */
   readonly prefix: string;
   target(path: string, port: number): WebhookTarget;
 }
 
 /**
- * Decides how an API server reaches this process: by the Service or URL that is given, else, where both are on one
- * machine, by loopback. Throws `WEBHOOK_UNREACHABLE` where neither is the case.
+ * Decides how an API server reaches this process: by the given Service or URL; otherwise by loopback, if both are on
+ * one machine. Throws `WEBHOOK_UNREACHABLE` if neither works.
  */
 export function webhookAddress(server: string, { service, url }: WebhookPlace, serverAt: ServerPlace): WebhookAddress {
   if (service) {
@@ -61,7 +61,7 @@ export function webhookAddress(server: string, { service, url }: WebhookPlace, s
   }
   if (url) {
     const { protocol, hostname, origin, pathname } = new URL(url);
-    if (protocol !== "https:") throw unreachable(`API servers call webhooks by https, not by ${url}`);
+    if (protocol !== "https:") throw unreachable(`API servers call webhooks over https, not at ${url}`);
     const host = hostname.replace(/^\[|\]$/g, "");
     const prefix = pathname.replace(/\/$/, "");
     return {
@@ -75,10 +75,10 @@ export function webhookAddress(server: string, { service, url }: WebhookPlace, s
     };
   }
   if (serverAt.type === "elsewhere") {
-    const said = serverAt.addresses.length > 0 ? ` (it says that it is at ${serverAt.addresses.join(", ")})` : "";
+    const said = serverAt.addresses.length > 0 ? ` (it gives its address as ${serverAt.addresses.join(", ")})` : "";
     throw unreachable(
-      `the API server ${server} is not on this machine${said}, so it cannot call webhooks here: ` +
-        "give a url that it can reach, or run in the cluster and give the service",
+      `the API server ${server} is not on this machine${said}, so it cannot call webhooks in this process: ` +
+        "give a url that it can reach, or run in the cluster and name the service",
     );
   }
   return {

@@ -7,7 +7,7 @@ export interface Answered {
   readonly body: string;
 }
 
-/** What a webhook server on this machine answers. */
+/** The response of a webhook server on this machine. */
 export function ask(
   { port, caBundle }: Pick<WebhookServer, "port" | "caBundle">,
   path: string,

@@ -21,35 +21,35 @@ import { INSTALLED_BY, isOwn } from "./webhook-owner.js";
 export interface InstallOptions {
   /** How a path of the webhook server is named to the API server. */
   readonly target: (path: string) => WebhookTarget;
-  /** Whom the API server is to trust, base64 of PEM; left out, whom it trusts anyway. */
+  /** The CA that the API server must trust, base64 of PEM; without it, the CAs that it trusts anyway. */
   readonly caBundle?: string;
-  /** Who installs: see {@link INSTALLED_BY}. */
+  /** The owner to record: see {@link INSTALLED_BY}. */
   readonly owner: string;
   readonly clock: Clock;
-  /** Called for a kind that this account may not install and the app does not convert: another client installs it. */
+  /** Called for a kind that this account may not install and the app does not convert: someone else installs it. */
   readonly onForbidden: (kind: Kind, error: unknown) => void;
 }
 
-/** The path of an app's webhook: each app has its own, so that several share a server; and so has each policy. */
+/** The path of an app's webhook. Each app has its own, so that several apps share a server, and so does each policy. */
 export function webhookPath(app: App, review: "validate" | "mutate" | "convert", policy = ""): string {
   return `/${app.name}/${review}${policy && `/${policy}`}`;
 }
 
-/** Tells the API server of an app: the definitions of its kinds, with their conversion, and its webhooks. */
+/** Installs an app on the API server: the definitions of its kinds with their conversion, and its webhooks. */
 export async function installApp(client: Client, app: App, options: InstallOptions): Promise<void> {
-  // Before anything is written: an instance that is refused must not have led the conversion of the other one astray.
+  // Check before any write: an instance that is refused must not redirect the conversion of the other one.
   await assertFree(client, app, options);
   await installConversion(client, app, options);
   await installWebhooks(client, app, options);
 }
 
-/** Tells the API server of an app's kinds, and where those that need it are converted. See {@link installKinds}. */
+/** Installs an app's kinds and, where needed, their conversion. See {@link installKinds}. */
 export function installConversion(client: Client, app: App, options: InstallOptions): Promise<void> {
   return installKinds(client, app, { ...options, conversionWebhook: clientConfigOf(app, "convert", options) });
 }
 
 export interface InstallKindsOptions extends Pick<InstallOptions, "clock" | "onForbidden"> {
-  /** Who converts; definitions of kinds that are converted carry the mark. */
+  /** The owner of the conversion, recorded on the definitions of converted kinds. */
   readonly owner?: string;
   readonly conversionWebhook?: WebhookTarget & { readonly caBundle?: string };
 }
@@ -81,12 +81,12 @@ function assertOwn(app: App, kind: Kind, known: KubeObject, owner: string): void
   if (isOwn(mark, owner)) return;
   throw new SetpointError(
     "WEBHOOK_TAKEN",
-    `app ${app.name}: the ${kind.kind} ${known.metadata.name} is ${mark ? `of ${mark}` : `of somebody else: it has no ${INSTALLED_BY}`}, ` +
+    `app ${app.name}: the ${kind.kind} ${known.metadata.name} is ${mark ? `of ${mark}` : `of another owner: it has no ${INSTALLED_BY}`}, ` +
       `not of ${owner}`,
   );
 }
 
-/** A conversion without a mark may be taken over: its definition came from a file, or from before there were marks. */
+/** A conversion without a mark may be taken over: its definition came from a file, or from an older version. */
 function assertOwnConversion(app: App, known: CustomResourceDefinition, owner: string): void {
   const isMarked = ownField(known.metadata.annotations, INSTALLED_BY) !== undefined;
   if (isMarked && known.spec.conversion?.strategy === "Webhook") assertOwn(app, CustomResourceDefinition, known, owner);
@@ -108,8 +108,8 @@ export async function releaseConversion(client: Client, app: App, { owner }: Ins
 }
 
 /**
- * Tells the API server of an app's kinds. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`, and
- * where a kind that is converted here may not be installed.
+ * Installs an app's kinds. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`, and if this account
+ * may not install a kind that it converts.
  */
 export async function installKinds(client: Client, app: App, options: InstallKindsOptions): Promise<void> {
   const { clock, conversionWebhook, owner, onForbidden } = options;
@@ -132,9 +132,8 @@ export async function installKinds(client: Client, app: App, options: InstallKin
 }
 
 /**
- * Server-side applies an app's webhooks; a configuration of its own that it no longer needs is deleted. All or none: where
- * one cannot be installed, those that this call made go again. Rejects with `WEBHOOK_TAKEN` for one that somebody else
- * has installed.
+ * Server-side applies an app's webhooks, and deletes an own configuration that it no longer needs. If one cannot be
+ * installed, deletes those that this call created. Rejects with `WEBHOOK_TAKEN` if another owner has installed one.
  */
 export async function installWebhooks(client: Client, app: App, options: InstallOptions): Promise<void> {
   const made: Configuration[] = [];
@@ -150,8 +149,8 @@ export async function installWebhooks(client: Client, app: App, options: Install
 }
 
 /**
- * Takes an app's webhooks away, so that no write waits for a server that is gone. Its kinds stay, and so do webhooks that
- * somebody else has installed, or that lead elsewhere by now.
+ * Removes an app's webhooks, so that no write waits for a server that is gone. Leaves its kinds, and webhooks that have
+ * another owner or address by now.
  */
 export async function uninstallWebhooks(client: Client, app: App, options: InstallOptions): Promise<void> {
   for (const configuration of configurationsOf(app)) {
@@ -159,7 +158,7 @@ export async function uninstallWebhooks(client: Client, app: App, options: Insta
   }
 }
 
-/** The authorities that API servers were told to trust for an app, as PEM; empty where none, or where one may not look. */
+/** The CAs that API servers trust for an app, as PEM; empty if there are none or this account may not read them. */
 export async function installedAuthorities(client: Client, app: App): Promise<string> {
   try {
     const found = await Promise.all(configurationsOf(app).map(({ kind }) => client.find(kind, app.name)));
@@ -194,7 +193,7 @@ function configurationsOf(app: App): readonly Configuration[] {
   ];
 }
 
-/** Gives whether it was not there. */
+/** Returns whether it created the configuration. */
 async function install(
   client: Client,
   app: App,
@@ -218,7 +217,7 @@ async function install(
   return known === undefined;
 }
 
-/** An account that may not look has never installed one. */
+/** An account that may not read a configuration has never installed one. */
 async function tidy(client: Client, app: App, configuration: Configuration, options: InstallOptions): Promise<void> {
   try {
     await uninstall(client, app, configuration, options);
@@ -269,7 +268,7 @@ function webhook(app: App, handlers: readonly [Handler, ...Handler[]], at: numbe
   const { kind } = handlers[0];
   const group = kind.group || "core";
   return {
-    // Unique within the configuration, and a domain name, as servers ask for.
+    // Servers want it to be a domain name, unique within the configuration.
     name: `${at}.${kind.plural}.${kind.version}.${group}.${app.name}.setpoint.dev`,
     admissionReviewVersions: ["v1"],
     clientConfig: clientConfig as JsonObject,

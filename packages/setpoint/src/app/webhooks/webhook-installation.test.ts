@@ -86,7 +86,7 @@ describe("webhooks that are installed", () => {
     expect(await env.client.find(MutatingWebhookConfiguration, "shops")).toBeDefined();
     expect(await markOf(env)).toBe("service default/hooks");
     await expect(serve(env.client, { mutate })).rejects.toThrow(
-      "of somebody else: it has no setpoint.dev/installed-by",
+      "of another owner: it has no setpoint.dev/installed-by",
     );
   });
 

@@ -1,14 +1,14 @@
 /** The annotation of a webhook configuration that says who installed it. */
 export const INSTALLED_BY = "setpoint.dev/installed-by";
 
-/** This process, as the owner of webhooks that lead to it alone. */
+/** This process, as the owner of webhooks that lead only to it. */
 export function processOwner(): string {
   return `process ${process.pid} on ${process.getBuiltinModule("node:os").hostname()}`;
 }
 
 /**
- * Whether what carries this mark may be replaced and deleted by an owner: its own, or that of a process of this machine
- * which is gone and could not uninstall it. An object without the mark has another owner.
+ * Whether an owner may replace and delete what has this mark: it is its own mark, or that of a process of this machine
+ * which ended without uninstalling it. An object without the mark has another owner.
  */
 export function isOwn(mark: string | undefined, owner: string): boolean {
   if (mark === undefined || mark === owner) return mark === owner;

@@ -68,7 +68,7 @@ describe("routes of a webhook server", () => {
     const { status, body } = await ask(server, "/apis/shop.example.com/v1/echo");
     expect([status, JSON.parse(body)]).toMatchObject([500, { kind: "Status", reason: "InternalError" }]);
     expect(answered).toMatchObject([{ webhook: "routes", status: 500 }]);
-    expect(lines).toEqual([expect.stringMatching(/^the answer to GET .*echo cannot be sent/)]);
+    expect(lines).toEqual([expect.stringMatching(/^cannot send the response to GET .*echo:/)]);
   });
 
   it("take a body of 8 MB, and answer 413 to a larger one", async () => {
@@ -95,7 +95,7 @@ describe("routes of a webhook server", () => {
     await expect(start("one", "two")).rejects.toThrow(
       "app two: the app one has the route GET shop.example.com/v1 stats already",
     );
-    await expect(start("one", "one")).rejects.toThrow("app one: there is an app of this name already");
+    await expect(start("one", "one")).rejects.toThrow("app one: an app of this name exists already");
     await using server = await start("one");
     await expect(server.add(named("two"))).rejects.toMatchObject({ code: "APP_INVALID" });
   });

@@ -201,7 +201,7 @@ describe("WebhookServer", () => {
     await expect(WebhookServer.start({ apps: [orders], client: at("https://127.0.0.1:39411") })).rejects.toMatchObject({
       code: "WEBHOOK_UNREACHABLE",
       message: expect.stringContaining(
-        "https://127.0.0.1:39411 is not on this machine (it says that it is at 192.0.2.7)",
+        "https://127.0.0.1:39411 is not on this machine (it gives its address as 192.0.2.7)",
       ),
     });
     // The port of a virtual machine is forwarded as it is; after a change of networks this machine's looks the same.

@@ -27,48 +27,48 @@ import { findServer, type ServerPlace } from "./server-place.js";
 import { type WebhookAddress, type WebhookPlace, webhookAddress } from "./webhook-address.js";
 import { installedAuthorities, webhookPath } from "./webhook-configuration.js";
 
-/** Reviews hold two objects of at most 1.5 MB each, and some room. */
+/** A review has two objects of at most 1.5 MB each; the rest is headroom. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 
 type Review = "validate" | "mutate" | "convert";
 
-/** How long requests in flight may take on a stop. */
+/** How long a stop waits for requests in flight. */
 const GRACE_MS = 5_000;
 
-/** How long API servers may take to trust an authority that they were told of. */
+/** How long API servers may take to trust a new CA after its installation. */
 const TRUST_MS = 10_000;
 /** How long the installation may take if another process installs. */
 const TELL_MS = 86_400_000;
-/** After an authority could not be installed. */
+/** The pause after a failed installation of a CA. */
 const INSTALL_RETRY_MS = 60_000;
 
 export interface WebhookServerOptions extends WebhookPlace {
-  /** More by {@link WebhookServer.add}. */
+  /** Add more with {@link WebhookServer.add}. */
   readonly apps: readonly App[];
-  /** Of the API server that is to call. */
+  /** A client of the API server that calls the webhooks. */
   readonly client: Client;
-  /** Defaults to 0, any free one, on a laptop, and to 9443 behind a Service or a URL. */
+  /** Defaults to 9443 behind a Service or a URL, otherwise to any free port. */
   readonly port?: number;
   /** False: another client installs kinds and webhooks, and trusts the certificate in the Service's Secret. */
   readonly install?: boolean;
   /**
-   * Whom the API server is to trust where something before this process ends TLS, a tunnel or a load balancer: base64 of
-   * PEM, or `system` for the authorities that API servers trust anyway. This server's own authority unless given.
+   * The CA that the API server must trust if a tunnel or load balancer in front of this process terminates TLS: base64
+   * of PEM, or `system` for the CAs that API servers trust anyway. Defaults to this server's own CA.
    */
   readonly caBundle?: string;
   /**
-   * Once it is closed nothing is installed any more, nor certificates renewed; what leads to this process alone is
-   * uninstalled all the same. Open where left out.
+   * Once it is closed, nothing is installed and no certificate is renewed; what leads only to this process is still
+   * uninstalled. Defaults to an open fence.
    */
   readonly fence?: Fence;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** Told of each request when it comes, by the name of its webhook (see {@link AnsweredRequest}): for metrics. Must not throw. */
+  /** Called when a request arrives, with the name of its webhook (see {@link AnsweredRequest}): for metrics. Must not throw. */
   readonly onAsked?: (webhook: string) => void;
-  /** Told of each request that was answered, or given up: for metrics. Must not throw. */
+  /** Called for each request that was answered or abandoned: for metrics. Must not throw. */
   readonly onAnswered?: (request: AnsweredRequest) => void;
-  /** Told of what a handler or a route throws, before it is answered: to take out what callers must not see. Must not throw. */
+  /** Called with what a handler or a route throws, before the response, to remove what callers must not see. Must not throw. */
   readonly onThrown?: (error: unknown) => void;
 }
 
@@ -104,7 +104,7 @@ export class WebhookServer implements AsyncDisposable {
   readonly #log: Logger;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #apps = new Set<App>();
-  /** Removed ones, whose definitions go on naming this server: their objects can be read for as long as it converts them. */
+  /** Removed apps whose definitions still name this server: their objects stay readable while it converts them. */
   readonly #retired = new Set<App>();
   readonly #stopping = new AbortController();
   /** None if another client installs. */
@@ -128,12 +128,13 @@ export class WebhookServer implements AsyncDisposable {
       const putBack = async (app: App): Promise<void> => this.#installer?.install([app]);
       this.#installed = new InstallationWatch({ client, clock, random, log: this.#log, putBack });
     }
-    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    // Loaded on first use, so that importing this package stays cheap for processes without webhooks.
     const { createServer } = process.getBuiltinModule("node:https");
     const shown = certificate.shownAtStart(this.#trustMs);
     const tls = { ...secureContext(shown), minVersion: "TLSv1.2" as const, requestTimeout: 30_000 };
     this.#server = createServer(tls, (request, response) => this.#onRequest(request, response));
-    // Node hands out the socket of a CONNECT, for a tunnel that is never made here: a route answers it as any other.
+    // Node passes the socket of a CONNECT for a tunnel. There are no tunnels here, so routes answer it like any
+    // request.
     this.#server.on("connect", (request: IncomingMessage, socket: Socket) => {
       const response = new (process.getBuiltinModule("node:http").ServerResponse)(request);
       response.assignSocket(socket);
@@ -154,9 +155,9 @@ export class WebhookServer implements AsyncDisposable {
     const address = webhookAddress(client.server, options, serverAt);
     if (serverAt.type === "unsure") {
       const at = serverAt.addresses.join(", ");
-      log.warn(`the API server says that it is at ${at}: unless that is this machine, its webhooks need a url`);
+      log.warn(`the API server gives its address as ${at}: unless that is this machine, its webhooks need a url`);
     }
-    // The pods behind a Service show one certificate: a server that trusts one trusts all.
+    // The pods behind a Service share one certificate: a server that trusts one pod trusts all.
     const store = service && new CertificateSecret(client, service.namespace, `${service.name}-webhook-certificate`);
     const { hosts } = address;
     const certificate = await ServingCertificate.open({
@@ -166,7 +167,7 @@ export class WebhookServer implements AsyncDisposable {
       ...(store ? { store, trusted: () => trustedAuthorities(client, options.apps) } : {}),
       onRenewed: (isNewAuthority) => void server.#renewed(isNewAuthority),
       onLooked: () => void server.#installer?.putBack(),
-      onError: (error) => log.error("could not look after the webhooks' certificate", { error }),
+      onError: (error) => log.error("could not check the webhook certificate", { error }),
     });
     const server = new WebhookServer(options, address, certificate);
     try {
@@ -181,19 +182,19 @@ export class WebhookServer implements AsyncDisposable {
     }
   }
 
-  /** Where it listens. */
+  /** The port that it listens on. */
   get port(): number {
     return (this.#server.address() as AddressInfo | null)?.port ?? 0;
   }
 
-  /** The authorities that its certificate can be checked with, base64 of PEM. */
+  /** The CAs of its certificate, base64 of PEM. */
   get caBundle(): string {
     return this.#certificate.caBundle;
   }
 
   /**
-   * Serves one more app, and installs it. Rejects with the API server's error, `WEBHOOK_TAKEN`, or `APP_INVALID` where an
-   * app has its name or one of its routes; the app is then neither served nor are its webhooks installed.
+   * Serves one more app, and installs it. Rejects with the API server's error, `WEBHOOK_TAKEN`, or `APP_INVALID` if
+   * another app has its name or one of its routes. The app is then neither served nor installed.
    */
   async add(app: App): Promise<void> {
     checkTogether([...this.#apps, app]);
@@ -209,8 +210,8 @@ export class WebhookServer implements AsyncDisposable {
   }
 
   /**
-   * Serves an app no longer, but for the conversion of its kinds, which stay, as do their objects. Its webhooks are
-   * uninstalled first, so that no write waits for them; where that fails, rejects and goes on serving it.
+   * Stops serving an app, except for the conversion of its kinds, which stay with their objects. First uninstalls its
+   * webhooks, so that no write waits for them. If that fails, rejects and continues to serve the app.
    */
   async remove(app: App): Promise<void> {
     if (!this.#apps.has(app)) return;
@@ -225,7 +226,7 @@ export class WebhookServer implements AsyncDisposable {
     if (app.converters.length > 0) this.#retired.add(app);
   }
 
-  /** Stops answering at once, as a process does that dies: what was installed stays. */
+  /** Stops answering at once, like a process that dies: the installation stays. */
   abandon(): void {
     this.#end();
     void this.#installed?.[Symbol.asyncDispose]();
@@ -233,7 +234,7 @@ export class WebhookServer implements AsyncDisposable {
     this.#server.closeAllConnections();
   }
 
-  /** Stops. Where it was this process alone that served them, the webhooks are uninstalled. */
+  /** Stops. If only this process served the webhooks, uninstalls them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end();
     await this.#installed?.[Symbol.asyncDispose]();
@@ -242,7 +243,7 @@ export class WebhookServer implements AsyncDisposable {
     if (!this.#server.listening) return;
     const closed = new Promise((resolve) => this.#server.close(resolve));
     await this.#answered();
-    // API servers keep connections in store, also some that were never used: these do not count as idle.
+    // API servers keep spare connections, some never used: Node does not count these as idle.
     this.#server.closeAllConnections();
     await closed;
   }
@@ -252,7 +253,7 @@ export class WebhookServer implements AsyncDisposable {
     this.#stopping.abort();
   }
 
-  /** Requests in flight are answered, within the grace. */
+  /** Waits for requests in flight, within the grace period. */
   async #answered(): Promise<void> {
     const { clock = systemClock } = this.#options;
     const over = new AbortController();
@@ -288,35 +289,37 @@ export class WebhookServer implements AsyncDisposable {
     for (const app of [...this.#apps, ...this.#retired]) {
       await this.#installer
         ?.release(app)
-        .catch((error: unknown) => this.#log.warn("could not give up the conversion", { app: app.name, error }));
+        .catch((error: unknown) => this.#log.warn("could not remove the conversion webhook", { app: app.name, error }));
     }
   }
 
-  /** Shows the new certificate; one of a new authority only once callers have been told to trust that. Never rejects. */
+  /** Presents the new certificate; that of a new CA only once callers trust the CA. Never rejects. */
   async #renewed(isNewAuthority: boolean): Promise<void> {
     if (isNewAuthority) await this.#announce();
     if (this.#stopping.signal.aborted) return;
     this.#server.setSecureContext(secureContext(this.#certificate.current));
-    this.#log.info("renewed the webhooks' certificate", { isNewAuthority });
+    this.#log.info("renewed the webhook certificate", { isNewAuthority });
   }
 
   get #trustMs(): number {
     return this.#installer ? TRUST_MS : TELL_MS;
   }
 
-  /** Installs the authorities, however long that takes: until then the certificate before is shown. */
+  /** Installs the CAs, and retries until it succeeds. Until then the server presents the previous certificate. */
   async #announce(): Promise<void> {
     const { clock = systemClock } = this.#options;
     const { signal } = this.#stopping;
     if (!this.#installer)
-      this.#log.warn("there is a new authority: whoever installed the webhooks must have them trust it within a day");
+      this.#log.warn(
+        "the webhooks have a new CA: whoever installed the webhooks must put it into their configuration within a day",
+      );
     for (let isInstalled = false; !isInstalled && !signal.aborted; ) {
       try {
         await this.#installer?.install(this.#apps);
         await this.#installer?.installConversion(this.#retired);
         isInstalled = true;
       } catch (error) {
-        this.#log.error("could not install the new authority", { error });
+        this.#log.error("could not install the new CA", { error });
       }
       await clock.sleep(isInstalled ? this.#trustMs : INSTALL_RETRY_MS, signal).catch(() => {});
     }
@@ -325,7 +328,7 @@ export class WebhookServer implements AsyncDisposable {
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
     const serving = this.#serve(request, response)
       .catch((error: unknown) => {
-        this.#log.error(`${request.method} ${request.url} could not be answered`, { error });
+        this.#log.error(`${request.method} ${request.url} failed`, { error });
         response.destroy();
       })
       .finally(() => this.#inFlight.delete(serving));
@@ -340,7 +343,7 @@ export class WebhookServer implements AsyncDisposable {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const onUnsendable = (error: unknown): void =>
-      this.#log.error(`the answer to ${incoming.method} ${incoming.url} cannot be sent: ${messageOf(error)}`, {
+      this.#log.error(`cannot send the response to ${incoming.method} ${incoming.url}: ${messageOf(error)}`, {
         error,
       });
     const answer = await this.#answer(incoming, gone.signal).catch(errorAnswer);
@@ -350,7 +353,7 @@ export class WebhookServer implements AsyncDisposable {
     if (!response.destroyed) await over;
   }
 
-  /** The path of a request, without what callers put before it; its slashes and dots as they are. */
+  /** The path of a request without the callers' prefix. Does not normalize slashes and dots. */
   #pathOf(path: string): string {
     const { prefix } = this.#address;
     return prefix && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
@@ -395,7 +398,7 @@ export class WebhookServer implements AsyncDisposable {
     return refusal ?? routeAnswer(routes, request);
   }
 
-  /** What a handler refuses is its answer; anything else went wrong, also where it says with which status to answer. */
+  /** A refusal is a handler's normal response; log everything else, even if it names a status. */
   #onThrown(request: string, error: unknown): void {
     this.#options.onThrown?.(error);
     if (error instanceof RefusedError) return;
@@ -408,12 +411,12 @@ async function trustedAuthorities(client: Client, apps: readonly App[]): Promise
   return (await Promise.all(apps.map((app) => installedAuthorities(client, app)))).join("\n");
 }
 
-/** Throws `APP_INVALID` where one app would answer for another. */
+/** Throws `APP_INVALID` if two apps would handle the same requests. */
 function checkTogether(apps: readonly App[]): void {
   const routes = new Map<string, App>();
   for (const [at, app] of apps.entries()) {
     const problems = apps.slice(0, at).some(({ name }) => name === app.name)
-      ? ["there is an app of this name already"]
+      ? ["an app of this name exists already"]
       : [];
     for (const id of app.routes.map(routeId)) {
       const other = routes.get(id);

@@ -12,7 +12,7 @@ import { connectsAsPod, inClusterAccess } from "./in-cluster.js";
 import { loadKubeconfig } from "./kubeconfig.js";
 import { rotatingTls, withClientCertificate } from "./tls-source.js";
 
-/** What a transport and a client need to know of the cluster that was named. */
+/** What a transport and a client need to know about the chosen cluster. */
 export interface ChosenCluster {
   readonly server: string;
   readonly namespace: string;
@@ -21,11 +21,11 @@ export interface ChosenCluster {
   readonly tunnel: HttpTransportOptions["tunnel"];
 }
 
-/** The cluster that options and environment name; rejects as `connect` does. */
+/** The cluster that options and environment name. Rejects like `connect`. */
 export async function chosenCluster(options: ConnectOptions, clock: Clock): Promise<ChosenCluster> {
   const access = await chosenAccess(options, clock);
   const files = rotatingTls(access.tls, clock);
-  // Read once beforehand: a bad certificate is to be an error of this call, not of some later one.
+  // Read once now, so that a bad certificate fails this call and not a later one.
   await files();
   const proxy = access.proxyUrl ?? proxyFromEnvironment(access.server, options.env ?? process.env);
   return {
@@ -50,7 +50,7 @@ async function chosenAccess(options: ConnectOptions, clock: Clock): Promise<Clus
   }
   throw new SetpointError(
     "CLUSTER_NOT_CHOSEN",
-    "no cluster was chosen: pass a kubeconfig, set KUBECONFIG, or run in a pod. " +
+    "no cluster chosen: pass a kubeconfig, set KUBECONFIG, or run in a pod. " +
       "Without a cluster, `npx setpoint up` starts an embedded one: KUBECONFIG=.setpoint/kubeconfig",
   );
 }

@@ -9,19 +9,19 @@ import { pemSource } from "./pem-source.js";
 import type { TlsFiles } from "./tls-source.js";
 import { tokenFile } from "./token-file.js";
 
-/** How to reach one cluster as one user: what a context of a kubeconfig amounts to. */
+/** How to reach one cluster as one user: a resolved context of a kubeconfig. */
 export interface ClusterAccess {
   readonly server: string;
   readonly tls: TlsFiles;
   readonly proxyUrl: string | undefined;
-  /** The namespace of the context; `default` where it names none. */
+  /** The namespace of the context; `default` if it names none. */
   readonly namespace: string;
   readonly credentials: Credentials;
   /** A client certificate that a plugin provides, in place of one in a file. */
   readonly clientCertificate?: () => Promise<ClientCertificate | undefined>;
 }
 
-/** The context to use: the one asked for, or the current one. Throws `KUBECONFIG_INVALID`, naming file and field. */
+/** The access of the requested or the current context. Throws `KUBECONFIG_INVALID`, which names file and field. */
 export function clusterAccess(
   config: Kubeconfig,
   contextName: string | undefined,
@@ -34,7 +34,7 @@ export function clusterAccess(
   const server = serverOf(cluster);
   const proxyUrl = proxyOf(cluster);
   const namespace = context.string("namespace") ?? "default";
-  // As kubectl does: credentials are not sent where anybody could read them.
+  // Like kubectl, send no credentials over plain HTTP.
   if (!server.startsWith("https:")) return { server, tls: {}, proxyUrl, namespace, credentials: anonymous };
   const tls = tlsOf(cluster, user);
   const plugin = pluginOf(user, cluster, clock, env);
@@ -103,7 +103,7 @@ function proxyOf(cluster: ConfigNode): string | undefined {
   throw cluster.field("proxy-url").invalid(`must be an http, https or socks5 URL, but is "${text}"`);
 }
 
-/** A plugin is not run where the user has a token, a password or a certificate beside it, as kubectl has it. */
+/** Like kubectl, do not run a plugin if the user also has a token, a password or a certificate. */
 function pluginOf(user: ConfigNode, cluster: ConfigNode, clock: Clock, env: Environment): ExecPlugin | undefined {
   const provider = user.field("auth-provider");
   if (provider.isPresent) {

@@ -1,7 +1,7 @@
 import { SetpointError } from "../../errors/error.js";
 import { ownField } from "../../kinds/own-field.js";
 
-/** A value of a configuration file, and where it stands: so that every complaint can name the file and the field. */
+/** A value of a configuration file with its position, so that every message can name the file and the field. */
 export class ConfigNode {
   readonly file: string;
   /** `clusters[0].cluster.server`; empty for the whole file. */
@@ -14,7 +14,7 @@ export class ConfigNode {
     this.path = path;
   }
 
-  /** The value of a field; its `value` is undefined where the field is absent, null or the empty string, as kubectl sees it. */
+  /** The value of a field; undefined if the field is absent, null or empty, as for kubectl. */
   field(name: string): ConfigNode {
     const value = ownField(this.record(), name);
     const isAbsent = value === undefined || value === null || value === "";

@@ -1,10 +1,10 @@
-/** Who a client is to the server. Client certificates belong to the transport; the rest is headers. */
+/** The identity of a client. Client certificates belong to the transport; everything else is a header. */
 export interface Credentials {
-  /** The headers that prove it. May read a file or run a plugin; rejects with `CREDENTIALS_FAILED` where that fails. */
+  /** The authentication headers. May read a file or run a plugin; rejects with `CREDENTIALS_FAILED` if that fails. */
   headers(signal?: AbortSignal): Promise<CredentialHeaders> | CredentialHeaders;
   /**
-   * Told that the server answered 401 to these headers. True where another try may go better, because the credentials
-   * are newer by now or can be had anew.
+   * Called when the server answered 401 to these headers. True if a retry may succeed, because the credentials are
+   * newer by now or can be renewed.
    */
   rejected?(headers: CredentialHeaders): boolean;
 }
@@ -13,12 +13,12 @@ export type CredentialHeaders = Readonly<Record<string, string | readonly string
 
 export const anonymous: Credentials = { headers: () => ({}) };
 
-/** Credentials of a token that never changes. */
+/** Credentials with a fixed token. */
 export function bearerToken(token: string): Credentials {
   return { headers: () => ({ authorization: `Bearer ${token}` }) };
 }
 
-/** The same credentials with further headers, as impersonation needs them. */
+/** The same credentials with additional headers, for impersonation. */
 export function withHeaders(credentials: Credentials, more: CredentialHeaders): Credentials {
   return {
     headers: async (signal) => ({ ...(await credentials.headers(signal)), ...more }),

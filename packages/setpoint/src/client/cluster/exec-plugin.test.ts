@@ -150,6 +150,6 @@ describe("an exec plugin", () => {
 
   it("that must be interactive is refused without a terminal", async () => {
     const { plugin: credentials } = await plugin({ interactiveMode: "Always" });
-    await expect(credentials.headers()).rejects.toThrow("standard input is no terminal");
+    await expect(credentials.headers()).rejects.toThrow("standard input is not a terminal");
   });
 });

@@ -11,14 +11,14 @@ import { pemSource } from "./pem-source.js";
 const GROUP = "client.authentication.k8s.io";
 const VERSIONS = [`${GROUP}/v1`, `${GROUP}/v1beta1`];
 const INTERACTIVE_MODES = ["Never", "IfAvailable", "Always"] as const;
-/** The plugin's own words in an error: enough to see what it wants. */
+/** How much of the plugin's stderr an error shows. */
 const SHOWN_STDERR = 400;
 
 type InteractiveMode = (typeof INTERACTIVE_MODES)[number];
 
 /** `users[].user.exec`, checked. */
 export interface ExecConfig {
-  /** The place of the configuration, which complaints name. */
+  /** The position of the configuration, for messages. */
   readonly node: ConfigNode;
   readonly apiVersion: string;
   readonly command: string;
@@ -90,8 +90,8 @@ export interface ClientCertificate {
 }
 
 /**
- * Credentials from a plugin, run when they are first needed, when they expire and when the server rejects them; once at
- * a time, whoever waits. What it returned is kept by this value alone.
+ * Credentials from a plugin. It runs on first use, when the credentials expire and when the server rejects them, and
+ * never twice at once. Only this object caches the result.
  */
 export class ExecPlugin implements Credentials {
   readonly #config: ExecConfig;
@@ -116,7 +116,7 @@ export class ExecPlugin implements Credentials {
 
   rejected(headers: CredentialHeaders): boolean {
     const current = this.#credential;
-    // Another request may have had the same answer before, and the plugin has run since.
+    // Another request may have had the same response before, and the plugin has run since.
     if (current && headersOf(current).authorization === headers.authorization) this.#credential = undefined;
     return true;
   }
@@ -140,7 +140,8 @@ export class ExecPlugin implements Credentials {
     const { interactiveMode } = this.#config;
     if (interactiveMode === "Never") return false;
     if (process.stdin.isTTY) return true;
-    if (interactiveMode === "Always") throw this.#failure("it must be interactive, but standard input is no terminal");
+    if (interactiveMode === "Always")
+      throw this.#failure("it must be interactive, but standard input is not a terminal");
     return false;
   }
 
@@ -173,7 +174,7 @@ export class ExecPlugin implements Credentials {
     });
   }
 
-  /** Nothing of the output is shown in an error: it may be a credential. */
+  /** Errors never show the output: it may contain a credential. */
   #read(output: string): PluginCredential {
     let document: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> | null };
     try {

@@ -16,7 +16,7 @@ export function isInCluster(env: Environment, folder = SERVICE_ACCOUNT_FOLDER): 
   return Boolean(env.KUBERNETES_SERVICE_HOST && env.KUBERNETES_SERVICE_PORT) && existsSync(join(folder, "token"));
 }
 
-/** Whether `connect` is the service account of the pod that it runs in: no other cluster was named. */
+/** Whether `connect` uses the service account of this pod, because no other cluster was named. */
 export function connectsAsPod(
   named: { readonly kubeconfig?: unknown; readonly context?: unknown },
   env: Environment,
@@ -25,7 +25,7 @@ export function connectsAsPod(
   return named.kubeconfig === undefined && named.context === undefined && isInCluster(env, folder);
 }
 
-/** The cluster that this pod runs in, as its service account. Token and CA are read again as they rotate. */
+/** The cluster that this pod runs in, as its service account. Reads token and CA again when they rotate. */
 export async function inClusterAccess(
   env: Environment,
   clock: Clock,

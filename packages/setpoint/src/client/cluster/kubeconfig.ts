@@ -5,13 +5,13 @@ import { describe } from "../transport/transport-error.js";
 import { ConfigNode } from "./config-node.js";
 
 /**
- * What kubectl would see: the entries of one or more files, merged. Entries are read only when a context that names
- * them is used, so that one broken entry does not spoil the others.
+ * The merged entries of one or more files, as kubectl sees them. An entry is read only when a context uses it, so that
+ * a broken entry does not affect the others.
  */
 export interface Kubeconfig {
   /** The files that were read, in their order. */
   readonly files: readonly string[];
-  /** Where `current-context` was found; its value is undefined where no file has one. */
+  /** Where `current-context` was found; its value is undefined if no file sets it. */
   readonly currentContext: ConfigNode;
   readonly clusters: ReadonlyMap<string, ConfigNode>;
   readonly users: ReadonlyMap<string, ConfigNode>;
@@ -19,14 +19,13 @@ export interface Kubeconfig {
 }
 
 export interface LoadKubeconfigOptions {
-  /** Files that do not exist are skipped, as kubectl does for those that `KUBECONFIG` lists. Defaults to false. */
+  /** Skips files that do not exist, as kubectl does for the files of `KUBECONFIG`. Defaults to false. */
   readonly skipMissing?: boolean;
 }
 
 /**
- * Reads and merges files with kubectl's rules: of entries with one name the first wins whole, nothing of a later one
- * is mixed in; `current-context` comes from the first file that sets it. Rejects with `KUBECONFIG_NOT_FOUND` or
- * `KUBECONFIG_INVALID`.
+ * Reads and merges files by kubectl's rules: of entries with the same name the first wins as a whole; `current-context`
+ * comes from the first file that sets it. Rejects with `KUBECONFIG_NOT_FOUND` or `KUBECONFIG_INVALID`.
  */
 export async function loadKubeconfig(
   files: readonly string[],
@@ -54,7 +53,7 @@ async function readText(file: string, skipMissing: boolean): Promise<string | un
   }
 }
 
-/** The document of one file. `file` is for messages, and what relative paths in it are relative to. */
+/** The document of one file. `file` appears in messages, and relative paths are relative to it. */
 async function parseKubeconfig(text: string, file: string): Promise<ConfigNode> {
   const document = new ConfigNode((await parseYaml(text, file)) ?? {}, file);
   const { apiVersion, kind } = document.record();

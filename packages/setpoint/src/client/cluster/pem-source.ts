@@ -6,14 +6,14 @@ import { resolvePath } from "./kubeconfig.js";
 
 /** Where a certificate or key comes from: inline, or a file that is read again when it may have changed. */
 export interface PemSource {
-  /** What complaints name. */
+  /** The position, for messages. */
   readonly node: ConfigNode;
   read(): Promise<string>;
 }
 
 /**
- * The field `name-data`, or else the file that the field `name` names; undefined where neither is set. kubectl refuses
- * both at once.
+ * The field `name-data`, otherwise the file that the field `name` names; undefined if neither is set. Like kubectl,
+ * refuses both at once.
  */
 export function pemSource(parent: ConfigNode, name: string, check: PemCheck): PemSource | undefined {
   const dataNode = parent.field(`${name}-data`);
@@ -61,7 +61,7 @@ async function checked(node: ConfigNode, pem: string, check: PemCheck): Promise<
     if (check === "key") createPrivateKey(pem);
     else for (const certificate of certificates!) new X509Certificate(certificate);
   } catch (cause) {
-    // The cause's message never shows the key, only what the parser disliked.
+    // The cause's message never contains the key, only the parser's complaint.
     throw node.invalid(`is not a PEM ${check === "key" ? "private key" : "certificate"}: ${describe(cause)}`, cause);
   }
   return pem;

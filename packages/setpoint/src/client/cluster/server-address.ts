@@ -1,13 +1,13 @@
 import { SetpointError } from "../../errors/error.js";
 
-/** A server's URL, taken apart once. */
+/** The parts of a server's URL. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
-  /** Put in front of every path: empty, or `/k8s/clusters/c-1` behind a gateway. */
+  /** The prefix of every path: empty, or `/k8s/clusters/c-1` behind a gateway. */
   readonly prefix: string;
-  /** As the `Host` header wants it. */
+  /** The value of the `Host` header. */
   readonly hostHeader: string;
 }
 

@@ -11,12 +11,12 @@ export interface TlsFiles {
   readonly insecure?: boolean;
 }
 
-/** How long what was read is taken for granted: client-go's period for token files. */
+/** How long the files count as fresh: client-go's period for token files. */
 const FRESH_MS = 60_000;
 
 /**
- * TLS material from files that are read again each minute, so that rotated certificates are taken up. A later failure
- * keeps what was read before: a file in the middle of being replaced breaks nothing.
+ * TLS material from files that are read again each minute, so that rotated certificates take effect. After a failed
+ * read the previous material stays: a file may be in the middle of a replacement.
  */
 export function rotatingTls(files: TlsFiles, clock: Clock): TlsSource {
   let current: TlsMaterial | undefined;
@@ -39,7 +39,7 @@ export function rotatingTls(files: TlsFiles, clock: Clock): TlsSource {
   };
 }
 
-/** The same with the client certificate that a plugin provides; a new one is new material. */
+/** The same with the client certificate of a plugin. A new certificate is new material. */
 export function withClientCertificate(
   source: TlsSource,
   certificate: () => Promise<ClientCertificate | undefined>,

@@ -8,8 +8,8 @@ import type { Credentials } from "./credentials.js";
 const FRESH_MS = 60_000;
 
 /**
- * A bearer token in a file that something else renews. Read again each minute and after a 401; while the file cannot be
- * read, the last token (or `fallback`) goes on being used. `place` is what complaints name.
+ * A bearer token in a file that another process renews. Read again each minute and after a 401. While the file is
+ * unreadable, the last token (or `fallback`) stays in use. Messages name `place`.
  */
 export function tokenFile(path: string, place: string, clock: Clock, fallback?: string): Credentials {
   let token = fallback;

@@ -13,11 +13,11 @@ export interface CertificateOptions {
   readonly commonName: string;
   /** Names and addresses that a server's certificate is for. */
   readonly hosts?: readonly string[];
-  /** Who signs it; itself where left out. */
+  /** The issuer; without one, the certificate is self-signed. */
   readonly issuer?: CertificatePair & { readonly commonName: string };
 }
 
-/** A certificate for tests: ECDSA P-256, valid from yesterday for ten years. Node has no way to make one. */
+/** A certificate for tests: ECDSA P-256, valid from yesterday for ten years. Node cannot make one. */
 export function makeCertificate(options: CertificateOptions): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();

@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import type { Transport, TransportRequest } from "../transport/transport.js";
 import { type CertificatePair, makeCertificate } from "./certificate.js";
 
-/** Answers as a transport would: so that one list of cases serves every transport. */
+/** Answers like a transport, so that one list of cases serves every transport. */
 export type Handler = Transport["request"];
 
 export interface TestServer extends AsyncDisposable {
@@ -18,12 +18,12 @@ export interface TestServer extends AsyncDisposable {
 export interface TestServerOptions {
   readonly protocol: "http" | "https" | "h2" | "h2c";
   readonly hosts?: readonly string[];
-  /** Asks for client certificates; the name in one that this CA signed comes to the handler as `x-client-certificate`. */
+  /** Requests client certificates. The handler gets the name in a certificate of this CA as `x-client-certificate`. */
   readonly clientCa?: string;
   readonly certificate?: CertificatePair;
 }
 
-/** A real server on loopback around a handler. A handler that throws, or whose body does, breaks the connection. */
+/** A real server on loopback around a handler. A handler or body that throws breaks the connection. */
 export async function serve(handler: Handler, options: TestServerOptions): Promise<TestServer> {
   const { protocol, hosts = ["localhost", "127.0.0.1"] } = options;
   const pair = options.certificate ?? makeCertificate({ commonName: "setpoint test", hosts });
@@ -84,7 +84,7 @@ async function answer(handler: Handler, request: IncomingMessage, response: Serv
     });
     response.writeHead(status, headers as Record<string, string | string[]>);
     if (request.method !== "HEAD" && status !== 204) {
-      // The head goes out at once, as an API server's does for a watch.
+      // Send the headers at once, as an API server does for a watch.
       response.flushHeaders?.();
       for await (const chunk of body) {
         if (left.signal.aborted) break;

@@ -11,7 +11,7 @@ export interface KubeconfigChanges {
   readonly top?: object;
 }
 
-/** Writes a kubeconfig for a server that works, but for the changes. Gives its path. */
+/** Writes a working kubeconfig with these changes, and returns its path. */
 export async function writeKubeconfig(
   folder: string,
   server: { readonly url: string; readonly ca: string | undefined },

@@ -8,7 +8,7 @@ import type { Transport, TransportRequest, TransportResponse } from "../transpor
 
 export const JSON_TYPE = { "content-type": "application/json" };
 
-/** What `getObject` and `createObject` get where all goes well. */
+/** What `getObject` and `createObject` return on success. */
 export const object = {
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -63,7 +63,7 @@ export function createObject(client: Client): Promise<unknown> {
   return client.create(ConfigMap, { metadata: { name: "a", namespace: "n" } });
 }
 
-/** `"resolved"`, or what the promise was rejected with. */
+/** `"resolved"`, or the rejection of the promise. */
 export async function settled(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => "resolved",

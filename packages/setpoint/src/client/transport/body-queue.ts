@@ -2,11 +2,11 @@
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** The reader left before the end. */
+  /** The reader left before the end of the body. */
   cancel(): void;
 }
 
-/** Chunks kept before the source is paused; large enough that a source at full speed is seldom stopped. */
+/** How many bytes to queue before the source is paused; large enough that a fast source rarely stops. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 
 interface Consumer {
@@ -21,8 +21,8 @@ interface Waiter {
 }
 
 /**
- * A body between the socket that pushes and the loop that pulls: bounded, read once, by one reader. What was pushed
- * before an error is still delivered before it; an abort takes effect at once.
+ * Connects the socket that pushes a body with the one reader that pulls it; bounded. The reader gets what was pushed
+ * before an error; an abort takes effect at once.
  */
 export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: BodySource;
@@ -38,12 +38,12 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#source = source;
   }
 
-  /** True once no more will be pushed. */
+  /** True once nothing more will be pushed. */
   get isEnded(): boolean {
     return this.#outcome !== undefined;
   }
 
-  /** All that is still to be read, where it has come to its end without an error; undefined where it has not. */
+  /** The unread chunks, if the body has ended without an error; otherwise undefined. */
   takeWhole(): readonly Uint8Array[] | undefined {
     if (!this.#outcome || this.#outcome.error !== undefined) return undefined;
     const chunks = this.#next === 0 ? this.#chunks : this.#chunks.slice(this.#next);
@@ -51,7 +51,7 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     return chunks;
   }
 
-  /** Returns whether the chunk is still to be read: if not, its memory may be used again. */
+  /** Returns whether the chunk is still needed: if not, its memory may be reused. */
   push(chunk: Uint8Array): boolean {
     if (this.#outcome) return false;
     if (this.#consumer) {
@@ -74,8 +74,8 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   /**
-   * Reads the body to its end, in place of iterating: `onChunk` is called with each chunk as it comes, which is valid
-   * during the call only. Where `onChunk` throws the body is closed, and that is the rejection.
+   * Reads the body to its end instead of iterating: calls `onChunk` with each chunk, which is valid only during the
+   * call. If `onChunk` throws, closes the body and rejects with that error.
    */
   consume(onChunk: (chunk: Uint8Array) => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -98,7 +98,7 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#settle({ error });
   }
 
-  /** As {@link fail}, but what is waiting to be read is dropped. */
+  /** As {@link fail}, but drops unread chunks. */
   abort(error: unknown): void {
     this.#drop();
     this.#outcome = undefined;

@@ -4,7 +4,7 @@ import { nameOfRequest, type RequestSummary } from "../request-summary.js";
 import { BodyQueue, type BodySource } from "./body-queue.js";
 import type { TransportResponse } from "./transport.js";
 
-/** The whole body. Stops after `maxBytes` and closes the stream, where given. */
+/** The whole body. With `maxBytes`, stops there and closes the stream. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes = Infinity): Promise<Buffer> {
   const whole = body instanceof BodyQueue ? body.takeWhole() : undefined;
   if (whole) return joined(whole);
@@ -24,7 +24,7 @@ function joined(chunks: readonly Uint8Array[]): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** A body that is there already, for a transport that has nothing to wait for. Its reader is handed the bytes as they are. */
+/** A body whose bytes are known already. Its reader gets the bytes without a copy. */
 export function wholeBody(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const body = new BodyQueue(NO_SOURCE);
   if (bytes.byteLength > 0) body.push(bytes);
@@ -34,26 +34,26 @@ export function wholeBody(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 
 const NO_SOURCE: BodySource = { pause() {}, resume() {}, cancel() {} };
 
-/** Whether the whole body has arrived, as a short one does with its head: no need to wait for it. */
+/** Whether the whole body has arrived with the response headers, as short ones do. */
 export function isComplete(body: AsyncIterable<Uint8Array>): boolean {
   return body instanceof BodyQueue && body.isEnded;
 }
 
 /**
- * Reads a body to its end. `onChunk` is called with each chunk, which is valid during the call only; on transports that
- * can, as it comes from the socket. Where `onChunk` throws, the body is closed and that is the rejection.
+ * Reads a body to its end. Calls `onChunk` with each chunk, which is valid only during the call; some transports call
+ * it directly from the socket. If `onChunk` throws, closes the body and rejects with that error.
  */
 export async function consume(body: AsyncIterable<Uint8Array>, onChunk: (chunk: Uint8Array) => void): Promise<void> {
   if (body instanceof BodyQueue) return body.consume(onChunk);
   for await (const chunk of body) onChunk(chunk);
 }
 
-/** Ends a response whose body is not wanted: reads a short rest so that its connection can be used again, else closes it. */
+/** Discards a body: reads a short rest so that the connection can be reused, otherwise closes it. */
 export async function drain(response: Pick<TransportResponse, "body">): Promise<void> {
   await readBytes(response.body, 64 * 1024).catch(() => undefined);
 }
 
-/** Reads the whole body as JSON. Rejects with `RESPONSE_INVALID`, showing where it starts, if that is not what it is. */
+/** Reads the whole body as JSON. Otherwise rejects with `RESPONSE_INVALID`, which shows the start of the body. */
 export async function readJson(request: RequestSummary, response: TransportResponse): Promise<unknown> {
   const bytes = await readBytes(response.body);
   try {
@@ -72,7 +72,7 @@ function notJson(request: RequestSummary, response: TransportResponse, bytes: Bu
   return new SetpointError("RESPONSE_INVALID", message, { cause });
 }
 
-/** The first words of a body, safe to show on one line. */
+/** The start of a body, safe to show on one line. */
 export function startOf(bytes: Buffer): string {
   const text = bytes.subarray(0, 400).toString("utf8").replaceAll(/\s+/g, " ").trim();
   const shown = text.replaceAll(/[\p{Cc}\p{Cf}\ufffd]/gu, "?");

@@ -4,7 +4,7 @@ import type { Clock } from "../../clock/clock.js";
 import { type OnBytes, readInto } from "./read-arena.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
 
-/** What a TLS connection is made with. A new value means that earlier connections are no longer to be used. */
+/** The certificates of a TLS connection. A new value means that earlier connections must not be used again. */
 export interface TlsMaterial {
   readonly ca?: string;
   readonly cert?: string;
@@ -13,7 +13,10 @@ export interface TlsMaterial {
   readonly insecure?: boolean;
 }
 
-/** Asked before each request: files and plugins may have new certificates. Returns the same value while nothing changed. */
+/**
+ * Called before each request, because files and plugins may have new certificates. Returns the same value while nothing
+ * changed.
+ */
 export type TlsSource = (signal?: AbortSignal) => Promise<TlsMaterial> | TlsMaterial;
 
 export interface DialTarget {
@@ -26,11 +29,11 @@ export interface DialOptions {
   readonly clock: Clock;
   readonly connectTimeoutMs: number;
   readonly alpn: string;
-  /** Makes the TCP connection in place of the dialer: a proxy's tunnel. */
+  /** Makes the TCP connection instead of the dialer: a proxy's tunnel. */
   readonly tunnel?: (target: DialTarget, signal: AbortSignal) => Promise<Socket>;
 }
 
-/** The kernel asks a silent peer after this long, so that a dead one is found although nothing is sent. */
+/** The kernel probes a silent peer after this long, which finds a dead peer on an idle connection. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 /** Opens TCP and TLS connections to one server. */
@@ -47,7 +50,7 @@ export class Dialer {
 
   /**
    * Rejects with `TRANSPORT_REFUSED`, `TRANSPORT_UNTRUSTED`, `TRANSPORT_TIMEOUT` or `ABORTED`; nothing was sent then.
-   * With `onBytes` what comes in goes there, and the socket emits no `data`.
+   * With `onBytes`, received bytes go there and the socket emits no `data`.
    */
   async dial(material: TlsMaterial, signal?: AbortSignal, onBytes?: OnBytes): Promise<Socket> {
     if (signal?.aborted) throw abortedError(signal);
@@ -80,7 +83,7 @@ export class Dialer {
     return socket;
   }
 
-  /** TLS over `plain`, or over a connection of its own. */
+  /** TLS over `plain`, or over a new connection. */
   async #secure(
     plain: Socket | undefined,
     material: TlsMaterial,
@@ -104,7 +107,7 @@ export class Dialer {
     return plain ? listening(socket, onBytes) : socket;
   }
 
-  /** Made once for each material: reading certificates costs more than a handshake. */
+  /** Cached per material: parsing certificates costs more than a handshake. */
   #contextOf(material: TlsMaterial, create: typeof createSecureContext): SecureContext {
     if (material === this.#material && this.#context) return this.#context;
     const { ca, cert, key } = material;
@@ -155,7 +158,7 @@ export class Dialer {
   }
 }
 
-/** Trying again does not help against these, and hiding them behind retries would hide an attack. */
+/** A retry does not help here, and could hide an attack. */
 function isTrustError(error: NodeJS.ErrnoException): boolean {
   const code = error.code ?? "";
   return (

@@ -6,33 +6,33 @@ import { type BodyFault, FaultyBody } from "./faulty-body.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, transportError } from "./transport-error.js";
 
-/** What goes wrong before the body. */
+/** Faults before the body. */
 type RequestFault =
   /** No connection; the server sees nothing. */
   | { readonly type: "refuse" }
-  /** The connection breaks before the head; with `afterSend` the server has acted. */
+  /** The connection breaks before the response headers; with `afterSend` the server has acted. */
   | { readonly type: "reset"; readonly afterSend?: boolean }
-  /** This answer in place of the server's, which sees nothing. A text is sent as HTML, anything else as JSON. */
+  /** A response instead of the server's, which sees nothing. Text is sent as HTML, anything else as JSON. */
   | { readonly type: "respond"; readonly status: number; readonly body?: unknown; readonly retryAfterSeconds?: number }
   /** Waits before sending, or before passing the answer on: so that requests and answers overtake each other. */
   | { readonly type: "delay"; readonly before?: Duration; readonly after?: Duration };
 
-/** What goes wrong within the body; `afterBytes` are passed on before it. */
+/** Faults within the body, after `afterBytes` of it. */
 type ResponseFault =
   | Exclude<BodyFault, { type: "append" }>
-  /** The body comes in pieces of this size: characters and lines are torn apart. */
+  /** The body comes in pieces of this size, which splits characters and lines. */
   | { readonly type: "fragment"; readonly bytes: number }
-  /** At the next end of a line a watch's ERROR event, and the end of the stream. */
+  /** At the next end of a line, a watch's ERROR event and the end of the stream. */
   | { readonly type: "error-event"; readonly afterBytes: number; readonly status: number; readonly reason?: string };
 
-/** What goes wrong with one request. */
+/** A fault of one request. */
 export type Fault = RequestFault | ResponseFault;
 
 /** Called for each request, counted from 0. */
 export type FaultPlan = (request: TransportRequest, index: number) => Fault | readonly Fault[] | undefined;
 
 /**
- * A transport that fails as told; whatever waits does so on `clock`. The plan decides for each request: a function, or
+ * A transport that injects faults, and waits on `clock`. The plan decides for each request: a function, or
  * {@link scriptedFaults} and {@link randomFaults}.
  *
  * ```ts
@@ -50,7 +50,7 @@ export function faultTransport(inner: Transport, plan: FaultPlan, clock: Clock):
   };
 }
 
-/** The n-th fault for the n-th request (undefined for none), optionally only counting requests that match. */
+/** The n-th fault for the n-th request (undefined for none); counts only requests that match, if given. */
 export function scriptedFaults(
   faults: readonly (Fault | readonly Fault[] | undefined)[],
   matches: (request: TransportRequest) => boolean = () => true,
@@ -59,7 +59,7 @@ export function scriptedFaults(
   return (request) => (matches(request) ? faults[next++] : undefined);
 }
 
-/** Each request suffers one of the faults with the given probability. The same seed gives the same faults. */
+/** Each request gets one of the faults with the given probability. The same seed gives the same faults. */
 export function randomFaults(
   random: Random,
   probability: number,

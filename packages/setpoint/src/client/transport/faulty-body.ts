@@ -1,20 +1,20 @@
 import type { Clock } from "../../clock/clock.js";
 import { abortedError, transportError } from "./transport-error.js";
 
-/** What goes wrong within a body, once so many of its bytes were passed on. */
+/** A fault within a body, after `afterBytes` of it. */
 export type BodyFault =
   /** The connection breaks. */
   | { readonly type: "cut"; readonly afterBytes: number }
-  /** The body ends as if complete: a line may lack its end. */
+  /** The body ends as if complete, possibly in the middle of a line. */
   | { readonly type: "truncate"; readonly afterBytes: number }
-  /** The body falls silent: for `ms`, or for good (half open) until its reader gives up. */
+  /** The body stalls: for `ms`, or until its reader gives up (half open). */
   | { readonly type: "stall"; readonly afterBytes: number; readonly ms?: number }
-  /** Further bytes come at the next end of a line, and the body ends. */
+  /** Adds bytes at the next end of a line, and ends the body. */
   | { readonly type: "append"; readonly afterBytes: number; readonly bytes: Uint8Array };
 
 const NEWLINE = 0x0a;
 
-/** A body with a fault in it. Its reader may leave at any time, also while it stalls. */
+/** A body with an injected fault. Its reader may leave at any time, even while it stalls. */
 export class FaultyBody implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #inner: AsyncIterator<Uint8Array>;
   readonly #fault: BodyFault;
@@ -23,7 +23,7 @@ export class FaultyBody implements AsyncIterableIterator<Uint8Array, undefined> 
   readonly #left = new AbortController();
   #bytesUntilFault: number;
   #atLineStart = true;
-  /** What of a chunk is still to be passed on. */
+  /** The rest of a chunk. */
   #rest: Uint8Array | undefined;
   #state: "before" | "after" | "ended" = "before";
 
@@ -71,7 +71,7 @@ export class FaultyBody implements AsyncIterableIterator<Uint8Array, undefined> 
     return this.#bytesUntilFault <= 0 && (this.#fault.type !== "append" || this.#atLineStart);
   }
 
-  /** Passes on what comes before the fault and keeps the rest. */
+  /** Passes on the bytes before the fault and keeps the rest. */
   #pass(chunk: Uint8Array): Uint8Array {
     const end = this.#state === "before" ? this.#endIn(chunk) : chunk.length;
     if (end < chunk.length) this.#rest = chunk.subarray(end);
@@ -86,7 +86,7 @@ export class FaultyBody implements AsyncIterableIterator<Uint8Array, undefined> 
     return newline < 0 ? chunk.length : newline + 1;
   }
 
-  /** Returns bytes that come in the fault's course. */
+  /** Returns the bytes that the fault adds. */
   async #strike(): Promise<Uint8Array | undefined> {
     const fault = this.#fault;
     this.#state = "after";
@@ -100,7 +100,7 @@ export class FaultyBody implements AsyncIterableIterator<Uint8Array, undefined> 
     return fault.type === "append" ? fault.bytes : undefined;
   }
 
-  /** Ends after the time, when the reader leaves, or by the request's signal. */
+  /** Ends after the time, when the reader leaves, or when the signal is aborted. */
   #stall(ms: number | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const signal = this.#signal;

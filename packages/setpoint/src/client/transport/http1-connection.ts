@@ -7,28 +7,28 @@ import { ReadPace } from "./read-pace.js";
 import type { TransportRequest, TransportResponse } from "./transport.js";
 import { abortedError, describe, transportError } from "./transport-error.js";
 
-/** Bodies up to this are copied behind their heads. */
+/** Bodies up to this size are copied behind their headers. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/** One request on a connection, from its first byte to the last of its response. */
+/** One request and its response on a connection. */
 interface Exchange {
   readonly body: BodyQueue;
   readonly signal: AbortSignal | undefined;
   readonly onAbort: () => void;
   resolve(response: TransportResponse): void;
   reject(error: unknown): void;
-  /** Set once the head has come: from then on errors belong to the body. */
+  /** Set once the response headers have arrived: from then on errors belong to the body. */
   head: ResponseHead | undefined;
 }
 
 export interface ConnectionEvents {
   /** A response was read to its end and another request may be sent. */
   onIdle(): void;
-  /** The connection is of no more use. */
+  /** The connection is no longer usable. */
   onClose(): void;
 }
 
-/** One HTTP/1.1 connection: a request at a time, no pipelining. */
+/** One HTTP/1.1 connection: one request at a time, no pipelining. */
 export class Http1Connection implements ResponseSink {
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
@@ -39,7 +39,7 @@ export class Http1Connection implements ResponseSink {
   #areBytesKept = false;
   /** When it became idle, on the pool's clock. */
   idleSinceMs = 0;
-  /** Set where its certificates were replaced: finish the exchange, then close. */
+  /** Set when its certificates were replaced: finish the exchange, then close. */
   isRetired = false;
 
   constructor(socket: Socket, events: ConnectionEvents) {
@@ -82,7 +82,7 @@ export class Http1Connection implements ResponseSink {
     });
   }
 
-  /** In one piece where that is small: it takes less time than two that are sent as one. */
+  /** Writes small requests in one piece, which is faster than two writes. */
   #write(head: string, body: Uint8Array | undefined): void {
     if (!body?.length) {
       this.#socket.write(head, "latin1");
@@ -125,7 +125,7 @@ export class Http1Connection implements ResponseSink {
     } else this.#destroy();
   }
 
-  /** Takes what the socket has read. Returns whether something of it is still needed. */
+  /** Processes what the socket has read. Returns whether it keeps a part of the bytes. */
   onBytes(bytes: Buffer): boolean {
     if (this.#closed) return false;
     this.#areBytesKept = false;

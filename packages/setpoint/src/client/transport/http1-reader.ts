@@ -32,9 +32,9 @@ type State = "idle" | "head" | "length" | "close" | "size" | "extension" | "data
 /**
  * Reads HTTP/1.1 responses from the bytes of one connection, one response at a time.
  *
- * It exists beside `node:http` because it is the cheaper by a quarter on large watches: the payloads of all chunks
- * within one socket read are moved together in place and handed out as one range, so that a server that writes chunks
- * of two kilobytes does not cost a buffer, an event and a split line for each.
+ * It replaces `node:http` because it is a quarter cheaper on large watches: it moves the payloads of all chunks within
+ * one socket read together in place and passes them on as one range. A server that writes chunks of two kilobytes then
+ * does not cost a buffer, an event and a split line for each.
  */
 export class Http1Reader {
   readonly #sink: ResponseSink;
@@ -45,7 +45,7 @@ export class Http1Reader {
   #remaining = 0;
   #sizeDigits = 0;
   #extensionBytes = 0;
-  /** A carriage return was read, and nothing but a line feed may follow. */
+  /** A carriage return was read, so only a line feed may follow. */
   #endsLine = false;
   #trailerLineBytes = 0;
 
@@ -57,7 +57,7 @@ export class Http1Reader {
     return this.#state === "idle";
   }
 
-  /** Whether a part of what was pushed is kept: the start of a head. */
+  /** Whether the reader keeps a part of the pushed bytes: the start of the headers. */
   get holdsBytes(): boolean {
     return this.#head !== undefined;
   }
@@ -79,7 +79,7 @@ export class Http1Reader {
     if (position < bytes.length) this.#readBody(bytes, position);
   }
 
-  /** Says that the connection has ended; false where that cut a response off. */
+  /** The connection has ended. Returns false if that cut off a response. */
   finish(): boolean {
     if (this.#state === "idle") return true;
     if (this.#state !== "close") return false;
@@ -87,7 +87,7 @@ export class Http1Reader {
     return true;
   }
 
-  /** Returns the position behind the head in `#head`, or -1 while it is incomplete. */
+  /** Returns the position after the headers in `#head`, or -1 while they are incomplete. */
   #readHead(bytes: Buffer): number {
     const pending = this.#head;
     const from = pending ? Math.max(0, pending.length - 3) : 0;
@@ -97,7 +97,7 @@ export class Http1Reader {
       const end = all.indexOf("\r\n\r\n", searchFrom, "latin1");
       if (end < 0) {
         if (all.length > MAX_HEAD_BYTES) {
-          throw malformed(`the response's head is longer than ${MAX_HEAD_BYTES} bytes`);
+          throw malformed(`the response head is longer than ${MAX_HEAD_BYTES} bytes`);
         }
         this.#head = all;
         return -1;
@@ -112,10 +112,10 @@ export class Http1Reader {
     }
   }
 
-  /** Returns false for an interim (1xx) response, which another one follows. */
+  /** Returns false for an interim (1xx) response, which is followed by another. */
   #startBody(text: string): boolean {
     const { status, version, headers } = parseHead(text);
-    if (status === 101) throw malformed("the server switched protocols unasked");
+    if (status === 101) throw malformed("the server switched protocols without a request to do so");
     if (status < 200) return false;
     const encoding = onlyValue("transfer-encoding", headers["transfer-encoding"]);
     const length = onlyValue("content-length", headers["content-length"]);
@@ -144,7 +144,7 @@ export class Http1Reader {
   #readBody(bytes: Buffer, position: number): void {
     switch (this.#state) {
       case "idle":
-        throw malformed("the server sent bytes that answer no request");
+        throw malformed("the server sent bytes without a request");
       case "close":
         this.#sink.onData(bytes.subarray(position));
         return;
@@ -188,7 +188,7 @@ export class Http1Reader {
           const byte = bytes[position++]!;
           if (byte === LINE_FEED && this.#endsLine) this.#startSize();
           else if (byte === CARRIAGE_RETURN && !this.#endsLine) this.#endsLine = true;
-          else throw malformed("a chunk is longer than it says");
+          else throw malformed("a chunk is longer than its size");
           break;
         }
         case "size":
@@ -203,7 +203,7 @@ export class Http1Reader {
             if (this.#trailerLineBytes === 0) {
               if (start >= 0) this.#sink.onData(bytes.subarray(start, end));
               this.#end();
-              if (position < length) throw malformed("the server sent bytes that answer no request");
+              if (position < length) throw malformed("the server sent bytes without a request");
               return;
             }
             this.#trailerLineBytes = 0;
@@ -227,7 +227,10 @@ export class Http1Reader {
     this.#endsLine = false;
   }
 
-  /** A reader that takes `1\r0\n` for another size than the proxy before it mistakes body for the next answer. */
+  /**
+   * Strict: a reader that takes `1\r0\n` for another size than the proxy in front of it would take body bytes for the
+   * next response.
+   */
   #readSizeByte(byte: number): void {
     const digit = hexDigit(byte);
     if (this.#endsLine) {
@@ -248,7 +251,7 @@ export class Http1Reader {
       if (byte !== LINE_FEED) throw malformed("a chunk's size is not a number");
       this.#endSize();
     } else if (byte === CARRIAGE_RETURN) this.#endsLine = true;
-    else if (byte === LINE_FEED) throw malformed("a chunk's size does not end as it must");
+    else if (byte === LINE_FEED) throw malformed("a chunk's size does not end with CRLF");
     else if (this.#extensionBytes > 0 || byte === SEMICOLON) {
       if (++this.#extensionBytes > MAX_EXTENSION_BYTES) throw malformed("a chunk's extension is too long");
     } else if (byte !== SPACE && byte !== TAB) throw malformed("a chunk's size is not a number");
@@ -270,7 +273,7 @@ export class Http1Reader {
 function parseHead(text: string): Pick<ResponseHead, "status" | "headers"> & { version: string } {
   const firstLine = text.slice(0, lineEnd(text, 0));
   const statusLine = /^HTTP\/(1\.[01]) (\d{3})(?: |$)/.exec(firstLine);
-  if (!statusLine) throw malformed(`the server does not answer in HTTP/1.1 but with "${printable(firstLine)}"`);
+  if (!statusLine) throw malformed(`the server did not answer in HTTP/1.1 but with "${printable(firstLine)}"`);
   const headers: Record<string, string | string[]> = {};
   for (let start = firstLine.length + 2; start <= text.length; ) {
     const end = lineEnd(text, start);
@@ -297,7 +300,7 @@ function lastValue(value: string | readonly string[] | undefined): string | unde
   return typeof value === "string" || value === undefined ? value : value.at(-1);
 }
 
-/** What frames a body must be said once: of two lengths, each side may believe another. */
+/** A header that frames the body must be unique: with two lengths, each side may use another one. */
 function onlyValue(name: string, value: string | readonly string[] | undefined): string | undefined {
   if (typeof value === "string" || value === undefined) return value;
   throw malformed(`the response has several headers ${name}`);
@@ -309,7 +312,7 @@ function hexDigit(byte: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** The start of what was received, safe to show. */
+/** The start of the received bytes, safe to show. */
 function printable(text: string): string {
   return text.slice(0, 80).replaceAll(/[^\x20-\x7e]/g, "?");
 }

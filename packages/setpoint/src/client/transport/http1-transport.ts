@@ -8,17 +8,17 @@ import type { Transport, TransportRequest, TransportResponse } from "./transport
 import { abortedError, transportError } from "./transport-error.js";
 
 export interface HttpTransportOptions {
-  /** `https://host:port`, with a path in front of all others where the server lies behind a gateway. */
+  /** `https://host:port`, with a path prefix if the server is behind a gateway. */
   readonly server: string;
   readonly clock: Clock;
   readonly tls?: TlsMaterial | TlsSource;
-  /** Makes the TCP connections in place of the transport: a proxy's tunnel. */
+  /** Makes the TCP connections instead of the transport: a proxy's tunnel. */
   readonly tunnel?: (target: DialTarget, signal: AbortSignal) => Promise<import("node:net").Socket>;
   /** Defaults to 30 seconds. */
   readonly connectTimeout?: Duration;
-  /** How many connections may be open; requests beyond it wait their turn. A watch takes one. Defaults to 512. */
+  /** How many connections may be open; further requests wait. A watch occupies one. Defaults to 512. */
   readonly maxConnections?: number;
-  /** How long an unused connection is kept. Defaults to 60 seconds, below the 90 of a Go server. */
+  /** How long to keep an unused connection. Defaults to 60 seconds, below the 90 of a Go server. */
   readonly idleConnection?: Duration;
 }
 
@@ -27,8 +27,8 @@ interface Waiter {
 }
 
 /**
- * HTTP/1.1 over TLS or plain TCP, one request at a time on each connection, connections kept for reuse. Idle ones do
- * not keep the process alive.
+ * HTTP/1.1 over TLS or plain TCP, one request at a time per connection. Connections are reused. Idle ones do not keep
+ * the process alive.
  */
 export function http1Transport(options: HttpTransportOptions): Transport {
   return new Http1Transport(options);
@@ -42,10 +42,10 @@ class Http1Transport implements Transport {
   readonly #maxConnections: number;
   readonly #idleConnectionMs: number;
   readonly #connections = new Set<Http1Connection>();
-  /** The most recently used is last, and taken first. */
+  /** The most recently used connection is last, and is taken first. */
   readonly #idle: Http1Connection[] = [];
   readonly #waiting: Waiter[] = [];
-  /** Connections open or being opened; never above the limit. */
+  /** Connections that are open or being opened; never above the limit. */
   #open = 0;
   #material: TlsMaterial | undefined;
   #sweeper: Timer | undefined;
@@ -96,7 +96,7 @@ class Http1Transport implements Transport {
     let connection: Http1Connection | undefined;
     let socket: Awaited<ReturnType<Dialer["dial"]>>;
     try {
-      // A server sends nothing before a request, so there is a connection when bytes come.
+      // A server sends nothing before a request, so the connection exists when bytes arrive.
       socket = await this.#dialer.dial(material, signal, (bytes) => connection?.onBytes(bytes) ?? false);
     } catch (error) {
       this.#open--;
@@ -113,7 +113,7 @@ class Http1Transport implements Transport {
     return opened;
   }
 
-  /** Resolves when a connection may have become free. */
+  /** Resolves when a connection may be free. */
   #turn(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
@@ -162,7 +162,7 @@ class Http1Transport implements Transport {
     }
   }
 
-  /** New certificates: connections made with the old ones finish what they carry and are not used again. */
+  /** New certificates: connections with the old ones finish their exchange and are not reused. */
   #replaceMaterial(material: TlsMaterial): void {
     this.#material = material;
     for (const connection of [...this.#connections]) {

@@ -15,12 +15,12 @@ export interface Http2SessionOptions {
   readonly pingTimeoutMs: number;
   readonly idleMs: number;
   readonly maxStreams: number;
-  /** It takes no more requests, but may still carry responses. */
+  /** The session takes no more requests, but may still carry responses. */
   readonly onRetired: () => void;
   readonly onClose: () => void;
 }
 
-/** The error codes of HTTP/2 that say that the server did not act on the request. */
+/** The HTTP/2 error codes which say that the server did not act on the request. */
 const REFUSED_STREAM = 7;
 const NO_ERROR = 0;
 const CANCEL = 8;
@@ -29,16 +29,16 @@ const CANCEL = 8;
 export class Http2Session {
   readonly #session: ClientHttp2Session;
   readonly #options: Http2SessionOptions;
-  /** Resolves once the server's settings are there; rejects where the connection ends before. */
+  /** Resolves once the server's settings arrive; rejects if the connection ends before. */
   readonly ready: Promise<void>;
   #streams = 0;
   #retired = false;
-  /** When something was last heard from the server. */
+  /** When the server last sent something. */
   #heardAtMs: number;
   #watchdog: Timer | undefined;
   #pingDeadline: Timer | undefined;
   #idleTimer: Timer | undefined;
-  /** Why the session was ended from this side; what its streams then fail with. */
+  /** Why this side ended the session; its streams then fail with this error. */
   #failure: SetpointError | undefined;
 
   constructor(session: ClientHttp2Session, options: Http2SessionOptions) {
@@ -93,7 +93,7 @@ export class Http2Session {
         stream.close(CANCEL);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      // The third argument has the headers as they came, repeated ones apart; the types do not know it.
+      // The third argument has the headers as received, repeated ones separate; the types omit it.
       const onResponse = (headers: IncomingHttpHeaders, _flags: number, raw: readonly string[]): void => {
         hasHead = true;
         this.#heard();
@@ -105,7 +105,7 @@ export class Http2Session {
         body.push(bytes);
       });
       stream.once("end", () => {
-        // A stream that was reset, or whose session was ended, also "ends": only a clean one is complete.
+        // A stream that was reset, or whose session was ended, also emits "end": only a clean one is complete.
         isComplete = stream.rstCode === NO_ERROR && this.#failure === undefined;
       });
       let cause: Error | undefined;
@@ -178,7 +178,7 @@ export class Http2Session {
     this.#heardAtMs = this.#options.clock.monotonic();
   }
 
-  /** One timer per session. Sends a PING if the server was silent for long enough. */
+  /** One timer per session. Sends a PING if the server was silent for too long. */
   #check(): void {
     const { clock, pingAfterMs, pingTimeoutMs } = this.#options;
     const leftMs = this.#heardAtMs + pingAfterMs - clock.monotonic();

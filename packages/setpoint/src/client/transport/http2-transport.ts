@@ -10,22 +10,22 @@ import type { Transport, TransportRequest, TransportResponse } from "./transport
 import { abortedError, transportError, untilAborted } from "./transport-error.js";
 
 export interface Http2TransportOptions extends HttpTransportOptions {
-  /** A session that was silent for so long is asked with a PING. Defaults to 30 seconds, as in client-go. */
+  /** How long a session may be silent before it gets a PING. Defaults to 30 seconds, as in client-go. */
   readonly pingAfter?: Duration;
-  /** A session that does not answer the PING within this is closed. Defaults to 15 seconds. */
+  /** How long the answer to the PING may take before the session is closed. Defaults to 15 seconds. */
   readonly pingTimeout?: Duration;
-  /** Requests on one session before another is opened; the server may allow fewer. Defaults to 100. */
+  /** How many requests one session carries before another is opened; the server may allow fewer. Defaults to 100. */
   readonly maxStreamsPerSession?: number;
 }
 
-/** How much of one response the server may send ahead of its reader: a large list flows without a pause for the network. */
+/** How far the server may send one response ahead of its reader, so that a large list does not wait for the network. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
-/** How much of all responses of a session: a hundred watches do not stop each other. */
+/** The same for all responses of a session, so that a hundred watches do not block each other. */
 const SESSION_WINDOW_BYTES = 32 * 1024 * 1024;
 
 /**
- * HTTP/2 over TLS: many requests on few connections, with PINGs that find a dead one. Sessions without a request do not
- * keep the process alive. `node:http2`, and what speaks to it, is loaded at the first request.
+ * HTTP/2 over TLS: many requests on few connections, with PINGs to find dead ones. Sessions without a request do not
+ * keep the process alive. Loads `node:http2` at the first request.
  */
 export function http2Transport(options: Http2TransportOptions): Transport {
   return new Http2Transport(options);
@@ -37,10 +37,10 @@ class Http2Transport implements Transport {
   readonly #dialer: Dialer;
   readonly #clock: Clock;
   readonly #tls: TlsSource;
-  /** Sessions that take requests. One that is retired leaves the list and lives until its last response ends. */
+  /** Sessions that accept requests. A retired session leaves the set and lives until its last response ends. */
   readonly #sessions = new Set<Http2Session>();
   readonly #retired = new Set<Http2Session>();
-  /** The session being opened, shared by all who wait for one; with how many of its streams are spoken for. */
+  /** The session that is being opened, shared by all waiting requests, with the number of streams they claim. */
   #opening: { readonly session: Promise<Http2Session>; claims: number } | undefined;
   #material: TlsMaterial | undefined;
   #closed = false;
@@ -82,7 +82,7 @@ class Http2Transport implements Transport {
     }
   }
 
-  /** Waits for the session that is being opened, or opens one; an abort ends the waiting, not the opening. */
+  /** Waits for the session that is being opened, or opens one. An abort ends the wait, not the opening. */
   async #join(material: TlsMaterial, signal?: AbortSignal): Promise<void> {
     const limit = this.#options.maxStreamsPerSession ?? 100;
     if (!this.#opening || this.#opening.claims >= limit) {

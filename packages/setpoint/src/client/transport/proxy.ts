@@ -3,8 +3,8 @@ import { isLoopbackHost } from "../cluster/loopback.js";
 import { parseServer } from "../cluster/server-address.js";
 
 /**
- * The proxy that the environment names for a server, by Go's rules, as kubectl has them: `HTTPS_PROXY` or `HTTP_PROXY`
- * by the server's scheme, lower case as well, never for loopback, and not for what `NO_PROXY` lists.
+ * The proxy of the environment for a server, by the rules of Go and kubectl: `HTTPS_PROXY` or `HTTP_PROXY` by the
+ * server's scheme, also in lower case, never for loopback, and not for the hosts of `NO_PROXY`.
  */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   const { host, port, secure } = parseServer(server);
@@ -15,10 +15,10 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
-/** Loaded where a proxy is set: few need it, and all would pay for it. */
+/** Loaded only if a proxy is set, because few processes need it. */
 const net = (): typeof import("node:net") => process.getBuiltinModule("node:net");
 
-/** One entry of `NO_PROXY`: `*`, a range of addresses, or an address or a domain with its subdomains, perhaps with a port. */
+/** One entry of `NO_PROXY`: `*`, a range of addresses, an address, or a domain with its subdomains; each may have a port. */
 function isExcepted(exception: string, host: string, port: number): boolean {
   if (exception === "") return false;
   if (exception === "*") return true;

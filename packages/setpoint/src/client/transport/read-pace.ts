@@ -1,34 +1,35 @@
 import type { Timer } from "../../clock/clock.js";
 import { afterInput, systemClock } from "../../clock/system-clock.js";
 
-/** A response that has brought more than this is a large one. */
+/** A response with more bytes than this is large. */
 const LARGE_BYTES = 64 * 1024;
 const REST_MS = 5;
-/** As much as this within the time of a rest is a flood: a list at full speed brings many times that. */
+/** This many bytes within one pause are a flood; a list at full speed brings many times that. */
 const FLOOD_BYTES = 8 * 1024;
 
-/** What is read from. */
+/** The source of the bytes. */
 export interface PacedSource {
   pause(): unknown;
   resume(): unknown;
 }
 
 /**
- * When a connection reads. A server sends a large list in pieces of a few kilobytes, and to be woken for each costs more
- * than the piece itself: half of a cold sync's time. So while a large response floods in, each reading is followed by a
- * short rest, in which pieces gather in the kernel's buffer. Small responses are always read at once, and so are the
- * events of a watch, however much it has brought before: those come a few at a time, and somebody waits for them.
+ * Decides when a connection reads. A server sends a large list in pieces of a few kilobytes, and waking up for each
+ * costs more than the piece itself: half of the time of a cold sync. So while a large response floods in, each read is
+ * followed by a short pause, in which pieces gather in the kernel's buffer. Small responses are always read at once. So
+ * are the events of a watch, however much it has brought before, because they come a few at a time and somebody waits
+ * for them.
  *
- * The rest is of the kernel's time, whatever clock the program runs on.
+ * The pause is real time, whatever clock the program uses.
  */
 export class ReadPace implements Disposable {
   readonly #source: PacedSource;
-  /** Of the present response. */
+  /** Bytes of the current response. */
   #bytes = 0;
-  /** What came since `#latelySinceMs`, which is at most a rest ago. */
+  /** Bytes since `#latelySinceMs`, which is at most one pause ago. */
   #lately = 0;
   #latelySinceMs = 0;
-  /** The response's reader asked for no more yet. */
+  /** The reader of the response wants no more yet. */
   #isHeld = false;
   #isTiring = false;
   #rest: Timer | undefined;
@@ -38,7 +39,7 @@ export class ReadPace implements Disposable {
     this.#source = source;
   }
 
-  /** A response ended, or none has begun: whatever comes is read at once. */
+  /** Between responses: read everything at once. */
   reset(): void {
     this.#bytes = 0;
     this.#wake();

@@ -3,17 +3,17 @@ import { SetpointError } from "../../errors/error.js";
 import { ownField } from "../../kinds/own-field.js";
 import type { TransportRequest } from "./transport.js";
 
-/** What may stand in a request's line or a header: anything else could smuggle in a second request. */
+/** The characters allowed in a request line or a header: others could smuggle in a second request. */
 const PATH = /^\/[\x21-\x7e]*$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A request's headers in the form in which their bytes go out. */
+/** The headers of a request in the form in which they are sent. */
 export type WireHeaders = readonly (readonly [name: string, value: string])[];
 
 /**
- * The headers of a request, repeated ones apart, values beyond latin1 as the bytes of their UTF-8 (as Go sends them).
- * Throws `REQUEST_INVALID` for what would not be one well-formed request.
+ * The headers of a request, repeated ones separate. Values beyond latin1 are sent as UTF-8 bytes, as Go does. Throws
+ * `REQUEST_INVALID` if the result would not be one well-formed request.
  */
 export function wireHeaders(request: TransportRequest, path: string): WireHeaders {
   if (!PATH.test(path)) {

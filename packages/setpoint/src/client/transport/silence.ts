@@ -2,8 +2,8 @@ import type { Clock, Timer } from "../../clock/clock.js";
 import { transportError } from "./transport-error.js";
 
 /**
- * The same body, but rejecting with `TRANSPORT_TIMEOUT` where its reader has waited for `limitMs` without a byte: a
- * stream that is half open, or behind a proxy that lost its other side. Time in which nobody reads does not count.
+ * The same body, but it rejects with `TRANSPORT_TIMEOUT` if its reader waits for `limitMs` without a byte: the stream
+ * is half open, or a proxy lost its other side. Time without a pending read does not count.
  */
 export function withSilenceLimit(
   body: AsyncIterable<Uint8Array>,
@@ -17,10 +17,10 @@ class WatchedBody implements AsyncIterator<Uint8Array, undefined> {
   readonly #inner: AsyncIterator<Uint8Array>;
   readonly #clock: Clock;
   readonly #limitMs: number;
-  /** When the read that waits began; undefined while none waits. */
+  /** When the pending read began; undefined without one. */
   #waitingSinceMs: number | undefined;
   #fail: ((error: Error) => void) | undefined;
-  /** One timer for many reads: a read only notes its time. */
+  /** One timer for many reads: a read only records its time. */
   #timer: Timer | undefined;
 
   constructor(inner: AsyncIterator<Uint8Array>, clock: Clock, limitMs: number) {

@@ -15,7 +15,7 @@ export function abortedError(signal: AbortSignal): SetpointError {
   return transportError("ABORTED", "the request was aborted", signal.reason);
 }
 
-/** Words for an error of the system: its code says more than its message, which may be empty. */
+/** Describes a system error: its code says more than its message, which may be empty. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as NodeJS.ErrnoException).code;
@@ -24,7 +24,7 @@ export function describe(error: unknown): string {
   return code && !text.includes(code) ? `${text} (${code})` : text;
 }
 
-/** The same promise, but rejecting with `ABORTED` as soon as the signal says so; what it waits for goes on. */
+/** The same promise, but it rejects with `ABORTED` as soon as the signal is aborted. The underlying work continues. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   if (signal.aborted) return Promise.reject(abortedError(signal));

@@ -8,22 +8,22 @@ import type { Handler } from "../testing/http-server.js";
 import { readBytes } from "./body.js";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.js";
 
-/** A transport whose requests `handler` answers, however they get there. */
+/** A transport whose requests go to `handler`. */
 export interface OpenTransport extends AsyncDisposable {
   readonly transport: Transport;
 }
 
 export interface ContractLimits {
-  /** The largest body that the server takes. Defaults to more than any case sends. */
+  /** The largest body that the server accepts. Defaults to more than any case sends. */
   readonly maxBodyBytes?: number;
 }
 
-/** A transport that makes connections to a server, and how many it has made. */
+/** A transport with real connections, and how many it has made. */
 export interface ConnectingTransport extends OpenTransport {
   readonly server: { connections(): number };
 }
 
-/** A case of every transport that makes connections: what is held back while one is made is not sent over it. */
+/** A case for every transport with connections: a request whose fence closes during the connect is not sent. */
 export async function holdsBackLateRequests(open: (handler: Handler) => Promise<ConnectingTransport>): Promise<void> {
   const seen: string[] = [];
   await using opened = await open(async ({ path }) => reply(String(seen.push(path))));
@@ -38,7 +38,7 @@ export async function holdsBackLateRequests(open: (handler: Handler) => Promise<
   expect([seen, opened.server.connections()]).toEqual([["/next"], 1]);
 }
 
-/** What every transport does. `open` is called for each case. */
+/** What every transport must do. Calls `open` for each case. */
 export function transportContract(
   name: string,
   open: (handler: Handler) => Promise<OpenTransport>,

@@ -59,13 +59,14 @@ async function socksHandshake(exchange: Exchange, url: URL, target: DialTarget):
   const user = userOf(url);
   exchange.write(Buffer.from(user ? [5, 2, 0, 2] : [5, 1, 0]));
   const [version, method] = await exchange.take(2);
-  if (version !== 5) throw exchange.refuse("speaks no SOCKS 5");
+  if (version !== 5) throw exchange.refuse("does not speak SOCKS 5");
   if (method === 2 && user) {
     const [name, password] = user.map((text) => Buffer.from(text, "utf8")) as [Buffer, Buffer];
     exchange.write(Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([password.length]), password]));
     const [, outcome] = await exchange.take(2);
     if (outcome !== 0) throw exchange.refuse("does not accept the user and password");
-  } else if (method !== 0) throw exchange.refuse("wants a user and password, or a method unknown here");
+  } else if (method !== 0)
+    throw exchange.refuse("wants a user and password, or an authentication method that this client lacks");
   const name = Buffer.from(target.host, "latin1");
   const port = Buffer.from([target.port >> 8, target.port & 0xff]);
   exchange.write(Buffer.concat([Buffer.from([5, 1, 0, 3, name.length]), name, port]));

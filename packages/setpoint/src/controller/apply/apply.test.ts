@@ -356,7 +356,7 @@ describe("apply", () => {
     );
     for (const image of ["apply", "create"]) await world.createWebsite(image, { image });
     await world.clock.settle();
-    const message = `v1/ConfigMap in other would not be found again after a restart: declare it with its namespaces, scoped(ConfigMap, { namespaces: "all" })`;
+    const message = `v1/ConfigMap in other could not be found again after a restart: declare its namespaces, scoped(ConfigMap, { namespaces: "all" })`;
     expect(world.runs()).toMatchObject([
       { outcome: "terminal", reason: message },
       { outcome: "terminal", reason: message },

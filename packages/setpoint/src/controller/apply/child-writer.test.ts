@@ -45,7 +45,7 @@ describe("a controller, of its children,", () => {
     );
     await world.createWebsite("a");
     await world.clock.settle();
-    const reason = 'yields: "spec.ports[0].port" leads through a list; name the list, or what stands above it';
+    const reason = 'yields: "spec.ports[0].port" leads through a list; name the list or a field above it';
     expect(world.runs()).toMatchObject([{ outcome: "terminal", reason }]);
     expect(await world.client.find(Service, "a", { namespace: "team" })).toBeUndefined();
   });
@@ -66,7 +66,7 @@ describe("a controller, of its children,", () => {
       await world.createWebsite("a");
       await world.createWebsite("b");
       await world.clock.settle();
-      const message = 'v1/ConfigMap team/a was made by somebody else; pass existing: "adopt" to take it over';
+      const message = 'v1/ConfigMap team/a was created by another writer; pass existing: "adopt" to take it over';
       expect(world.runs("team/a")).toMatchObject([{ outcome: "terminal", reason: message }]);
       expect(await data()).toEqual({ theirs: "1" });
       expect(world.runs("team/b")).toMatchObject([{ outcome: "done" }]);

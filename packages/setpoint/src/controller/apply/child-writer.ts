@@ -277,7 +277,7 @@ export class ChildWriter {
   #ownedSource(kind: Kind, verb: "apply" | "prune"): KindSource {
     const source = this.#sources.of(kind);
     if (source.isOwned) return source;
-    const message = `${source.id} is used, not owned: to ${verb} it, add it to owns in place of uses`;
+    const message = `${source.id} is in uses, not in owns: to ${verb} it, move it to owns`;
     throw new SetpointError("KIND_NOT_DECLARED", message);
   }
 
@@ -312,20 +312,23 @@ export class ChildWriter {
     if (kind.scope === "Cluster") return undefined;
     const chosen = namespace ?? this.#run.object.metadata.namespace;
     if (chosen) return chosen;
-    const message = `${kindId(kind)}: metadata.namespace is missing, and ${this.#run.key} is in none`;
+    const message = `${kindId(kind)}: metadata.namespace is missing, and ${this.#run.key} has no namespace`;
     throw new SetpointError("NAMESPACE_MISSING", message);
   }
 
   #assertMayTake({ source, key, ownerCluster }: Child, current: KubeObject, options: ChildOptions): void {
     const what = `${source.id} ${key}`;
     if (current.metadata.deletionTimestamp) {
-      throw new SetpointError("CHILD_TERMINATING", `${what} is being deleted; it is applied again once it is gone`);
+      throw new SetpointError(
+        "CHILD_TERMINATING",
+        `${what} is being deleted; the controller applies it again once it is gone`,
+      );
     }
     const ownership = ownershipOf(current, this.#run.kind, this.#run.object, ownerCluster);
     if (ownership.type === "ours") return;
     if (ownership.type === "another's") {
       if (ownership.isPredecessor) {
-        const message = `${what} belongs to a deleted object of the name ${this.#run.key}, and is not collected yet`;
+        const message = `${what} belongs to a deleted object of the same name, ${this.#run.key}, and has not been garbage collected yet`;
         throw new SetpointError("CHILD_TERMINATING", message);
       }
       throw new SetpointError("CHILD_NOT_OWNED", `${what} belongs to ${ownership.owner}`);
@@ -334,7 +337,7 @@ export class ChildWriter {
     if (options.existing === "adopt" || appliedEntry(current, this.#options.fieldManager)) return;
     throw new SetpointError(
       "CHILD_NOT_OWNED",
-      `${what} was made by somebody else; pass existing: "adopt" to take it over`,
+      `${what} was created by another writer; pass existing: "adopt" to take it over`,
     );
   }
 
@@ -382,7 +385,7 @@ function withoutYielded(
   for (const path of yields) {
     const steps = splitPath(path);
     if (leadsThroughList(desired, steps)) {
-      const message = `yields: "${path}" leads through a list; name the list, or what stands above it`;
+      const message = `yields: "${path}" leads through a list; name the list or a field above it`;
       throw new SetpointError("CONTROLLER_INVALID", message);
     }
     if (current && valueAt(current, steps) !== undefined && !(entry && isApplied(entry, steps))) {

@@ -44,13 +44,13 @@ export class OrphanRetries {
       for (const [key, error] of failed) {
         const attempt = this.#queue.retries(key);
         const delayMs = this.#queue.retry(key, true);
-        const message = `children of ${key}, which is gone, could not be deleted: ${messageOf(error)}`;
+        const message = `could not delete the children of ${key}, which is gone: ${messageOf(error)}`;
         log.error(message, { object: key, attempt, delayMs, error });
       }
       return failed.size === 0;
     } catch (error) {
       if (signal.aborted) return false;
-      log.error(`children of deleted objects could not be collected: ${messageOf(error)}`, { error });
+      log.error(`could not garbage collect the children of deleted objects: ${messageOf(error)}`, { error });
       if (ownerKey !== undefined) this.#queue.retry(ownerKey, true);
       return false;
     }

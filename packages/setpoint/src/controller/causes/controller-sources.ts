@@ -190,7 +190,7 @@ export class ControllerSources implements Disposable {
     if (use.cluster === undefined) return this.#environment.cluster;
     const cluster = ownField(this.#environment.clusters, use.cluster);
     if (cluster) return cluster;
-    const message = `controller ${this.#controller.name}: ${kindId(use.kind)} is in the cluster "${use.cluster}", which is not known`;
+    const message = `controller ${this.#controller.name}: ${kindId(use.kind)} is in the unknown cluster "${use.cluster}"`;
     throw new SetpointError("CLUSTER_UNKNOWN", message);
   }
 }

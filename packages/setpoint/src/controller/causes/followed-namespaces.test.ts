@@ -154,7 +154,7 @@ describe("a controller that chooses namespaces by their labels", () => {
 it.each([
   [{ labelSelector: "team in" }, "namespaces: labelSelector"],
   [{ labelSelector: 3 }, "namespaces: labelSelector is 3"],
-  [{ matchLabels: { team: "web" } }, 'neither "all", nor a list of names, nor { labelSelector }'],
+  [{ matchLabels: { team: "web" } }, 'expected "all", a list of names or { labelSelector }'],
   [{ labelSelector: "a=b", names: [] }, "names"],
   ["some", 'neither "all"'],
   [[], "no list of names"],

@@ -75,7 +75,7 @@ export class KindSource {
   /** The informer that holds the objects of a namespace, synced; `"*"` for all that are watched. */
   informer(namespace: string, reader: { readonly signal: AbortSignal }): Informer | Promise<Informer> {
     if (this.isByNamespace && namespace === "*") {
-      const message = `${this.id} is cached for each namespace that is read; to list all, declare it with namespaces: "all"`;
+      const message = `${this.id} is cached per namespace; to list all namespaces, declare it with namespaces: "all"`;
       throw new SetpointError("SCOPE_NOT_WATCHED", message);
     }
     this.#assertWatched(namespace);
@@ -108,8 +108,8 @@ export class KindSource {
     const { namespace: home } = owner.metadata;
     if (cluster === undefined && (!home || namespace === home)) return;
     const scope = `{ ${cluster === undefined ? "" : `cluster: "${cluster}", `}namespaces: "all" }`;
-    const advice = `declare it with its namespaces, scoped(${kind.kind}, ${scope})`;
-    const message = `${this.id} in ${namespace} would not be found again after a restart: ${advice}`;
+    const advice = `declare its namespaces, scoped(${kind.kind}, ${scope})`;
+    const message = `${this.id} in ${namespace} could not be found again after a restart: ${advice}`;
     throw new SetpointError("SCOPE_NOT_WATCHED", message);
   }
 
@@ -122,7 +122,7 @@ export class KindSource {
   assertSelected(labels: Readonly<Record<string, string>> | undefined): void {
     const { labelSelector } = this.use;
     if (labelSelector === undefined || matchesLabels(labelSelector, labels)) return;
-    const message = `${this.id} is watched where ${labelSelector}: a child with other labels would not be seen`;
+    const message = `${this.id} is watched with the selector ${labelSelector}: the controller would not see a child with other labels`;
     throw new SetpointError("SCOPE_NOT_WATCHED", message);
   }
 

@@ -36,7 +36,7 @@ export class ObjectReader {
     const { id } = this.#sources.of(kind);
     throw new SetpointError(
       "DEPENDENCY_ABSENT",
-      `${id} ${keyFor(kind, name, this.#namespaceFor(kind, options))} is not there`,
+      `${id} ${keyFor(kind, name, this.#namespaceFor(kind, options))} does not exist`,
     );
   }
 
@@ -108,9 +108,12 @@ export class ObjectReader {
     const namespace = options.namespace ?? this.#run.object.metadata.namespace;
     const { id } = this.#sources.of(kind);
     if (namespace === ALL)
-      throw new SetpointError("NAMESPACE_MISSING", `${id}: "*" is no namespace; a list of all says namespaces: "all"`);
+      throw new SetpointError(
+        "NAMESPACE_MISSING",
+        `${id}: "*" is not a namespace; to list all, pass namespaces: "all"`,
+      );
     if (namespace) return namespace;
-    const message = `${id}: the read must say which namespace, ${this.#run.key} is in none`;
+    const message = `${id}: the read needs a namespace, because ${this.#run.key} has none`;
     throw new SetpointError("NAMESPACE_MISSING", message);
   }
 }

@@ -13,8 +13,7 @@ import type { Trigger } from "../controller.js";
  */
 export function every(interval: Duration, clock?: Clock): Trigger {
   const intervalMs = parseDuration(interval, "every");
-  if (intervalMs === 0)
-    throw new SetpointError("DURATION_INVALID", "every: an interval of 0 would leave no time to work");
+  if (intervalMs === 0) throw new SetpointError("DURATION_INVALID", "every: the interval must be above 0");
   return {
     name: `every ${typeof interval === "number" ? `${interval}ms` : interval}`,
     start({ enqueue, keys, signal, clock: own }) {

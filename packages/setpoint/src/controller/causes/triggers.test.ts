@@ -107,7 +107,7 @@ describe("what makes a controller run", () => {
     feed("team/unknown");
     feed("a");
     await world.clock.settle();
-    expect(lines).toEqual(['trigger webhook asks for "a", which is no key of a Website: write namespace/name']);
+    expect(lines).toEqual(['trigger webhook asks for "a", which is not a key of a Website: write namespace/name']);
     expect(world.runs("team/a").map(({ causes }) => causes[0]?.type)).toEqual(["created", "trigger"]);
   });
 

@@ -101,7 +101,7 @@ export class LiveController implements AsyncDisposable {
     // One listener for all workers: each would need one whenever it waits.
     this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
     const ownWrites = new OwnWrites((key, error) =>
-      this.#reporter.log.error(`what was seen of ${key} could not be handled: ${messageOf(error)}`, { error }),
+      this.#reporter.log.error(`could not handle an event of ${key}: ${messageOf(error)}`, { error }),
     );
     const applied = new AppliedMemory();
     const router = new EventRouter({
@@ -285,7 +285,7 @@ export class LiveController implements AsyncDisposable {
 
   /** Nothing of ours throws while a run is filed: an observer or a log did. The key must not be lost by it. */
   #onUnfiled({ key, cause }: Item, error: unknown): void {
-    this.#reporter.log.error(`the run of ${key} could not be filed: ${messageOf(error)}`, { object: key, error });
+    this.#reporter.log.error(`could not record the run of ${key}: ${messageOf(error)}`, { object: key, error });
     if (!this.#taking.signal.aborted) this.#queue.retry(key, cause);
   }
 

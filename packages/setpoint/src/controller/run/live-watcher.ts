@@ -267,7 +267,7 @@ export class LiveWatcher implements AsyncDisposable {
     lane.isStuck = true;
     this.#leaveBacklog(lane.steps.length);
     void work.catch(() => {}).finally(() => this.#onUnstuck(key, lane));
-    const message = `watcher ${this.watcher.name}: ${type} of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
+    const message = `watcher ${this.watcher.name}: ${type} of ${key} continues although its signal is aborted; pass ctx.signal to everything it awaits`;
     throw new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
   }
 

@@ -70,7 +70,7 @@ async function plannedRun(
   const writes = run.writes.map(({ verb, kind, key, paths }) => ({ verb, kind, key, paths }));
   const { effects, endedByEffect } = run;
   if (endedByEffect !== undefined) {
-    const reason = `what follows depends on the effect "${endedByEffect}"`;
+    const reason = `the rest depends on the effect "${endedByEffect}"`;
     return { ...common, writes, effects, outcome: "unknown", reason };
   }
   const reason =

@@ -105,7 +105,7 @@ export class ReconcileRun {
     if (nowMs - this.#lastSeenMs >= BLOCKED_AFTER_MS) this.#pause = { fromMs: this.#lastSeenMs, toMs: nowMs };
     this.#lastSeenMs = nowMs;
     if (this.#isOver) {
-      const message = `${this.controller}: the run of ${this.key} has ended; something in it was not awaited`;
+      const message = `${this.controller}: the run of ${this.key} has ended; await every promise in it`;
       throw new SetpointError("RUN_OVER", message);
     }
     this.#signal.throwIfAborted();

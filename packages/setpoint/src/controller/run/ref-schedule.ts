@@ -256,7 +256,7 @@ function resultOf(outcome: Outcome | undefined): {
     case "terminal":
       return { outcome: outcome.type, error: { message: messageOf(outcome.error) } };
     case undefined:
-      return { outcome: "retry", error: { message: "how its run ended is not known" } };
+      return { outcome: "retry", error: { message: "the result of its run is unknown" } };
     default:
       return { outcome: "done" };
   }

@@ -97,7 +97,7 @@ class RunContext {
     };
     this.condition = (condition) => {
       run.assertOpen();
-      if (conditionSupport(run.kind) === "none") throw conditionsMissing(run.kind, "its schema has none");
+      if (conditionSupport(run.kind) === "none") throw conditionsMissing(run.kind, "the schema of its status has none");
       draft.condition(withGeneration(condition, object));
     };
     this.event = (type, reason, message) => {
@@ -111,7 +111,7 @@ class RunContext {
       if (!options.isPlan) return effect(run.signal);
       if (inPlan) return inPlan.planned;
       run.endedByEffect = name;
-      throw new SetpointError("EFFECT_NOT_RUN", `${run.key}: the effect "${name}" is not run in a plan`);
+      throw new SetpointError("EFFECT_NOT_RUN", `${run.key}: a plan does not run the effect "${name}"`);
     };
   }
 

@@ -187,7 +187,7 @@ export class RunExecutor {
     const isAborted = this.#parts.signal.aborted;
     if (hung) {
       run.end(false);
-      const message = `${name}: the run of ${key} goes on although its signal is aborted; pass ctx.signal to what it awaits`;
+      const message = `${name}: the run of ${key} continues although its signal is aborted; pass ctx.signal to everything it awaits`;
       const error = new SetpointError("RECONCILE_HUNG", message, { cause: signal.reason });
       span?.end("hung", message);
       return { run, outcome: retry(error), isAborted, hung: work };
@@ -305,12 +305,12 @@ export class RunExecutor {
       const written = draft.isEmpty ? undefined : await this.#writeDraft(run, latest, draft);
       if (said && written && draft.hasReport) this.#reconciled.wrote(run.key, said);
       if (!written || written.dropped.length === 0) return outcome;
-      throw conditionsMissing(this.#parts.controller.kind, `the server has dropped ${written.dropped.join(", ")}`);
+      throw conditionsMissing(this.#parts.controller.kind, `the server dropped ${written.dropped.join(", ")}`);
     } catch (error) {
       const failed = environment.mask.error(error);
       if (outcome.type !== "retry" && outcome.type !== "terminal") return retry(failed);
       if (fence.lost?.aborted) return outcome;
-      this.#logOf(run).warn(`status of ${run.key} not written: ${messageOf(failed)}`);
+      this.#logOf(run).warn(`could not write the status of ${run.key}: ${messageOf(failed)}`);
       // What is not shown now never would be: no event wakes what is terminal. Only a refusal will not change by itself.
       const isRefused = isInvalid(failed) || isForbidden(failed);
       return outcome.type === "terminal" && !isRefused ? retry(outcome.error) : outcome;
@@ -386,7 +386,7 @@ function maskedOutcome(outcome: Outcome, mask: SecretMask): Outcome {
 function asOutcome(returned: unknown): Outcome {
   if (returned === undefined || returned === null) return done();
   if (isOutcome(returned)) return soundOutcome(returned);
-  const message = `a reconciler returned ${shown(returned)}, which is no outcome; return nothing or requeueAfter(…)`;
+  const message = `a reconciler returned ${shown(returned)}, which is not an outcome; return nothing or requeueAfter(…)`;
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 
@@ -394,7 +394,7 @@ function asOutcome(returned: unknown): Outcome {
 function soundOutcome(outcome: Outcome): Outcome {
   const problem = outcomeProblem(outcome);
   if (problem === undefined) return outcome;
-  const message = `a reconciler asked for ${problem}; requeueAfter("10s") gives a sound one`;
+  const message = `a reconciler returned ${problem}; use for example requeueAfter("10s")`;
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 

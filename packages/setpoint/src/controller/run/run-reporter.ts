@@ -84,12 +84,12 @@ export class RunReporter {
       return;
     }
     if (!parked && attempt + 1 === FAILURES_SHOWN) {
-      const text = `${FAILURES_SHOWN} runs in a row failed; retried with back-off: ${messageOf(error)}`;
+      const text = `${FAILURES_SHOWN} runs in a row failed; retrying with back-off: ${messageOf(error)}`;
       this.#environment.recorder?.record({ object, type: "Warning", reason: "ReconcileFailed", message: text });
     }
     if (!parked) return;
     const pause = this.#controller.backoff.max / 1_000;
-    const message = `${attempt + 1} tries failed; the next are ${pause} s apart: ${messageOf(error)}`;
+    const message = `${attempt + 1} attempts failed; the next ones are ${pause} s apart: ${messageOf(error)}`;
     this.#environment.recorder?.record({ object, type: "Warning", reason: "RetriesExhausted", message });
   }
 
@@ -110,9 +110,9 @@ export class RunReporter {
     const writer = controller ? `controller ${controller} of this process` : rival && `the field manager ${rival}`;
     const fields = write.paths.join(", ") || "unknown fields";
     const message =
-      `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although nothing new was ` +
-      `asked for; ${writer ? `${writer} writes it too` : "no other writer is known: is what it wants the same each time?"}`;
-    const reported = "from now on it is held back, longer each time, up to a minute, and not reported again";
+      `${key} wrote ${fields} of ${write.kind} ${write.key} ${count} times within a minute, although its input did not ` +
+      `change; ${writer ? `${writer} writes it too` : "no other writer is known: does the reconciler compute the same object each time?"}`;
+    const reported = "the controller now delays it, longer each time, up to a minute, and does not report it again";
     this.log.warn(`hot loop: ${message}; ${reported}`, { object: key, fields: write.paths, rival, delayMs });
     this.#environment.recorder?.record({ object, type: "Warning", reason: "HotLoop", message });
   }

@@ -104,7 +104,7 @@ describe("Reconciled, of a kind that declares conditions,", () => {
     });
     await world.clock.advance(3_000);
     expect(world.events.map(({ reason, message }) => [reason, message])).toEqual([
-      ["ReconcileFailed", "3 runs in a row failed; retried with back-off: the till is locked"],
+      ["ReconcileFailed", "3 runs in a row failed; retrying with back-off: the till is locked"],
     ]);
     expect(world.writes).toHaveLength(1);
     isBroken = false;
@@ -172,6 +172,6 @@ describe("ctx.condition", () => {
     await create();
     await world.clock.settle();
     expect(world.runs("team/a")[0]).toMatchObject({ outcome: "retry" });
-    expect(world.runs("team/a")[0]?.reason).toContain("the server has dropped Open");
+    expect(world.runs("team/a")[0]?.reason).toContain("the server dropped Open");
   });
 });

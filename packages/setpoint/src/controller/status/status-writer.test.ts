@@ -328,6 +328,6 @@ describe("the status of a run", () => {
     await world.run(sites, { log });
     await world.createWebsite("a");
     await world.clock.settle();
-    expect(lines).toEqual([expect.stringContaining("status of team/a not written: PATCH")]);
+    expect(lines).toEqual([expect.stringContaining("could not write the status of team/a: PATCH")]);
   });
 });

@@ -137,6 +137,6 @@ function parseReply(bytes: Buffer): { reply: Reply; length: number } | undefined
       return { reply: items, length: at };
     }
     default:
-      throw new SetpointError("BODY_STORE_FAILED", "what answers does not speak Redis's protocol");
+      throw new SetpointError("BODY_STORE_FAILED", "the server does not speak the Redis protocol");
   }
 }

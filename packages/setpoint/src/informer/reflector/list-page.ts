@@ -24,7 +24,7 @@ export function readListPage(request: RequestSummary, body: Buffer): ListPage {
   const ranges = scanList(body);
   const envelope = parse(request, ranges?.envelope ?? body.toString("utf8"), body);
   if (!envelope.kind?.endsWith("List") || !envelope.metadata) {
-    throw invalid(request, `it is a ${envelope.kind ?? "thing of no kind"}, not a list`, body);
+    throw invalid(request, `it is a ${envelope.kind ?? "object without a kind"}, not a list`, body);
   }
   const { resourceVersion = "", continue: continueToken = "" } = envelope.metadata;
   if (ranges) return { resourceVersion, continueToken, bytes: body, items: ranges.items };
@@ -45,6 +45,6 @@ function parse(request: RequestSummary, text: string, body: Buffer): ListEnvelop
 }
 
 function invalid(request: RequestSummary, problem: string, body: Buffer, cause?: unknown): SetpointError {
-  const message = `${nameOfRequest(request)}: the answer is no list (${problem}); it starts with: ${startOf(body)}`;
+  const message = `${nameOfRequest(request)}: the answer is not a list (${problem}); it starts with: ${startOf(body)}`;
   return new SetpointError("RESPONSE_INVALID", message, cause ? { cause } : undefined);
 }

@@ -75,7 +75,7 @@ export class ListWatch {
       });
     } catch (error) {
       if (!silence.isStalled) throw error;
-      throw transportError("TRANSPORT_TIMEOUT", `${nameOfRequest(request)}: the server fell silent`, error);
+      throw transportError("TRANSPORT_TIMEOUT", `${nameOfRequest(request)}: the server stopped sending`, error);
     } finally {
       silence[Symbol.dispose]();
     }

@@ -95,7 +95,7 @@ describe("replacing a CustomResourceDefinition", () => {
       "other identities of items",
       z.object({ a: z.array(z.object({ n: z.string(), p: z.int() })).meta(k8s.listMap("n")) }),
       z.object({ a: z.array(z.object({ n: z.string(), p: z.int() })).meta(k8s.listMap("n", "p")) }),
-      "v1: spec.a: its items are told apart by n, p, no longer by n",
+      "v1: spec.a: the keys of its list map changed from n to n, p",
     ],
     [
       "a list type",

@@ -93,7 +93,7 @@ function conversionChanges(
   const [first, ...others] = after.versions;
   const other = others.find(({ schema }) => !isSameJson(schema, first?.schema));
   if (!first || !other) return [];
-  const message = `a webhook converts objects; without it they are taken as they are, although ${first.name} and ${other.name} differ`;
+  const message = `a webhook converts objects; without it the server would not convert them, although ${first.name} and ${other.name} differ`;
   return [{ severity: "incompatible", path: "conversion", message }];
 }
 

@@ -88,7 +88,7 @@ async function untilEstablished(client: CrdClient, crd: CrdManifest, options: In
       const seen = conditions.map(({ type, status, message }) => `${type} is ${status} (${message ?? ""})`).join(", ");
       throw notEstablished(
         crd,
-        `not established within ${timeoutMs} ms; ${seen || "the server has said nothing of it yet"}`,
+        `not established within ${timeoutMs} ms; ${seen || "the server has set no conditions yet"}`,
       );
     }
     await clock.sleep(LOOK_AGAIN_MS, signal);

@@ -79,7 +79,7 @@ function conversionOf(
   if (!options.conversionWebhook) {
     throw invalidKind(
       `${declaration.kind}: conversionWebhook`,
-      "its versions convert, so the server must be told where the conversion webhook is; an app(…) with this kind tells it",
+      "its versions need a conversion webhook: give its address, or use an app(…) with this kind, which sets it",
     );
   }
   return {
@@ -125,7 +125,7 @@ function columnOf(
 ): CustomResourceColumnDefinition {
   const { path, type, ...rest } = typeof column === "string" ? { path: column } : column;
   if (!path.startsWith(".")) {
-    throw invalidKind(`${declaration.kind}: columns.${name}`, `"${path}" is no path such as .spec.replicas`);
+    throw invalidKind(`${declaration.kind}: columns.${name}`, `"${path}" is not a path such as .spec.replicas`);
   }
   return { name, type: type ?? columnType(declaration, name, path), jsonPath: path, ...rest };
 }
@@ -144,7 +144,7 @@ const isPlainPath = (path: string): boolean => /^(\.[A-Za-z_][\w-]*)+$/.test(pat
 /** The schema of the field at a path of names; throws `KIND_INVALID` where there is none. */
 function fieldAt(declaration: ResourceDeclaration, path: string, option: string): StructuralSchema {
   const where = `${declaration.kind}: ${option}`;
-  if (!isPlainPath(path)) throw invalidKind(where, `"${path}" is no path such as .spec.replicas`);
+  if (!isPlainPath(path)) throw invalidKind(where, `"${path}" is not a path such as .spec.replicas`);
   let schema = declaration.schema;
   for (const name of path.split(".").slice(1)) {
     if (schema["x-kubernetes-preserve-unknown-fields"] && !ownField(schema.properties, name)) return {};

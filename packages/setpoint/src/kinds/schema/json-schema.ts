@@ -59,7 +59,7 @@ export function jsonSchemaOf(schema: Schema, side: "input" | "output", path: str
   if (!isStandardSchema(schema)) return schema;
   const { jsonSchema, vendor } = schema["~standard"];
   if (!jsonSchema) {
-    throw inexpressible(path, `this version of ${vendor} gives no JSON Schema; use one with Standard JSON Schema`);
+    throw inexpressible(path, `this version of ${vendor} has no JSON Schema; use a version with Standard JSON Schema`);
   }
   try {
     return jsonSchema[side]({

@@ -73,7 +73,10 @@ function withConditions(status: StructuralSchema = { type: "object" }): Structur
 function checkStored(input: StructuralSchema, output: StructuralSchema, path: string): void {
   if (input.type !== output.type) {
     const [from, to] = [input.type ?? "anything", output.type ?? "anything"];
-    throw inexpressible(path, `it turns ${from} into ${to}, but objects hold what was written; validate only`);
+    throw inexpressible(
+      path,
+      `it transforms ${from} into ${to}, but the server stores what was written; only validate`,
+    );
   }
   for (const [name, field] of Object.entries(input.properties ?? {})) {
     const read = ownField(output.properties, name);
@@ -82,7 +85,7 @@ function checkStored(input: StructuralSchema, output: StructuralSchema, path: st
     if (isPromised) {
       throw inexpressible(
         `${path}${fieldStep(name)}`,
-        "its type promises a value, but its JSON Schema has no default; say it by a marker ({ default: … })",
+        "its type promises a value, but its JSON Schema has no default; set it with a marker ({ default: … })",
       );
     }
     if (read) checkStored(field, read, `${path}${fieldStep(name)}`);
@@ -98,7 +101,7 @@ function checkStored(input: StructuralSchema, output: StructuralSchema, path: st
 /** Servers refuse a default that its own schema refuses, and forget one of null; found here, it has a path. */
 function checkDefaults(schema: StructuralSchema, path: string): void {
   if (schema.default === null) {
-    throw inexpressible(path, "servers forget a default of null; make the field optional instead");
+    throw inexpressible(path, "servers drop a default of null; make the field optional instead");
   }
   if (schema.default !== undefined) {
     const problem = validateValue(withDefaults(schema.default, schema), schema, path)[0];

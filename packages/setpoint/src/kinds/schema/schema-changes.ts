@@ -90,7 +90,7 @@ function compareOwnership(before: StructuralSchema, after: StructuralSchema, pat
     report(path, `its list type changed from ${lists[0]} to ${lists[1]}`);
   const keys = [before, after].map((schema) => (schema["x-kubernetes-list-map-keys"] ?? []).join(", "));
   if (lists[0] === "map" && lists[1] === "map" && keys[0] !== keys[1]) {
-    report(path, `its items are told apart by ${keys[1]}, no longer by ${keys[0]}`);
+    report(path, `the keys of its list map changed from ${keys[0]} to ${keys[1]}`);
   }
   const maps = [before["x-kubernetes-map-type"] ?? "granular", after["x-kubernetes-map-type"] ?? "granular"];
   if (maps[0] !== maps[1]) report(path, `its map type changed from ${maps[0]} to ${maps[1]}`);

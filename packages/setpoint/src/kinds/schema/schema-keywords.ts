@@ -29,7 +29,8 @@ export function checkExpressible(schema: JsonSchema, place: Place): void {
 }
 
 function unrepresentable(what: string): string {
-  if (what === "transform") return "a transform changes the value, but objects hold what was written; validate only";
+  if (what === "transform")
+    return "a transform changes the value, but the server stores what was written; only validate";
   if (what === "date") return "a Date is not JSON; use a text, as z.iso.datetime() gives";
   if (what === "bigint") return "a bigint is not JSON; use an integer, or a text";
   return `a ${what} is not JSON`;

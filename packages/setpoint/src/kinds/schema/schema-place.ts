@@ -36,7 +36,10 @@ export function resolve(given: unknown, place: Place): { schema: JsonSchema; pla
     const { $ref, ...siblings } = schema;
     if (refs.includes($ref)) {
       if (isOpaque({ ...siblings, ...marker })) return { schema: { type: "object", ...siblings, ...marker }, place };
-      throw inexpressible(place.path, "it contains itself, which has no end; mark the field k8s.preserveUnknownFields");
+      throw inexpressible(
+        place.path,
+        "it contains itself, and a CRD cannot be recursive; mark the field k8s.preserveUnknownFields",
+      );
     }
     refs = [...refs, $ref];
     schema = { ...lookUp(place, $ref), ...siblings };
@@ -51,6 +54,6 @@ function lookUp({ root, path }: Place, ref: string): JsonSchema {
     const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
     found = ownField((found ?? {}) as JsonSchema, key);
   }
-  if (typeof found !== "object" || found === null) throw inexpressible(path, `there is nothing at ${ref}`);
+  if (typeof found !== "object" || found === null) throw inexpressible(path, `not found: ${ref}`);
   return found as JsonSchema;
 }

@@ -172,7 +172,7 @@ function discriminatedRules(
 /** One of the branches must have all it requires, and, where they exclude each other, nothing of the others. */
 function choiceRules(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): ValidationRule[] {
   if (branches.some((branch) => branch["x-kubernetes-validations"])) {
-    throw inexpressible(path, "rules in the branches of a union need a field that tells the branches apart");
+    throw inexpressible(path, "rules in the branches of a union need a discriminator field");
   }
   const names = new Set(branches.flatMap((branch) => Object.keys(branch.properties ?? {})));
   const common = [...names].filter((name) => branches.every((branch) => branch.required?.includes(name)));

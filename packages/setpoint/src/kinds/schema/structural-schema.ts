@@ -259,16 +259,16 @@ function checkListType(draft: SchemaDraft, place: Place): void {
   if (draft.type !== "array") throw inexpressible(place.path, `only a list can be marked as ${type}`);
   const items = draft.items as StructuralSchema;
   if (type === "set" && (items.type === undefined || items.type === "object" || items.type === "array")) {
-    throw inexpressible(place.path, "only scalars can be told apart as a set; use k8s.listMap for objects");
+    throw inexpressible(place.path, "only a list of scalars can be a set; use k8s.listMap for objects");
   }
   if (type !== "map") return;
   for (const key of draft["x-kubernetes-list-map-keys"] ?? []) {
     const field = ownField(items.properties, key);
-    if (!field) throw inexpressible(`${place.path}[]`, `it has no field "${key}", which is to tell the items apart`);
+    if (!field) throw inexpressible(`${place.path}[]`, `it has no field "${key}", which is a key of the list map`);
     if (field.default === undefined && !items.required?.includes(key)) {
       throw inexpressible(
         `${place.path}[].${key}`,
-        "it tells the items apart, so it must be required or have a default",
+        "it is a key of the list map, so it must be required or have a default",
       );
     }
   }

@@ -15,14 +15,17 @@ const OWN_SITE = new Set(["same-origin", "none"]);
  * here, to be let read the answer, says that name in `Host`; any other is told by the browser in `Sec-Fetch-Site`.
  */
 export const loopbackOnly: Guard = async ({ isLoopback, headers }) => {
-  if (!isLoopback) return { status: 403, body: "this endpoint answers on the loopback interface alone\n" };
+  if (!isLoopback) return { status: 403, body: "this endpoint answers only on the loopback interface\n" };
   const { host } = headers;
   if (host === undefined || !OWN_HOST.test(host)) {
-    return { status: 403, body: "this endpoint answers to localhost and addresses alone, not to other names\n" };
+    return {
+      status: 403,
+      body: "this endpoint answers only requests to localhost or an IP address, not to other names\n",
+    };
   }
   const site = headers["sec-fetch-site"];
   if (site === undefined || OWN_SITE.has(String(site))) return undefined;
-  return { status: 403, body: "this endpoint does not answer to pages of other sites\n" };
+  return { status: 403, body: "this endpoint refuses requests from pages of other sites\n" };
 };
 
 /**

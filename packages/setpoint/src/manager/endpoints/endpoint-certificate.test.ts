@@ -90,7 +90,7 @@ describe("metrics by HTTPS", () => {
     const options = { clock: new VirtualClock(), random: seededRandom(1), onRenewed: () => {}, onError: () => {} };
     await expect(endpointCertificate("/nowhere", options)).rejects.toMatchObject({
       code: "METRICS_CERTIFICATE_INVALID",
-      message: expect.stringContaining("the folder /nowhere holds no certificate for metrics: ENOENT"),
+      message: expect.stringContaining("the folder /nowhere has no certificate for metrics: ENOENT"),
     });
   });
 });

@@ -91,7 +91,7 @@ async function pairIn(folder: string): Promise<KeyPair> {
     checkKeyPair(pair);
     return pair;
   } catch (cause) {
-    const message = `the folder ${folder} holds no certificate for metrics: ${messageOf(cause)}`;
+    const message = `the folder ${folder} has no certificate for metrics: ${messageOf(cause)}`;
     throw new SetpointError("METRICS_CERTIFICATE_INVALID", message, { cause });
   }
 }

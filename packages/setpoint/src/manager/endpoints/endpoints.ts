@@ -122,7 +122,7 @@ export class Endpoints implements AsyncDisposable {
       clock,
       random,
       onRenewed: () => server.show(certificate.current),
-      onError: (error) => log.error("could not renew the certificate of metrics", { error }),
+      onError: (error) => log.error("could not renew the metrics certificate", { error }),
     });
     this.#certificate = certificate;
     const server = this.#server(clock, certificate.current);
@@ -147,6 +147,6 @@ export class Endpoints implements AsyncDisposable {
 }
 
 function accessAnswer(access: NarrowedRules | undefined): EndpointAnswer {
-  if (!access) return { status: 404, body: "nobody keeps count: give the manager seenAccess\n" };
+  if (!access) return { status: 404, body: "access is not recorded: pass seenAccess to the manager\n" };
   return { status: 200, type: "application/json", body: JSON.stringify(access) };
 }

@@ -105,7 +105,7 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
         const isUnreachable = isSetpointError(error) && error.code.startsWith("TRANSPORT_");
         if (!isUnreachable || tries >= MAX_TRIES) {
           this.#lost++;
-          this.#log.warn("an event was not written", { reason: event.reason, error: String(error) });
+          this.#log.warn("could not write an event", { reason: event.reason, error: String(error) });
           return;
         }
         await clock.sleep(RETRY_MS, signal).catch(() => {});

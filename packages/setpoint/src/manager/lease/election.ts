@@ -39,7 +39,7 @@ export function electorOf({ thread, ...given }: ElectionOptions, candidate: Cand
   electionTimes(elector);
   const worker = thread && workerModule();
   if (thread && worker) return new LeaseThread({ connect: thread, elector, clock, log, worker });
-  if (thread) log.warn("setpoint/lease-worker is not there: code that blocks the event loop may lose the lease");
+  if (thread) log.warn("setpoint/lease-worker is missing: code that blocks the event loop may lose the lease");
   return new LeaderElector({ ...elector, client, clock, random, log });
 }
 

@@ -171,14 +171,16 @@ export class LeaderElector implements Elector, AsyncDisposable {
         return;
       } catch (error) {
         if (!isConflict(error)) {
-          this.#log.warn("could not release the lease; another process waits until it runs out", {
+          this.#log.warn("could not release the lease; the next leader must wait until it expires", {
             error: String(error),
           });
           return;
         }
       }
     }
-    this.#log.warn("could not release the lease, which others write as well; another process waits until it runs out");
+    this.#log.warn(
+      "could not release the lease, because others write it too; the next leader must wait until it expires",
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -231,7 +233,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     const startedMs = clock.monotonic();
     // A connection that answers nothing any more must leave time for another try.
     using deadline = clock.timer(renewMs / 2, () =>
-      attempt.abort(new SetpointError("TRANSPORT_TIMEOUT", `the lease ${namespace}/${name} was not answered for`)),
+      attempt.abort(new SetpointError("TRANSPORT_TIMEOUT", `the lease ${namespace}/${name} got no answer`)),
     );
     const attempt = new AbortController();
     this.#attempt = attempt;

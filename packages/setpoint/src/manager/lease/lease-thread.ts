@@ -12,7 +12,7 @@ const PULSE_MS = 500;
 /** How long the server may take to be told that the lease is free. */
 const RELEASE_MS = 5_000;
 /** Why it is lost, where the shared memory tells so before a message does. */
-const ENDED = "ran out, or was taken";
+const ENDED = "expired, or another process took it";
 
 export interface LeaseThreadOptions extends Omit<LeaseTask, "state"> {
   /** The thread's module. */
@@ -92,8 +92,8 @@ export class LeaseThread implements Elector {
         else log[message.level](message.message, message.fields);
       });
       worker.once("error", (cause) => {
-        this.#lose(`the thread of the lease failed: ${cause.message}`);
-        reject(new SetpointError("LEASE_LOST", `the thread of the lease failed: ${cause.message}`, { cause }));
+        this.#lose(`the lease thread failed: ${cause.message}`);
+        reject(new SetpointError("LEASE_LOST", `the lease thread failed: ${cause.message}`, { cause }));
       });
     });
   }

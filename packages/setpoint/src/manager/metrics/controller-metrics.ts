@@ -20,27 +20,27 @@ const TERMINAL = metric(
   "counter",
   "Runs that will not be retried.",
 );
-const TIMEOUTS = metric("controller_runtime_reconcile_timeouts_total", "counter", "Runs that their timeout ended.");
+const TIMEOUTS = metric("controller_runtime_reconcile_timeouts_total", "counter", "Runs that exceeded their timeout.");
 const DURATION: MetricDefinition = {
-  ...metric("controller_runtime_reconcile_time_seconds", "histogram", "How long runs took."),
+  ...metric("controller_runtime_reconcile_time_seconds", "histogram", "Duration of runs."),
   buckets: [
     ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
     ...[1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60],
   ],
 };
-const ACTIVE = metric("controller_runtime_active_workers", "gauge", "Workers at a key.");
-const MAX_CONCURRENT = metric("controller_runtime_max_concurrent_reconciles", "gauge", "Workers there are.");
+const ACTIVE = metric("controller_runtime_active_workers", "gauge", "Busy workers.");
+const MAX_CONCURRENT = metric("controller_runtime_max_concurrent_reconciles", "gauge", "Number of workers.");
 const PARKED = metric(
   "setpoint_parked_keys",
   "gauge",
-  "Keys whose retries are used up: they run at the longest interval.",
+  "Keys that used up their retries; they run at the longest interval.",
 );
 /** Whether this process does the work: 1, or 0 on standby. */
 export const MASTER_STATUS = metric("leader_election_master_status", "gauge", "1 while this process leads.");
 export const EVENTS_DROPPED = metric(
   "setpoint_events_dropped_total",
   "counter",
-  "Events that never reached the server: too many alike, or out of reach.",
+  "Events that were dropped: too many similar ones, or the server was unreachable.",
 );
 const WEBHOOK_REQUESTS = metric(
   "controller_runtime_webhook_requests_total",
@@ -50,20 +50,28 @@ const WEBHOOK_REQUESTS = metric(
 const WEBHOOK_IN_FLIGHT = metric(
   "controller_runtime_webhook_requests_in_flight",
   "gauge",
-  "Requests that webhooks are at.",
+  "Webhook requests in progress.",
 );
-const WEBHOOK_DURATION = metric("controller_runtime_webhook_latency_seconds", "histogram", "How long webhooks took.");
+const WEBHOOK_DURATION = metric(
+  "controller_runtime_webhook_latency_seconds",
+  "histogram",
+  "Duration of webhook requests.",
+);
 const REST_REQUESTS = metric("rest_client_requests_total", "counter", "Requests by status code, method and host.");
 const REQUESTS = metric("kubernetes_client_requests_total", "counter", "Requests by verb, kind and status code.");
 const REQUEST_DURATION = metric(
   "kubernetes_client_request_duration_seconds",
   "histogram",
-  "Time to a response's head.",
+  "Time until the response headers arrive.",
 );
 const INFORMER_OBJECTS = metric("setpoint_informer_objects", "gauge", "Objects in the cache.");
-const INFORMER_BYTES = metric("setpoint_informer_bytes", "gauge", "Bytes that the cache keeps for a kind.");
-const INFORMER_BACKLOG = metric("setpoint_informer_backlog", "gauge", "Steps not yet taken by the slowest handler.");
-const INFORMER_SYNCED = metric("setpoint_informer_synced", "gauge", "1 once the initial list is there.");
+const INFORMER_BYTES = metric("setpoint_informer_bytes", "gauge", "Bytes that the cache uses for a kind.");
+const INFORMER_BACKLOG = metric(
+  "setpoint_informer_backlog",
+  "gauge",
+  "Events that the slowest handler has not processed yet.",
+);
+const INFORMER_SYNCED = metric("setpoint_informer_synced", "gauge", "1 once the informer has its initial list.");
 
 /** Feeds the metrics of controllers from what they tell. */
 export function controllerMetrics(registry: MetricRegistry): ControllerObserver {

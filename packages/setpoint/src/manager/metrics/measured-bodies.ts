@@ -8,12 +8,12 @@ import type { MetricRegistry } from "./metric-registry.js";
 const READS: MetricDefinition = {
   name: "informer_cache_read_duration_seconds",
   type: "histogram",
-  help: "How long reads of bodies that are kept outside of the process took, failed ones included.",
+  help: "Duration of body reads from the external store, failed ones included.",
 };
 const WRITES: MetricDefinition = {
   name: "informer_cache_write_duration_seconds",
   type: "histogram",
-  help: "How long writes of bodies that are kept outside of the process took, failed ones included.",
+  help: "Duration of body writes to the external store, failed ones included.",
 };
 
 /**

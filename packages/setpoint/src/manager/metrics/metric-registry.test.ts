@@ -61,7 +61,7 @@ describe("metric registry", () => {
     expect(registry.exposition().split("\n").slice(2)).toEqual([
       "# HELP depth Depth.",
       "# TYPE depth gauge",
-      '# depth could not be collected: "a-b" is no name of a label',
+      '# depth could not be collected: "a-b" is not a valid label name',
       "",
     ]);
   });

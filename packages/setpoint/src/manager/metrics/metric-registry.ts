@@ -105,7 +105,7 @@ export class MetricRegistry implements Metrics {
   #metric(given: OwnMetric, type: MetricDefinition["type"]): Metric {
     const definition: MetricDefinition = { ...given, type };
     if (!METRIC_NAME.test(definition.name))
-      throw invalidName(`${JSON.stringify(definition.name)} is no name of a metric`);
+      throw invalidName(`${JSON.stringify(definition.name)} is not a valid metric name`);
     const known = this.#metrics.get(definition.name);
     if (known && known.definition.type !== type) {
       const message = `the metric ${definition.name} is a ${known.definition.type}, and cannot be a ${type} as well`;
@@ -119,7 +119,7 @@ export class MetricRegistry implements Metrics {
 
 function checkLabels(labels: Labels): void {
   const bad = Object.keys(labels).find((name) => !LABEL_NAME.test(name));
-  if (bad !== undefined) throw invalidName(`${JSON.stringify(bad)} is no name of a label`);
+  if (bad !== undefined) throw invalidName(`${JSON.stringify(bad)} is not a valid label name`);
 }
 
 function invalidName(message: string): SetpointError {

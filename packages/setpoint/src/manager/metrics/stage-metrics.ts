@@ -18,32 +18,28 @@ const metric = (name: string, type: MetricDefinition["type"], help: string): Met
 
 /** The stages of an object's way, under the names of the grafana-app-sdk: each by type of event and kind. */
 const STAGES = {
-  watchEvents: metric(
-    "kubernetes_client_watch_events_total",
-    "counter",
-    "Events that watches brought, bookmarks included.",
-  ),
-  watchErrors: metric("kubernetes_client_watch_errors_total", "counter", "What watches brought and nobody could use."),
-  events: metric("informer_events_total", "counter", "Events that informers handed out."),
+  watchEvents: metric("kubernetes_client_watch_events_total", "counter", "Watch events received, bookmarks included."),
+  watchErrors: metric("kubernetes_client_watch_errors_total", "counter", "Watch events that could not be decoded."),
+  events: metric("informer_events_total", "counter", "Events that informers delivered to handlers."),
   informerDuration: metric(
     "informer_reconcile_duration_seconds",
     "histogram",
-    "From an object's coming in line to the end of its run.",
+    "Time from queueing an object to the end of its run.",
   ),
-  reconcileDuration: metric("reconciler_process_duration_seconds", "histogram", "How long reconcilers took."),
+  reconcileDuration: metric("reconciler_process_duration_seconds", "histogram", "Duration of reconciles."),
   reconcileErrors: metric("reconciler_errors_total", "counter", "Failed runs, retries included."),
-  stepDuration: metric("watcher_process_duration_seconds", "histogram", "How long watchers took for a step."),
+  stepDuration: metric("watcher_process_duration_seconds", "histogram", "Duration of watcher steps."),
   stepErrors: metric("watcher_errors_total", "counter", "Failed steps, retries included."),
-  ongoing: metric("ongoing_reconcile_processes", "gauge", "Runs that go on."),
-  pendingEvents: metric("ongoing_reconcile_events", "gauge", "Objects in line or at a worker."),
-  watcherDepth: metric("concurrent_watcher_queue_depth", "gauge", "Steps that wait for a watcher."),
-  retriesEnqueued: metric("retry_processor_enqueued_total", "counter", "Runs that asked to be run again later."),
-  retriesExecuted: metric("retry_processor_executions_total", "counter", "Later runs by their result."),
-  retriesPending: metric("retry_processor_pending_total", "gauge", "Objects that wait for their time."),
+  ongoing: metric("ongoing_reconcile_processes", "gauge", "Runs in progress."),
+  pendingEvents: metric("ongoing_reconcile_events", "gauge", "Objects queued or being processed."),
+  watcherDepth: metric("concurrent_watcher_queue_depth", "gauge", "Steps waiting for a watcher."),
+  retriesEnqueued: metric("retry_processor_enqueued_total", "counter", "Runs that requested a later run."),
+  retriesExecuted: metric("retry_processor_executions_total", "counter", "Requested later runs by result."),
+  retriesPending: metric("retry_processor_pending_total", "gauge", "Objects waiting for their later run."),
   retryWait: metric(
     "retry_processor_queue_wait_duration_seconds",
     "histogram",
-    "How long later runs were in line once their time had come.",
+    "Queue time of later runs after they were due.",
   ),
 } as const;
 
